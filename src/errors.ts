@@ -19,6 +19,7 @@ export const ERROR_EXIT = {
   WORKTREE_DIRTY: EXIT.failed,
   PERMISSION_DENIED: EXIT.failed,
   CORRUPT_FILE: EXIT.failed,
+  STORAGE_ERROR: EXIT.failed,
   TMUX_ERROR: EXIT.failed,
   SPAWN_FAILED: EXIT.failed,
   MODEL_ERROR: EXIT.failed,
@@ -96,10 +97,18 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && systemCode(error) !== undefined && "syscall" in error;
 }
 
-const HINTS: Readonly<Record<string, string>> = {
+/** What the storage below a path cannot do, whatever its owner and mode: each failure with what to do about it. */
+const STORAGE_HINTS: Readonly<Record<string, string>> = {
   ENOSPC: "Free some disk space there and try again.",
-  EDQUOT: "Free some disk space there and try again.",
+  EDQUOT: "Delete some of your files there, or ask for a larger quota, and try again.",
   EFBIG: "Free some disk space there, or raise the limit (ulimit -f), and try again.",
+  EROFS:
+    "Mount the file system for writing and try again, or choose another place (TEAMS_HOME). A disk that turned read-only by itself may be failing: see the system's log.",
+  EIO: "Check the disk or the network file system, which reports errors: see the system's log. Copy what is there to another disk.",
+};
+
+const HINTS: Readonly<Record<string, string>> = {
+  ...STORAGE_HINTS,
   ENOTDIR: "Move away the file that is in the place of a directory, or choose another place (TEAMS_HOME).",
   EISDIR: "Move away the directory that is in the place of the file, and try again.",
   EMFILE: "Close programs that hold many files open, or raise the limit (ulimit -n), and try again.",
@@ -114,7 +123,17 @@ export function systemErrorHint(error: unknown): string {
   );
 }
 
-/** Makes the error for a file that the system does not let teams read or write. @param rest the state now, as the end of the sentence */
+/** Returns the code of a failed system call: the storage's failure, or the system's refusal. */
+export function systemErrorCode(error: unknown): "STORAGE_ERROR" | "PERMISSION_DENIED" {
+  return Object.hasOwn(STORAGE_HINTS, systemCode(error) ?? "") ? "STORAGE_ERROR" : "PERMISSION_DENIED";
+}
+
+/** Whether a file could not be read or written, as {@link fileAccessError} reports it. */
+export function isFileAccessError(error: unknown): error is TeamError {
+  return error instanceof TeamError && (error.code === "STORAGE_ERROR" || error.code === "PERMISSION_DENIED");
+}
+
+/** Makes the error for a file that the system does not let teams read or write, or cannot. @param rest the state now, as the end of the sentence */
 export function fileAccessError(
   path: string,
   verb: "read" | "written",
@@ -123,7 +142,7 @@ export function fileAccessError(
 ): TeamError {
   // Without the system call and its paths: these can be files that the user does not know (a lock, a temporary file).
   const reason = messageOf(error).replace(/, [a-z]+( '.*)?$/s, "");
-  return new TeamError("PERMISSION_DENIED", `${path} cannot be ${verb} (${reason})${rest}.`, {
+  return new TeamError(systemErrorCode(error), `${path} cannot be ${verb} (${reason})${rest}.`, {
     hint: systemErrorHint(error),
     details: { file: path, errno: systemCode(error) },
     cause: error,

@@ -12,7 +12,9 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** Ends a test that hangs. A shared machine can stand still for a minute; a wait of `eventually` ends, and names its event, earlier. */
 const DEADLINE = 300_000;
 
-const SETUP = ["test/support/setup/isolate-environment.ts", "test/support/setup/seed-properties.ts"];
+const SETUP = ["isolate-environment", "seed-properties", "no-leaks"].map(
+  (name) => `test/support/setup/${name}.ts`,
+);
 
 /** A test of real programs keeps a processor busy; with more of them at once, they wait for each other. */
 const FEW_WORKERS = 2;
@@ -21,24 +23,11 @@ const files = readdirSync(new URL(".", import.meta.url), { recursive: true, enco
   .filter((file) => file.endsWith(".test.ts"))
   .map((file) => `test/${file}`);
 const { parallel, sequential } = lanesOf(root, files);
-const needsBuild = (file: string): boolean => /^test\/(e2e|storm)\//.test(file);
 
 /** The lanes run one after the other. */
 const lanes: TestProjectInlineConfiguration["test"][] = [
   { name: "parallel", include: [...parallel], maxWorkers: availableParallelism() },
-  {
-    name: "sequential",
-    include: sequential.filter((file) => !needsBuild(file)),
-    setupFiles: ["test/support/setup/no-leaks.ts"],
-    maxWorkers: FEW_WORKERS,
-  },
-  {
-    name: "built",
-    include: sequential.filter(needsBuild),
-    setupFiles: ["test/support/setup/no-leaks.ts"],
-    globalSetup: ["test/support/setup/global-build.ts"],
-    maxWorkers: FEW_WORKERS,
-  },
+  { name: "sequential", include: [...sequential], maxWorkers: FEW_WORKERS },
 ];
 
 export default defineConfig({
@@ -49,10 +38,12 @@ export default defineConfig({
     isolate: false,
     testTimeout: DEADLINE,
     hookTimeout: DEADLINE,
+    setupFiles: SETUP,
+    globalSetup: ["test/support/setup/global-build.ts"],
     reporters: process.env.CI ? ["default"] : ["dot"],
     projects: lanes.map((lane, groupOrder) => ({
       extends: true,
-      test: { ...lane, setupFiles: [...SETUP, ...(lane?.setupFiles ?? [])], sequence: { groupOrder } },
+      test: { ...lane, sequence: { groupOrder } },
     })),
   },
 });

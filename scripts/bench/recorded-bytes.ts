@@ -17,9 +17,7 @@ export function recordLower(figures: readonly Figure[]): readonly string[] {
   const before = recordedBytes();
   const lower = figures.filter(({ what, value }) => value < (before[what] ?? 0));
   if (lower.length === 0) return [];
-  writeFileSync(
-    FILE,
-    formatJson({ ...before, ...Object.fromEntries(lower.map(({ what, value }) => [what, value])) }),
-  );
+  const after = { ...before, ...Object.fromEntries(lower.map(({ what, value }) => [what, value])) };
+  writeFileSync(FILE, `${formatJson(after)}\n`);
   return lower.map(({ what }) => what);
 }

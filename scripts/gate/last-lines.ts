@@ -1,6 +1,6 @@
 import type { Finding, Verdict } from "./verdict.ts";
 
-/** A failed check before the tests: lint, types, layers, a count of the bench. */
+/** A failed check before the tests: lint, types, layers, cuts, a count of the bench. */
 export interface CheckResult {
   readonly name: string;
   /** What failed, each in one line; empty if it passed. */

@@ -1,5 +1,5 @@
 /**
- * `main [--counts | --no-checks] [vitest arguments]`, in the checkout: runs lint, types, layers and all tests; repeats failed tests
+ * `main [--counts | --no-checks] [vitest arguments]`, in the checkout: runs lint, types, layers, cuts and all tests; repeats failed tests
  * alone; and prints everything that failed in its last lines. `--counts` also checks the counts of the short bench; `--no-checks`
  * runs only tests. Its directory is temporary.
  */
@@ -12,7 +12,7 @@ import { quarantineFlaws, readQuarantine } from "./quarantine.ts";
 import { titleOf } from "./results.ts";
 import { runVitest } from "./run-vitest.ts";
 import { readSkips, skipFlaws } from "./skips.ts";
-import { filesToRepeat, judge, unsteadyFlaws } from "./verdict.ts";
+import { filesToRepeat, judge, MOST_TRIES, unsteadyFlaws } from "./verdict.ts";
 
 const OPTIONS = ["--counts", "--no-checks"];
 
@@ -23,6 +23,7 @@ mkdirSync(scratch);
 
 drawSeed(process.env);
 const quarantine = readQuarantine("test/quarantine.json");
+const skips = readSkips("test/skips.json");
 const quarantined = new Set(quarantine.map(({ test }) => test));
 
 const checks = options.includes("--no-checks")
@@ -31,15 +32,14 @@ const checks = options.includes("--no-checks")
       runCheck("lint", "node_modules/.bin/biome", "check", "--error-on-warnings", "."),
       runCheck("types", "node_modules/.bin/tsc", "--noEmit"),
       runCheck("layers", process.execPath, "scripts/layers.mjs"),
+      runCheck("cuts", process.execPath, "scripts/cuts.mjs"),
     ];
 if (options.includes("--counts")) checks.push(benchCounts(scratch));
 
 console.log("\n== tests");
 const tries = [runVitest(scratch, selection)];
-for (;;) {
-  const files = filesToRepeat(tries, quarantined);
-  if (files.length === 0) break;
-  for (const file of files) {
+for (let round = 1; round < MOST_TRIES; round += 1) {
+  for (const file of filesToRepeat(tries, quarantined)) {
     console.log(`\n== once more, alone: ${file}`);
     tries.push(runVitest(scratch, [file]));
   }
@@ -50,7 +50,7 @@ const isWhole = selection.length === 0;
 const verdict = judge(tries, quarantined);
 const { lines, isGreen } = summarize(checks, verdict, [
   ...quarantineFlaws(quarantine, isWhole ? ran : undefined, Date.now()),
-  ...(isWhole && process.env.CI ? skipFlaws(verdict.skipped, readSkips("test/skips.json")) : []),
+  ...(isWhole && process.env.CI ? skipFlaws(verdict.skipped, skips, ran) : []),
   ...unsteadyFlaws(verdict.unsteady),
 ]);
 console.log(`\n${lines.join("\n")}`);

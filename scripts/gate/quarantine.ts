@@ -49,6 +49,7 @@ export function quarantineFlaws(
       : [];
   for (const { test, since } of entries) {
     const days = Math.floor((now - dayOf(since)) / DAY_MS);
+    if (days < 0) flaws.push(`quarantine: an entry begins in the future, on ${since}: ${test}`);
     if (days > MOST_DAYS)
       flaws.push(`quarantine: an entry is ${days} days old, at most ${MOST_DAYS} may be: ${test}`);
     if (ran !== undefined && !ran.has(test)) flaws.push(`quarantine: no test has this name: ${test}`);

@@ -19,7 +19,9 @@ export function runVitest(scratch: string, args: readonly string[]): RunResults 
   const end = signal ?? `exit status ${status}`;
   if (!existsSync(file)) return { tests: [], errors: [{ error: `vitest ended without results (${end})` }] };
   const results = JSON.parse(readFileSync(file, "utf8")) as RunResults;
-  const isExplained = results.errors.length > 0 || results.tests.some(({ state }) => state === "failed");
+  const isExplained =
+    signal === null && (results.errors.length > 0 || results.tests.some(({ state }) => state === "failed"));
   if (status === 0 || isExplained) return results;
-  return { ...results, errors: [{ error: `vitest failed without an error of a test (${end})` }] };
+  const error = { error: `vitest failed without an error of a test (${end})` };
+  return { ...results, errors: [...results.errors, error] };
 }

@@ -21,10 +21,20 @@ function isSkip(skip: unknown): skip is AllowedSkip {
   return typeof test === "string" && typeof reason === "string" && reason !== "";
 }
 
-/** Returns what is wrong with the skipped tests of a run in CI: otherwise two machines would run two different suites. */
-export function skipFlaws(skipped: readonly string[], allowed: readonly AllowedSkip[]): readonly string[] {
+/**
+ * Returns what is wrong with the skipped tests of a run in CI: otherwise two machines would run two different suites.
+ * @param all the titles of all tests
+ */
+export function skipFlaws(
+  skipped: readonly string[],
+  allowed: readonly AllowedSkip[],
+  all: ReadonlySet<string>,
+): readonly string[] {
   const titles = new Set(allowed.map(({ test }) => test));
-  return skipped
-    .filter((title) => !titles.has(title))
-    .map((title) => `not in test/skips.json, but skipped: ${title}`);
+  const unlisted = skipped.filter((title) => !titles.has(title));
+  const unknown = [...titles].filter((title) => !all.has(title));
+  return [
+    ...unlisted.map((title) => `not in test/skips.json, but skipped: ${title}`),
+    ...unknown.map((title) => `skips: no test has this name: ${title}`),
+  ];
 }

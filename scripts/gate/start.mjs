@@ -1,7 +1,7 @@
-/** Runs a program of the gate, by default `main.ts`: the checks, the tests and their repetitions. */
+/** Runs a program of the gate: with `--stress` as the first word `stress.ts`, else `main.ts`. */
 import { runBundled } from "../lib/run-bundled.mjs";
 
 const [first, ...others] = process.argv.slice(2);
-const words = first === "stress" ? others : process.argv.slice(2);
-const program = first === "stress" ? "stress" : "main";
+const words = first === "--stress" ? others : process.argv.slice(2);
+const program = first === "--stress" ? "stress" : "main";
 await runBundled({ main: `scripts/gate/${program}.ts` }, { words });

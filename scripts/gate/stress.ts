@@ -6,8 +6,8 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { messageOf } from "../../src/errors.ts";
 import { drawSeed } from "../../test/support/random/draw-seed.ts";
-import { titleOf } from "./results.ts";
 import { runVitest } from "./run-vitest.ts";
+import { judge } from "./verdict.ts";
 
 const USAGE = "Usage: scripts/stress <test file>… [-n RUNS] [--load BUSY-PROCESSES]";
 
@@ -34,22 +34,15 @@ function optionsOf(words: readonly string[]): Options {
 /** Runs the files, and returns the number of runs with a failure. */
 function stress({ files, runs, load }: Options, scratch: string): number {
   const busy: ChildProcess[] = Array.from({ length: load }, () =>
-    spawn(process.execPath, ["-e", "const own = process.ppid; while (process.ppid === own);"], {
-      stdio: "ignore",
-    }),
+    spawn(process.execPath, ["-e", `while (process.ppid === ${process.pid});`], { stdio: "ignore" }),
   );
   // This process does not wait for them, and they end with it.
   for (const child of busy) child.unref();
   const failures = new Map<string, { count: number; error: string }>();
   let red = 0;
   for (let run = 1; run <= runs; run += 1) {
-    const { tests, errors } = runVitest(scratch, files);
-    const failed = [
-      ...tests
-        .filter(({ state }) => state === "failed")
-        .map((test) => ({ title: titleOf(test), error: test.errors.at(-1) ?? "" })),
-      ...errors.map(({ file, error }) => ({ title: file ?? "outside every test", error })),
-    ];
+    const { passed, failed } = judge([runVitest(scratch, files)], new Set());
+    if (passed + failed.length === 0) throw new Error("no test ran");
     if (failed.length > 0) red += 1;
     for (const { title, error } of failed)
       failures.set(title, { count: (failures.get(title)?.count ?? 0) + 1, error });

@@ -29,7 +29,6 @@ export function filesToRepeat(
   tries: readonly RunResults[],
   quarantine: ReadonlySet<string>,
 ): readonly string[] {
-  if (tries.length >= MOST_TRIES) return [];
   const { failed, unsteady } = judge(tries, quarantine);
   if (failed.length + unsteady.length > MOST_UNSTEADY) return [];
   const titles = new Set(failed.map(({ title }) => title));
@@ -57,8 +56,8 @@ export function judge(tries: readonly RunResults[], quarantine: ReadonlySet<stri
     const title = titleOf(first);
     const error = results.flatMap(({ errors }) => errors).at(-1);
     const isPassed = results.some(({ state }) => state === "passed");
-    if (quarantine.has(title)) quarantined.push({ title, error: error ?? "passed" });
-    else if (!isPassed && results.every(({ state }) => state === "skipped")) skipped.push(title);
+    if (results.every(({ state }) => state === "skipped")) skipped.push(title);
+    else if (quarantine.has(title)) quarantined.push({ title, error: error ?? "passed" });
     else if (!isPassed) failed.push({ title, error: error ?? "no error was reported" });
     else {
       passed += 1;

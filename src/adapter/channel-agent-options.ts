@@ -32,7 +32,7 @@ export interface ChannelAgentOptions {
   readonly instructions: () => string;
   readonly onEvent: (event: AgentEvent) => void;
   /** Called once the CLI has taken the input, and the input is on the disk: its messages may be marked as read. */
-  readonly onInputRecorded: () => Promise<void>;
+  readonly onInputRecorded: (keys: readonly string[]) => Promise<void>;
   /** Called if it was interrupted before anything was typed: its messages are still to come. */
   readonly onInputKept: () => void;
   /** Called before each turn. `stop` ends it before it begins. */

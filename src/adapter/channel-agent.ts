@@ -52,8 +52,8 @@ export class ChannelAgent implements Agent, ChannelEvents {
     const { transcript } = options;
     this.#options = options;
     this.hidesTurnEnds = options.hidesTurnEnds;
-    this.#conversation = new Conversation(transcript);
     this.#emit = maskEvents(options.onEvent, secretsOf(options.env));
+    this.#conversation = new Conversation(transcript, this.#emit);
     this.sessionId = transcript.sessionId;
     this.restoredKeys = transcript.restored.newestKeys;
   }
@@ -100,6 +100,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
 
   async end(): Promise<void> {
     await this.#channel?.end();
+    await this.#conversation.close();
   }
 
   async run(input: TurnInput, signal: AbortSignal): Promise<TurnResult> {
@@ -108,7 +109,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
     return this.#run(whole, signal, isLast, async () => {
       this.#isIntroduced = true;
       this.#conversation.addInput({ role: "user", content: [{ type: "text", text }], origin }, keys);
-      await this.#options.onInputRecorded();
+      await this.#conversation.inputWritten(signal, () => this.#options.onInputRecorded(keys));
     });
   }
 
@@ -141,8 +142,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
       }
       const result = await turn.result;
       if (this.#failure !== undefined) throw this.#failure;
-      recordEnd(this.#conversation, result);
-      return result;
+      return await recordEnd(this.#conversation, result, signal);
     } catch (error) {
       if (this.#failure !== undefined) throw this.#failure;
       const failure = `${cli} did not take the message: ${messageOf(error)}`;

@@ -1,3 +1,4 @@
+import { textStart } from "../text/characters/cut-text.ts";
 import { withoutSpaces } from "../text/without-spaces.ts";
 
 /** Number of characters that identify a text. */
@@ -10,7 +11,7 @@ export function withoutFileMarks(text: string): string {
 
 /** Whether a turn has the submitted text. Gemini and Qwen may trim it, or join it with others. */
 export function isSubmission(text: string, submitted: string): boolean {
-  return withoutSpaces(text).includes(withoutSpaces(submitted).slice(0, MATCHED_LENGTH));
+  return withoutSpaces(text).includes(textStart(withoutSpaces(submitted), MATCHED_LENGTH));
 }
 
 /** Returns the error that Gemini and Qwen show in place of an answer; undefined if the answer is a model's. */

@@ -68,11 +68,20 @@ export class OpenTurn {
   }
 }
 
-/** Records the end of a turn: a turn without a recorded end is resumed by the next process. */
-export function recordEnd(
+/**
+ * Records the end of a turn: a turn without a recorded end is resumed by the next process. Waits until the end is on the disk.
+ * @returns the result, which is an interruption if the signal aborts before
+ */
+export async function recordEnd(
   conversation: Conversation,
-  { outcome, text, usage, costUsd, failure }: TurnResult,
-): void {
+  result: TurnResult,
+  signal: AbortSignal,
+): Promise<TurnResult> {
+  addEnd(conversation, result);
+  return (await conversation.written(signal)) ? result : { ...result, outcome: "interrupted" };
+}
+
+function addEnd(conversation: Conversation, { outcome, text, usage, costUsd, failure }: TurnResult): void {
   const spent = { usage, costUsd };
   if (outcome === "interrupted") {
     conversation.addUserContent([{ type: "text", text: INTERRUPTED }]);

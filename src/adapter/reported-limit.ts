@@ -1,3 +1,4 @@
+import { textStart } from "../text/characters/cut-text.ts";
 import type { ChannelTurnEnd, ReportedLimit } from "./channel.ts";
 
 /** Matches the limits of an account. Limits of a context or an output do not count: waiting does not help. */
@@ -15,7 +16,7 @@ const MAX_TEXT = 4_000;
  * @param now milliseconds since the epoch
  */
 export function reportedLimit(text: string, now: number): ReportedLimit | undefined {
-  const start = text.slice(0, MAX_TEXT);
+  const start = textStart(text, MAX_TEXT);
   if (!LIMIT.test(start)) return undefined;
   const at = epochIn(start) ?? spanIn(start, now) ?? timeIn(start, now);
   return at !== undefined && at > now && at - now < LONGEST_MS ? { resumeAt: at } : {};

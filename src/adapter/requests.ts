@@ -1,3 +1,4 @@
+import { cutText } from "../text/characters/cut-text.ts";
 import { stripControls } from "../text/terminal-text.ts";
 
 /** Longest summary of a call, in characters. */
@@ -5,8 +6,7 @@ const MAX_SUMMARY = 2_000;
 
 /** Returns a hostile text as one line for a person. */
 export function oneLine(text: string): string {
-  const line = stripControls(text).replace(/\s+/g, " ").trim();
-  return line.length <= MAX_SUMMARY ? line : `${line.slice(0, MAX_SUMMARY)}…`;
+  return cutText(stripControls(text).replace(/\s+/g, " ").trim(), MAX_SUMMARY);
 }
 
 /** Returns the fields of a value of unknown form; none if it is no object. */

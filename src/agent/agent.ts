@@ -56,8 +56,11 @@ export interface AgentOptions {
   /** Names of secret variables that its commands may read. */
   readonly passSecrets?: readonly string[];
   readonly onEvent: (event: AgentEvent) => void;
-  /** Called when the input is on the disk, before the model is called: the messages in it may be marked as read. */
-  readonly onInputRecorded?: () => Promise<void>;
+  /**
+   * Called with the keys of an input when it is on the disk, before the model is called: the messages in it may be marked as read.
+   * Must not reject.
+   */
+  readonly onInputRecorded?: (keys: readonly string[]) => Promise<void>;
   /** Returns current facts that the agent reads after its conversation was compacted; "" for none. */
   readonly facts?: () => string;
   /** Called at each end of background work that the agent has not noticed yet. */
@@ -88,8 +91,8 @@ export interface Agent {
    */
   resumeTurn(signal: AbortSignal): Promise<TurnResult>;
   /**
-   * Runs one turn. Turns must not overlap. Rejects only if the conversation cannot be written, never because of a model or
-   * tool.
+   * Runs one turn. Turns must not overlap. While the conversation cannot be written (a full disk), the turn waits. Rejects only if
+   * the conversation's directory is gone, never because of a model or tool.
    */
   run(input: TurnInput, signal: AbortSignal): Promise<TurnResult>;
   /** Adds the cost of its subagents to its conversation, so that it is kept after a restart. */
@@ -150,7 +153,7 @@ class ConversationAgent implements Agent {
     });
     this.sessionId = transcript.sessionId;
     this.restoredKeys = transcript.restored.newestKeys;
-    this.conversation = new Conversation(transcript);
+    this.conversation = new Conversation(transcript, this.emit);
     this.window = this.openWindow(model);
   }
 
@@ -212,15 +215,16 @@ class ConversationAgent implements Agent {
     this.background.endForPerson(id);
   }
 
-  end(): Promise<void> {
-    return this.background.endAll();
+  async end(): Promise<void> {
+    await this.background.endAll();
+    await this.conversation.close();
   }
 
   async run(input: TurnInput, signal: AbortSignal): Promise<TurnResult> {
     this.emit({ type: "turn_started", input: input.text });
     const { text, origin, keys } = input;
     this.conversation.addInput({ role: "user", content: [{ type: "text", text }], origin }, keys);
-    await this.options.onInputRecorded?.();
+    await this.conversation.inputWritten(signal, () => this.options.onInputRecorded?.(keys));
     return this.runToEnd({ text: "", toolCalls: 0 }, signal);
   }
 

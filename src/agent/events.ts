@@ -35,6 +35,10 @@ export type AgentEvent =
       /** Why there is no summary of the removed part. */
       readonly noSummary?: string;
     }
+  /** The conversation cannot be written now: the agent waits until it is, or has ended before (`isLost`). */
+  | { readonly type: "unsaved"; readonly failure: string; readonly hint: string; readonly isLost?: true }
+  /** The conversation is on the disk again. */
+  | { readonly type: "saved" }
   /** A person cleared the conversation. */
   | { readonly type: "cleared" }
   | {

@@ -6,7 +6,8 @@ import { headlineOf } from "../protocol/render.ts";
 import { journalForm } from "../schema/guards/inbox.ts";
 import type { JournalLine } from "../schema/inbox.ts";
 import { parseJsonLine } from "../store/jsonl.ts";
-import { gridText, shortened } from "../text/terminal-text.ts";
+import { shortened } from "../text/characters/cut-text.ts";
+import { gridText } from "../text/terminal-text.ts";
 import type { Recording } from "./recording.ts";
 
 /** Characters of a marker. */

@@ -1,11 +1,14 @@
 import { basename, dirname, resolve } from "node:path";
-import { isSystemError, systemErrorHint, TeamError } from "../errors.ts";
+import { isSystemError, systemErrorCode, systemErrorHint, TeamError } from "../errors.ts";
+import { gitDirectoriesOf } from "../git/repository.ts";
 import { systemClock } from "../os/clock.ts";
 import { entryOf, isDirectory } from "../os/files/fs.ts";
 import { replaceWithBytes } from "../os/files/tar.ts";
 import { isSpecialFile } from "../os/files/user-files.ts";
+import { defined } from "../schema/defined.ts";
 import { exportTeam, type TeamArchive } from "../team/archive/export-team.ts";
 import type { TeamRef } from "../team/ref.ts";
+import { line } from "../terminal/output.ts";
 import { shellWord } from "../text/shell-quote.ts";
 
 /** A team's archive on disk. */
@@ -13,6 +16,8 @@ export interface SavedArchive extends Pick<TeamArchive, "files" | "isOneMoment">
   readonly file: string;
   /** The size of the file. */
   readonly bytes: number;
+  /** The worktree of git that the file is in, if it is in one. */
+  readonly worktree?: string;
 }
 
 /**
@@ -37,10 +42,19 @@ export async function saveTeam(
   const archive = await exportTeam(ref);
   try {
     const bytes = await replaceWithBytes(path, archive.bytes, signal);
-    return { file: path, bytes, files: archive.files, isOneMoment: archive.isOneMoment };
+    const { files, isOneMoment } = archive;
+    return defined({ file: path, bytes, files, isOneMoment, worktree: gitDirectoriesOf(dirname(path))?.top });
   } catch (error) {
     throw isSystemError(error) ? saveError(path, error) : error;
   }
+}
+
+/** Says that an archive, which contains whole conversations, is among the files of a repository; nothing for any other one. */
+export function worktreeLines({ worktree }: SavedArchive): readonly string[] {
+  if (worktree === undefined) return [];
+  return [
+    line`It is in the git worktree ${worktree}, and contains whole conversations: move it, or don't commit it.`,
+  ];
 }
 
 /** Returns `<team>-<yyyymmdd-hhmmss>.tar.gz` in local time; `…-2.tar.gz` and so on for more archives in one second. */
@@ -67,7 +81,7 @@ function missingDirectoryError(path: string): TeamError {
 function saveError(path: string, error: NodeJS.ErrnoException): TeamError {
   // Without the system's message: it names a temporary file that the user does not know.
   const end = isSpecialFile(path) ? "the archive is incomplete" : "nothing was saved";
-  return new TeamError("PERMISSION_DENIED", `${path} cannot be written (${error.code}); ${end}.`, {
+  return new TeamError(systemErrorCode(error), `${path} cannot be written (${error.code}); ${end}.`, {
     hint: `${systemErrorHint(error)} Or name another file with -o.`,
     details: { file: path, errno: error.code },
     cause: error,

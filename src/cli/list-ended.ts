@@ -6,6 +6,7 @@ import { type EndedTeam, readEndedTeams } from "../team/records/ended-teams.ts";
 import { type Home, teamsHome } from "../team/ref.ts";
 import type { AnyCall } from "../terminal/call.ts";
 import { table } from "../terminal/table.ts";
+import { textStart } from "../text/characters/cut-text.ts";
 import { duration } from "../text/duration.ts";
 import { localTime } from "../text/local-time.ts";
 import { gridText } from "../text/terminal-text.ts";
@@ -25,7 +26,7 @@ export function listEnded({ io, out }: Pick<AnyCall, "io" | "out">): void {
         state,
         durationMs === null ? "" : duration(Math.round(durationMs / 1000)),
         costUsd ? `$${costUsd.toFixed(2)}` : "",
-        sessionId?.slice(0, SHORT_ID) ?? "",
+        textStart(sessionId ?? "", SHORT_ID),
         gridText(result ?? ""),
       ],
     );

@@ -1,7 +1,7 @@
 import { EXIT, messageOf, TeamError } from "../errors.ts";
 import type { OperationContext } from "../operations/context.ts";
 import { follow } from "../operations/follow-team.ts";
-import { resumeHint } from "../operations/resume-hint.ts";
+import { leadHint, resumeHint } from "../operations/resume-hint.ts";
 import { type TeamStatus, teamStatus, withProblems } from "../operations/status.ts";
 import { reconcileUnlessLed } from "../operations/supervision/reconcile.ts";
 import { notifyTaskChanges } from "../operations/supervision/task-notifications.ts";
@@ -52,17 +52,27 @@ async function currentStatus(ctx: OperationContext, { git }: StatusOptions): Pro
   return { ...status, ...withProblems([...problems, ...failures.filter(isNew)]) };
 }
 
-/** Returns the status as text; without a living lead, also the command that restarts ended teammates. */
+/** Returns the status as text; without a living lead, also the commands that replace it and restart ended teammates. */
 function statusWithHint(
   { ref, clock }: OperationContext,
   status: TeamStatus,
   out: AnyCall["out"],
   stuckAfterMs: number,
 ): string {
-  const names = status.members.flatMap(({ name }) => (name === LEAD_NAME ? [] : [name]));
-  const hint = status.leadAlive === true ? undefined : resumeHint(ref, names);
+  const mates = status.members.filter(({ name }) => name !== LEAD_NAME);
+  const ended =
+    status.leadAlive === true
+      ? undefined
+      : resumeHint(
+          ref,
+          mates.map(({ name }) => name),
+        );
+  const living = mates.filter(({ alive }) => alive === true).length;
+  const lead =
+    status.leadAlive === false && (living > 0 || ended === undefined) ? leadHint(ref, living) : undefined;
+  const hints = [lead, ended].flatMap((hint) => (hint === undefined ? [] : [line`${hint}`]));
   const text = statusText(status, out, { now: clock.now(), stuckAfterMs });
-  return hint === undefined ? text : `${text}\n\n${line`${hint}`}`;
+  return [text, hints.join("\n")].filter((part) => part !== "").join("\n\n");
 }
 
 const CLEAR = "\x1b[H\x1b[2J";

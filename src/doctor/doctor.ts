@@ -14,12 +14,15 @@ import { checkRoot, checkRuntime } from "./directories.ts";
 import { attempt, type Finding } from "./finding.ts";
 import { checkModel, checkModelOnline } from "./model-access.ts";
 import { checkGit, checkNode, checkShell, checkTmux } from "./programs.ts";
+import { checkProxies } from "./proxies.ts";
 import { checkInsideTmux, checkIterm2, checkTerminal } from "./terminal.ts";
 import { checkTmuxOptions } from "./tmux-options.ts";
 import { checkTmuxPath } from "./tmux-path.ts";
 
 interface DoctorOptions {
   readonly env: Env;
+  /** With the variables that the settings add for agents. */
+  readonly agentEnv: Env;
   /** The value of `process.versions.node`. */
   readonly nodeVersion: string;
   /** Whether stdout is a terminal. */
@@ -53,16 +56,17 @@ async function withTmuxOptions(env: Env, tmux: Finding): Promise<readonly Findin
 
 /** Checks everything that a team needs. */
 export async function runChecks(options: DoctorOptions): Promise<readonly Finding[]> {
-  const { env, root, runtime, clock = systemClock } = options;
+  const { env, agentEnv, root, runtime, clock = systemClock } = options;
   const homeOf = (): TeamsDirectories => {
     const real = realPathOf(root);
     return { root: real, runtime: runtimeOfRoot(runtime, real) };
   };
-  const [tmux, iterm2, git, model] = await Promise.all([
+  const [tmux, iterm2, git, model, proxies] = await Promise.all([
     attempt("tmux", async () => withTmuxOptions(env, await checkTmux(env)), TMUX_REMEDY),
     attempt("iTerm2", () => checkIterm2(env), "Run `it2 session list` to see the problem."),
     attempt("git", () => checkGit(env), "Run `git --version` to see the problem."),
-    options.online ? checkModelOnline(env) : checkModel(env),
+    options.online ? checkModelOnline(agentEnv) : checkModel(agentEnv),
+    attempt("proxy", () => checkProxies(agentEnv), "Correct HTTPS_PROXY and HTTP_PROXY."),
   ]);
   return [
     checkNode(options.nodeVersion),
@@ -75,6 +79,7 @@ export async function runChecks(options: DoctorOptions): Promise<readonly Findin
     await attempt("root directory", () => checkRoot(realPathOf(root)), ROOT_REMEDY),
     await attempt("runtime directory", () => checkRuntime(runtime), RUNTIME_REMEDY),
     model,
+    proxies,
     await attempt(
       "leftovers",
       () => checkLeftovers(homeOf(), clock.now(), options.fix),

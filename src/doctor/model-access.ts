@@ -1,8 +1,10 @@
 import { messageOf } from "../errors.ts";
 import { pause } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
+import { httpFetch } from "../os/net/http-fetch.ts";
 import { parsedUrl } from "../text/parsed-url.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
+import { routeText } from "./proxies.ts";
 
 const NAME = "model access";
 const VENDOR = "https://api.anthropic.com";
@@ -20,9 +22,10 @@ export function checkModel(env: Env): Finding {
     );
   }
   if (env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN) {
-    return ok(NAME, `a key is set${base ? `, for ${base}` : ""} (tried only with --online)`);
+    const route = routeText(base || VENDOR, env);
+    return ok(NAME, `a key is set${base ? `, for ${base}` : ""}${route} (tried only with --online)`);
   }
-  if (base) return ok(NAME, `${base}, without a key`);
+  if (base) return ok(NAME, `${base}, without a key${routeText(base, env)}`);
   const text = "no key is set: teams run plays the built-in playbook";
   return warn(
     NAME,
@@ -37,31 +40,29 @@ export async function checkModelOnline(env: Env): Promise<Finding> {
   if (offline.level !== "ok") return offline;
   const base = (env.ANTHROPIC_BASE_URL || VENDOR).replace(/\/+$/, "");
   try {
-    const status = await statusOf(`${base}/v1/models?limit=1`, headersOf(env));
-    return judgeStatus(base, status);
+    const status = await statusOf(`${base}/v1/models?limit=1`, env);
+    return judgeStatus(base, status, routeText(base, env));
   } catch (error) {
-    const reason =
-      error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);
     return fail(
       NAME,
-      `${base} cannot be reached: ${reason}`,
-      "Check the network, the proxy and ANTHROPIC_BASE_URL.",
+      `${base} cannot be reached: ${messageOf(error)}`,
+      "Check the network, the proxy (HTTPS_PROXY, NO_PROXY) and ANTHROPIC_BASE_URL.",
     );
   }
 }
 
-function judgeStatus(base: string, status: number): Finding {
-  if (status < 300) return ok(NAME, `${base} answers and accepts the key`);
+function judgeStatus(base: string, status: number, route: string): Finding {
+  if (status < 300) return ok(NAME, `${base} answers and accepts the key${route}`);
   if (status === 401 || status === 403) {
     return fail(
       NAME,
-      `${base} rejects the key (${status})`,
+      `${base} rejects the key (${status})${route}`,
       "Check ANTHROPIC_API_KEY; you may need a new key.",
     );
   }
   // The user's own server need not list models.
-  if (status === 404) return ok(NAME, `${base} answers`);
-  return warn(NAME, `${base} answers with ${status}`, "Try again later; the key was not checked.");
+  if (status === 404) return ok(NAME, `${base} answers${route}`);
+  return warn(NAME, `${base} answers with ${status}${route}`, "Try again later; the key was not checked.");
 }
 
 function headersOf(env: Env): Record<string, string> {
@@ -72,14 +73,15 @@ function headersOf(env: Env): Record<string, string> {
   };
 }
 
-async function statusOf(url: string, headers: Record<string, string>): Promise<number> {
+async function statusOf(url: string, env: Env): Promise<number> {
   const timeout = new AbortController();
   const answered = new AbortController();
   void pause(TIMEOUT_MS, answered.signal).then((end) => {
     if (end === "elapsed") timeout.abort(new Error(`no answer within ${TIMEOUT_MS / 1000} s`));
   });
   try {
-    const response = await fetch(url, { headers, signal: timeout.signal });
+    const get = httpFetch(TIMEOUT_MS, env);
+    const response = await get(url, { headers: headersOf(env), signal: timeout.signal });
     await response.body?.cancel();
     return response.status;
   } finally {

@@ -3,6 +3,7 @@ import type { Env } from "../os/env.ts";
 import { createTemporaryDirectory } from "../os/files/atomic-write.ts";
 import { copyToNew, entryOf, removeTree } from "../os/files/fs.ts";
 import { GitError, git } from "./git.ts";
+import { clearFlags, flaggedFiles } from "./hidden-changes.ts";
 import { requireOwnConfig } from "./own-repository.ts";
 import { gitDirectoriesOf } from "./repository.ts";
 
@@ -31,7 +32,7 @@ const FORM = ["--raw", "--numstat", "-z", "--find-renames", "--ignore-submodules
 
 /**
  * Returns how the files of a worktree differ from a commit. Files that git does not track count as additions, unless they are
- * ignored. The index of the worktree is not changed: git adds those files to a copy of it, without their content.
+ * ignored. Flags in the index hide no change. The index of the worktree is not changed: git adds those files to a copy of it, without their content.
  * @param top the top of the worktree
  * @param form `files`: without the patch, which is then empty
  * @throws GitError
@@ -51,6 +52,8 @@ export async function diffSince(
     const index = join(found.own, "index");
     if (entryOf(index)?.isFile()) copyToNew(index, copy);
     const extra = { GIT_INDEX_FILE: copy };
+    const flagged = await flaggedFiles(found, env);
+    if (flagged !== undefined) await clearFlags(found, flagged, env, extra);
     await addUntracked(top, env, extra);
     const options = [...PLAIN, ...FORM, ...(form === "whole" ? ["--patch"] : [])];
     const words = ["-c", "core.quotePath=false", "diff", ...options, "--end-of-options", base, "--"];

@@ -66,6 +66,7 @@ export function guardedGitEnv(env: Env): Env {
 /**
  * Runs git in a directory, with an argument vector. Its messages are English in any locale.
  * @param extra further variables
+ * @param input its stdin; empty by default
  * @returns its stdout
  * @throws GitError
  */
@@ -74,8 +75,10 @@ export async function git(
   args: readonly string[],
   env: Env,
   extra: Env = {},
+  input?: string,
 ): Promise<string> {
   const options = {
+    ...(input === undefined ? {} : { input }),
     env: {
       ...withoutRepository(env),
       LC_ALL: "C",

@@ -32,8 +32,29 @@ export function requireOwnConfig(directory: string): void {
   if (own !== common && LEADS_ELSEWHERE.test(text)) throw refusal(`${config} leads git to another directory`);
 }
 
+/** Git LFS, which a person's own configuration may enable, runs the extensions that this section names. */
+const EXTENDS_PROGRAMS = /\[\s*lfs\b/i;
+
 /**
- * Checks the same for a linked worktree, and that it still belongs to its repository: the directory may have been replaced.
+ * Checks that git in a repository inside a worktree runs no program that its configuration names: an agent can write all of it.
+ * @param own git's directory of that repository
+ * @throws GitError naming the file
+ */
+export function requirePlainConfig(own: string): void {
+  const commondir = join(own, "commondir");
+  if (entryOf(commondir) !== undefined)
+    throw refusal(`${commondir} leads git to another repository's configuration`);
+  for (const name of ["config", "config.worktree"]) {
+    const file = join(own, name);
+    if (entryOf(file) === undefined) continue;
+    const text = isShortFile(file) ? readText(file) : undefined;
+    if (text === undefined || RUNS_PROGRAMS.test(text) || EXTENDS_PROGRAMS.test(text))
+      throw refusal(`${file} may make git run programs`);
+  }
+}
+
+/**
+ * Checks the same as {@link requireOwnConfig} for a linked worktree, and that it still belongs to its repository: the directory may have been replaced.
  * @param repository any directory of the repository, if it is known
  * @throws GitError
  */
@@ -44,6 +65,13 @@ export function requireLinkedWorktree(path: string, repository: string | undefin
   if (!isLinked || (expected !== undefined && expected !== found.common))
     throw refusal("it is no longer a worktree");
   requireOwnConfig(path);
+}
+
+/** Returns the reason of a worktree's lock, maybe empty; undefined if it is not locked. @throws GitError */
+export function lockOf(path: string, repository: string | undefined): string | undefined {
+  requireLinkedWorktree(path, repository);
+  const lock = join(gitDirectoriesOf(path)?.own ?? path, "locked");
+  return entryOf(lock) === undefined ? undefined : isShortFile(lock) ? (readText(lock)?.trim() ?? "") : "";
 }
 
 function commonOf(repository: string): GitDirectories["common"] | undefined {

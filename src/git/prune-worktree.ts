@@ -1,7 +1,8 @@
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import type { Env } from "../os/env.ts";
-import { entryOf } from "../os/files/fs.ts";
+import { entryOf, listDir, readText } from "../os/files/fs.ts";
 import { GitError, git } from "./git.ts";
+import { submoduleCommits } from "./nested-repositories.ts";
 import { commitsOnlyOn } from "./status.ts";
 import { knownWorktrees, worktreeOfBranch } from "./worktree.ts";
 
@@ -16,7 +17,7 @@ interface PruneResult {
  * lost. Does nothing if the directory exists.
  * @param repository any directory of the repository; by default the nearest existing one above the path
  * @returns undefined if the directory exists or git has no such worktree
- * @throws GitError also if the worktree is locked, or its detached HEAD has commits that are on no branch
+ * @throws GitError also if the worktree is locked, or commits would be lost: of a detached HEAD, or of a submodule
  */
 export async function pruneWorktree(
   path: string,
@@ -36,11 +37,28 @@ export async function pruneWorktree(
     const commits = Number((await git(repository, since, env)).trim());
     if (commits > 0) throw new GitError(words, `its HEAD, ${head}, was detached and is on no branch`);
   }
+  const own = await directoryOf(path, repository, env);
+  const [lost] = own === undefined ? [] : await submoduleCommits(own, env);
+  if (lost !== undefined)
+    throw new GitError(
+      words,
+      `its submodule ${lost.path} has ${lost.commits === 1 ? "1 commit that is" : `${lost.commits} commits that are`} on no remote: ${own}/modules`,
+    );
   await git(repository, words, env);
   const isFree = madeBranch !== undefined && (await worktreeOfBranch(repository, madeBranch, env)) === "";
   if (!isFree || (await commitsOnlyOn(repository, [madeBranch], env)) > 0) return { branch: false };
   await git(repository, ["branch", "-D", "--quiet", "--end-of-options", madeBranch], env);
   return { branch: true };
+}
+
+/** Returns git's own directory of a worktree whose directory is gone. */
+async function directoryOf(path: string, repository: string, env: Env): Promise<string | undefined> {
+  const words = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+  const parent = join((await git(repository, words, env)).trim(), "worktrees");
+  const link = join(path, ".git");
+  return listDir(parent)
+    .map((name) => join(parent, name))
+    .find((own) => readText(join(own, "gitdir"))?.trim() === link);
 }
 
 function nearestExisting(path: string): string {

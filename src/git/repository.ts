@@ -59,13 +59,13 @@ function linkedDirectories(top: string, link: string): GitDirectories | undefine
   return named && { top, own: realPathOf(named.admin), common: named.shared };
 }
 
-/** A submodule's directory is inside that of the repository around it. */
+/** A submodule's directory is inside that of the worktree around it. */
 function submoduleDirectories(top: string, link: string): GitDirectories | undefined {
   const named = readLine(link)?.match(/^gitdir: (.+)$/)?.[1];
   const around = top === dirname(top) ? undefined : gitDirectoriesOf(dirname(top));
   if (named === undefined || around === undefined) return undefined;
   const own = realPathOf(resolve(top, named));
-  const modules = join(around.common, "modules");
+  const modules = join(around.own, "modules");
   return own.startsWith(`${modules}/`) ? { top, own, common: own } : undefined;
 }
 

@@ -2,6 +2,14 @@ import { join } from "node:path";
 import type { Env } from "../os/env.ts";
 import { entryOf } from "../os/files/fs.ts";
 import { git } from "./git.ts";
+import {
+  type CheckoutPlace,
+  flaggedFiles,
+  variablesOf,
+  watchfulOptions,
+  withoutFlags,
+} from "./hidden-changes.ts";
+import { gitDirectoriesOf } from "./repository.ts";
 
 /** The uncommitted changes of a worktree. */
 export interface GitChanges {
@@ -10,6 +18,8 @@ export interface GitChanges {
   /** Tracked files that differ from the commit or the index, conflicts too. */
   readonly changed: number;
   readonly untracked: number;
+  /** True if a flag in the index may hide changed ones from `git status`. */
+  readonly hasFlags?: boolean;
 }
 
 /** Parses `git status --porcelain=v2 --branch -z`. Pure; ignores unknown lines, which a newer git may print. */
@@ -30,24 +40,54 @@ export function parseStatus(text: string): GitChanges {
   return { branch, changed, untracked };
 }
 
+/** In submodules git would run programs of their configuration, so only their commit counts. */
+const STATUS = [
+  "status",
+  "--porcelain=v2",
+  "--branch",
+  "-z",
+  "--untracked-files=normal",
+  "--ignore-submodules=dirty",
+];
+
 /**
- * Counts changed and untracked files of a worktree; ignored files do not count. In submodules git would run programs of their
- * configuration, so only their commit counts. @throws GitError
+ * Counts changed and untracked files of a worktree; ignored files do not count. Changes count also if a flag in the index, a
+ * sparse checkout or a setting hides them from `git status`. @throws GitError
  */
 export async function changesIn(directory: string, env: Env): Promise<GitChanges> {
-  const shown = ["--untracked-files=normal", "--ignore-submodules=dirty"];
-  const words = ["status", "--porcelain=v2", "--branch", "-z", ...shown];
-  return parseStatus(await git(directory, words, env));
+  const found = gitDirectoriesOf(directory);
+  // Git reports why this is no repository.
+  return found === undefined ? parseStatus(await git(directory, STATUS, env)) : changesOf(found, env);
 }
 
-/** Returns the first submodule that is checked out: git would run programs of its configuration to find its changes. */
-export async function submoduleIn(path: string, env: Env): Promise<string | undefined> {
-  const listed = await git(path, ["ls-files", "--stage", "-z"], env);
-  return listed
-    .split("\0")
-    .filter((entry) => entry.startsWith("160000 "))
-    .map((entry) => entry.slice(entry.indexOf("\t") + 1))
-    .find((name) => entryOf(join(path, name, ".git")) !== undefined);
+/** Does the same for a repository and its checkout, whatever its configuration names. @throws GitError */
+export async function changesOf(place: CheckoutPlace, env: Env): Promise<GitChanges> {
+  const options = await watchfulOptions(place, env);
+  const flagged = await flaggedFiles(place, env);
+  const read = async (variables: Env): Promise<GitChanges> =>
+    parseStatus(await git(place.top, [...options, ...STATUS], env, variables));
+  if (flagged === undefined) return read(variablesOf(place));
+  const changes = await withoutFlags(place, flagged, env, read);
+  return changes.changed === 0 ? changes : { ...changes, hasFlags: true };
+}
+
+/** What git keeps in its directory while an operation is not finished. */
+const OPERATIONS = [
+  ["rebase-merge", "rebase"],
+  ["rebase-apply", "rebase"],
+  ["MERGE_HEAD", "merge"],
+  ["MERGE_AUTOSTASH", "merge"],
+  ["CHERRY_PICK_HEAD", "cherry-pick"],
+  ["REVERT_HEAD", "revert"],
+  ["sequencer", "cherry-pick"],
+] as const;
+
+/** An unfinished operation: it may keep changes or commits aside. */
+export type GitOperation = (typeof OPERATIONS)[number][1];
+
+/** Returns the operation that is in progress. Reads git's files and starts no process. */
+export function operationIn({ own }: Pick<CheckoutPlace, "own">): GitOperation | undefined {
+  return OPERATIONS.find(([name]) => entryOf(join(own, name)) !== undefined)?.[1];
 }
 
 /**

@@ -6,7 +6,7 @@ import { ensureDir, entryOf, isDirectory, removeTree } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import { GitError, git } from "./git.ts";
 import { requireLinkedWorktree, requireOwnConfig } from "./own-repository.ts";
-import { changesIn, commitsOnlyOn, type GitChanges, submoduleIn } from "./status.ts";
+import { changesIn, type GitChanges } from "./status.ts";
 
 /** Default directory for worktrees: inside the repository, so that users find them and they are deleted with it. */
 const DEFAULT_DIRECTORY = ".worktrees";
@@ -16,7 +16,7 @@ export interface WorktreeRequest {
   readonly from: string;
   /** Name of the new directory; if it is taken, the first free of name-2, … */
   readonly name: string;
-  /** Created from HEAD. If it exists: checked out if `branchIsGiven`, else the first free of name-2, … is created. */
+  /** Created from HEAD. If `branchIsGiven`, an existing one is checked out; else each taken part of the name gets a number. */
   readonly branch: string;
   /** True if the user has named the branch. */
   readonly branchIsGiven: boolean;
@@ -80,7 +80,7 @@ async function plan(
   const head = await commitOf(top, "HEAD", env).catch(noCommit);
   const exists = (await worktreeOfBranch(top, request.branch, env)) !== undefined;
   const madeBranch = !(exists && request.branchIsGiven);
-  const branch = madeBranch && exists ? await freeBranch(top, request.branch, env) : request.branch;
+  const branch = request.branchIsGiven ? request.branch : await freeBranch(top, request.branch, env);
   const base = madeBranch ? head : await commitOf(top, `refs/heads/${branch}`, env);
   if (request.withChanges && base !== head)
     throw new GitError(["restore"], `the uncommitted changes are based on another commit than ${branch}`);
@@ -99,33 +99,6 @@ async function plan(
   return { worktree, parent };
 }
 
-/** Work that exists only in a worktree. */
-export interface Unsaved {
-  readonly changed: number;
-  readonly untracked: number;
-  /** Commits that are on no other branch, tag or remote. */
-  readonly commits: number;
-}
-
-/**
- * Returns the work that removing a worktree and the branch created for it would lose; undefined if there is none.
- * @throws GitError if git cannot tell; then do not remove the worktree
- */
-export async function unsavedIn(
-  path: string,
-  madeBranch: string | undefined,
-  env: Env,
-  repository?: string,
-): Promise<Unsaved | undefined> {
-  const { branch, changed, untracked } = await changesInWorktree(path, env, repository);
-  const submodule = await submoduleIn(path, env);
-  if (submodule !== undefined)
-    throw new GitError(["status"], `it contains the submodule ${submodule}, whose changes are not counted`);
-  const own = new Set([branch, madeBranch].filter((name) => name !== undefined));
-  const commits = await commitsOnlyOn(path, [...own], env);
-  return changed + untracked + commits === 0 ? undefined : { changed, untracked, commits };
-}
-
 /**
  * Counts changed and untracked files of a worktree, not those of its submodules.
  * @param repository any directory of its repository, to check that the worktree still belongs to it
@@ -134,37 +107,6 @@ export async function unsavedIn(
 export async function changesInWorktree(path: string, env: Env, repository?: string): Promise<GitChanges> {
   await locateWorktree(path, env, repository);
   return changesIn(path, env);
-}
-
-/** Counts the commits of a detached HEAD that are on no branch, tag or remote. @throws GitError */
-export async function commitsOnNoBranch(path: string, env: Env, repository?: string): Promise<number> {
-  await locateWorktree(path, env, repository);
-  return commitsOnlyOn(path, [], env);
-}
-
-/**
- * Removes a worktree without unsaved work (see {@link unsavedIn}) and the branch that was created for it. git checks again, and
- * refuses if files were changed meanwhile.
- * @throws GitError
- */
-export async function removeWorktree(
-  path: string,
-  madeBranch: string | undefined,
-  env: Env,
-  repository?: string,
-): Promise<void> {
-  const { common } = await locateWorktree(path, env, repository);
-  await git(common, ["worktree", "remove", "--end-of-options", path], env);
-  if (madeBranch === undefined) return;
-  // unsavedIn has checked that its commits exist elsewhere. A branch that is checked out in another worktree is in use.
-  if ((await worktreeOfBranch(common, madeBranch, env)) !== "") return;
-  await git(common, ["branch", "-D", "--quiet", "--end-of-options", madeBranch], env);
-}
-
-/** Removes a worktree with all its changes; its branch stays. @throws GitError */
-export async function discardWorktree(path: string, env: Env, repository?: string): Promise<void> {
-  const { common } = await locateWorktree(path, env, repository);
-  await git(common, ["worktree", "remove", "--force", "--end-of-options", path], env);
 }
 
 /**
@@ -204,7 +146,7 @@ async function locate(directory: string, env: Env): Promise<Location> {
 }
 
 /** Like {@link locate}, but fails if git would treat the directory as a part of another worktree. */
-async function locateWorktree(path: string, env: Env, repository?: string): Promise<Location> {
+export async function locateWorktree(path: string, env: Env, repository?: string): Promise<Location> {
   requireLinkedWorktree(path, repository);
   const where = await locate(path, env);
   if (where.top === realPathOf(path)) return where;
@@ -268,11 +210,28 @@ export async function worktreeOfBranch(
   return line?.slice(ref.length + 1);
 }
 
+/**
+ * Returns a free name for a branch: each part that is taken gets a number. Git allows no branch `teams/a` next to a branch `teams`, and,
+ * if the file system ignores case, none next to `Teams`.
+ */
 async function freeBranch(top: string, branch: string, env: Env): Promise<string> {
-  for (let n = 2; ; n += 1) {
-    const name = `${branch}-${n}`;
-    if ((await worktreeOfBranch(top, name, env)) === undefined) return name;
-  }
+  const listed = await git(top, ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"], env);
+  const taken = new Set(listed.toLowerCase().split("\n"));
+  const directories = new Set([...taken].flatMap((name) => parentsOf(name)));
+  const parts = branch.split("/");
+  return parts.reduce((parent, part, i) => {
+    const isTaken = (name: string): boolean =>
+      taken.has(name.toLowerCase()) || (i === parts.length - 1 && directories.has(name.toLowerCase()));
+    const first = i === 0 ? part : `${parent}/${part}`;
+    let name = first;
+    for (let n = 2; isTaken(name); n += 1) name = `${first}-${n}`;
+    return name;
+  }, "");
+}
+
+function parentsOf(name: string): readonly string[] {
+  const parts = name.split("/").slice(0, -1);
+  return parts.map((_, i) => parts.slice(0, i + 1).join("/"));
 }
 
 /**

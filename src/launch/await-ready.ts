@@ -26,7 +26,7 @@ interface ReadinessOptions {
 
 /** Milliseconds between two checks for a lost ring or a killed launch script, only while a start is awaited. */
 const POLL_MS = 500;
-/** Milliseconds that one wait counts at most: if it took longer, the machine slept, and the agent did, too. */
+/** Milliseconds that one wait counts at most: if it took longer, the machine slept or was busy, so the agent had no time either. */
 const MAX_WAIT_MS = 2 * POLL_MS;
 
 /**

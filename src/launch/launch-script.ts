@@ -109,18 +109,28 @@ unset_server_variables() {
   set +f
 }
 
-# Prints the last lines as JSON strings, without blank lines at the end. Redacts values of secret variables, which typed input or
-# the output of a program may contain.
+# Prints the last lines as JSON strings, without blank lines at the end. Redacts values of secret variables and the credentials of
+# proxies, which typed input or the output of a program may contain.
 as_json() {
   LC_ALL=C awk '
     BEGIN {
       for (name in ENVIRON) {
         value = ENVIRON[name]
-        if (toupper(name) !~ /(KEY|TOKEN|SECRET|PASSWORD)$/ || length(value) < 8) continue
-        # Longest first, so that no part of a longer secret remains.
-        for (i = ++count; i > 1 && length(secrets[i - 1]) < length(value); i--) secrets[i] = secrets[i - 1]
-        secrets[i] = value
+        if (toupper(name) ~ /(KEY|TOKEN|SECRET|PASSWORD)$/) add(value)
+        if (toupper(name) !~ /(^|_)PROXY$/ || value !~ /@/) continue
+        sub(/^[A-Za-z][A-Za-z0-9+.-]*:[\/][\/]/, "", value)
+        add(value)
+        sub(/@[^@]*$/, "", value)
+        add(value)
+        sub(/^[^:]*:/, "", value)
+        add(value)
       }
+    }
+    # Longest first, so that no part of a longer secret remains.
+    function add(value, i) {
+      if (length(value) < 8) return
+      for (i = ++count; i > 1 && length(secrets[i - 1]) < length(value); i--) secrets[i] = secrets[i - 1]
+      secrets[i] = value
     }
     function masked(text, i, at, done) {
       for (i = 1; i <= count; i++) {
@@ -144,7 +154,8 @@ as_json() {
 }
 
 # Prints whether the alternate screen is on (always 0 for iTerm2), then the last lines of the screen. Also replaces the agent's
-# last state in the border of the pane; an end by hangup, Ctrl-C or SIGTERM is not a crash.
+# last state in the border of the pane, and removes its tasks, which are unassigned now; an end by hangup, Ctrl-C or SIGTERM is not
+# a crash.
 ask_terminal() {
   case $code in
     129 | 130 | 143) state=exited ;;
@@ -153,7 +164,7 @@ ask_terminal() {
   if [ -n "$TMUX_PANE" ]; then
     tmux -u if-shell -F -t "$TMUX_PANE" "#{==:#{pane_pid},$PPID}" \
       "display-message -p -t $TMUX_PANE '#{alternate_on}' ; capture-pane -p -J -S -100 -t $TMUX_PANE ;
-       set-option -p -t $TMUX_PANE @teams_state $state"
+       set-option -p -t $TMUX_PANE @teams_state $state ; set-option -p -u -t $TMUX_PANE @teams_task"
   else
     echo 0 && it2 session read -s "${"$"}{ITERM_SESSION_ID##*:}"
   fi

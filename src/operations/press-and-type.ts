@@ -14,6 +14,7 @@ import type { PlaceRecord } from "../schema/status.ts";
 import { memberWord } from "../team/address-words.ts";
 import { readTeam } from "../team/config/config.ts";
 import { findMember } from "../team/members/members.ts";
+import { shortenedStart } from "../text/characters/cut-text.ts";
 import { operand } from "../text/shell-quote.ts";
 import { isKeyName } from "../tmux/key-names.ts";
 import type { TmuxServer } from "../tmux/server.ts";
@@ -87,8 +88,8 @@ async function typeOnce(ctx: OperationContext, pane: PaneToType, text: string): 
   if (idleScreen === undefined) return { kind: "held", why: "gone" };
   const draft = draftOf(idleScreen);
   if (draft !== undefined) {
-    const shown = draft.length > 40 ? `…${draft.slice(-40)}` : draft;
-    throw refusal(name, nothingTyped(name), `somebody has typed there: ${JSON.stringify(shown)}`);
+    const shown = JSON.stringify(shortenedStart(draft, 40));
+    throw refusal(name, nothingTyped(name), `somebody has typed there: ${shown}`);
   }
   const lock = ctx.ref.paths.agent(name).typing;
   ensureDir(dirname(lock));

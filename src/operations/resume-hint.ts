@@ -5,7 +5,7 @@ import { readTeam } from "../team/config/config.ts";
 import { lookUpMember } from "../team/members/members.ts";
 import { livenessOfAgent, readPlace } from "../team/records/read-records.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { operand } from "../text/shell-quote.ts";
+import { operand, optionWords } from "../text/shell-quote.ts";
 
 /**
  * Returns a hint that names the ended members, says if their tmux server is gone, and gives the command that resumes them.
@@ -29,6 +29,20 @@ export function resumeHint(ref: TeamRef, names: readonly string[]): string | und
   const why = gone.length < ended.length ? "" : `, and ${isOne ? "its" : "their"} tmux server is gone`;
   const who = `${ended.join(", ")} ${isOne ? "has" : "have"} ended${why}`;
   return `${who}. To continue ${isOne ? "its conversation" : "their conversations"}: teams resume ${operand(ref.team)}`;
+}
+
+/**
+ * Returns a hint for a team whose lead has ended: how its model leads again, and how a person does.
+ * @param living number of its teammates that run
+ * @returns undefined for a team of another program
+ */
+export function leadHint(ref: TeamRef, living: number): string | undefined {
+  if (readTeam(ref).schemaVersion === undefined) return undefined;
+  const { team } = ref;
+  const others =
+    living === 0 ? "" : `; ${living === 1 ? "its teammate continues" : "its teammates continue"}`;
+  const byPerson = `teams resume ${operand(team)}`;
+  return `The lead has ended${others}. To let its model lead again: teams run --resume ${optionWords("--team", team)}. To lead the team yourself: ${byPerson}`;
 }
 
 /** Whether a member was a program that a person started, and that has ended. */

@@ -41,3 +41,8 @@ export function after(ms: number, call: () => void): () => void {
   const timer = setTimeout(call, Math.min(ms, LONGEST_MS));
   return () => clearTimeout(timer);
 }
+
+/** Calls `call` once after `ms` milliseconds, at most 24 days, if this process still runs: it does not wait for the call. */
+export function afterIfRunning(ms: number, call: () => void): void {
+  setTimeout(call, Math.min(ms, LONGEST_MS)).unref();
+}

@@ -1,7 +1,10 @@
+import { percentDecoded } from "../text/percent-decoded.ts";
 import { type Env, processEnv } from "./env.ts";
 
 /** Variables whose values must not reach a file that `teams` writes (protocol.md section 6). */
 const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD)$/i;
+/** The URL of a proxy, which may hold credentials: `https_proxy`, `npm_config_proxy`. */
+const PROXY_NAME = /(^|_)PROXY$/i;
 /** Headers of the model's server, one a line, which often hold its credentials. */
 const HEADERS_NAME = /^ANTHROPIC_CUSTOM_HEADERS$/i;
 /** Names of headers whose value is a secret even if it looks like a word. */
@@ -12,6 +15,11 @@ export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name);
 }
 
+/** Returns whether a variable with this name holds the URL of a proxy, or the hosts that need none. */
+export function isProxyName(name: string): boolean {
+  return PROXY_NAME.test(name);
+}
+
 /** Shorter values may occur in any text by chance. */
 const MIN_LENGTH = 8;
 export const REDACTED = "[secret]";
@@ -20,6 +28,7 @@ export const REDACTED = "[secret]";
 export function secretsOf(env: Env): string[] {
   const values = Object.entries(env).flatMap(([name, value = ""]) => {
     if (HEADERS_NAME.test(name)) return [value, ...headerSecrets(value)].flatMap(formsOf);
+    if (PROXY_NAME.test(name)) return proxySecrets(value).flatMap(formsOf);
     return SECRET_NAME.test(name) ? formsOf(value) : [];
   });
   return longestFirst(values);
@@ -32,6 +41,16 @@ function headerSecrets(headers: string): string[] {
     const isSecret = SECRET_HEADER.test(name) || /\d/.test(value) || value.length >= 20;
     return isSecret ? [value, value.replace(/^\w+\s+/, "")] : [];
   });
+}
+
+/** Returns the credentials in the URL of a proxy: as they are written there, decoded, and as in a header. */
+function proxySecrets(url: string): string[] {
+  const [, written, server = ""] = /^(?:[a-z][a-z\d+.-]*:\/\/)?(.+)@([^@]*)$/i.exec(url.trim()) ?? [];
+  if (written === undefined) return [];
+  const plain = percentDecoded(written);
+  const words = [written, plain].flatMap((text) => [text, text.replace(/^[^:]*:/, "")]);
+  // Short credentials are found with their server.
+  return [...words, `${written}@${server.replace(/[/?#].*$/, "")}`, Buffer.from(plain).toString("base64")];
 }
 
 /**

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { lazily } from "../schema/guards/guard.ts";
+import { wellFormed } from "../text/characters/well-formed.ts";
 
 /** Optional text; some programs write it as `null`. */
 const text = lazily(() =>
@@ -199,7 +200,7 @@ export function formatProtocol(
   at: Date,
 ): string {
   const { type, ...rest } = message;
-  return JSON.stringify({ type, ...rest, timestamp: at.toISOString() });
+  return JSON.stringify(wellFormed({ type, ...rest, timestamp: at.toISOString() }));
 }
 
 /** True if code handles this type without a turn of the model. */

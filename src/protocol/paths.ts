@@ -1,5 +1,6 @@
 import { join, sep } from "node:path";
 import { LEAD_NAME, type TeamDir } from "../schema/names.ts";
+import { textStart } from "../text/characters/cut-text.ts";
 import { sha256 } from "./sha256.ts";
 
 /** Maximum bytes of an encoded file name: 255, less room for the longest suffix (`.json.lock`, …). */
@@ -21,7 +22,7 @@ export function agentFileName(name: string): string {
     .join("");
   if (encoded.length <= MAX_ENCODED) return encoded;
   const hash = sha256(name).slice(0, 16);
-  return `${encoded.slice(0, MAX_ENCODED - 17)}-${hash}`;
+  return `${textStart(encoded, MAX_ENCODED - 17)}-${hash}`;
 }
 
 /** Number of agents whose paths are cached: more than a team has. */

@@ -5,6 +5,7 @@ import { isSystemError, TeamError } from "../errors.ts";
 import { entryOf } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import { redactValue, secretsOf } from "../os/redact.ts";
+import { cutText } from "../text/characters/cut-text.ts";
 import { lineOfError } from "./json-place.ts";
 import { readServers, serverPart } from "./mcp-servers.ts";
 import {
@@ -159,7 +160,7 @@ function isListOfTexts(value: unknown): boolean {
 /** Maximum characters of a value in a list of parts; a hostile one could scroll the others away. */
 const MAX_SHOWN = 2_000;
 
-/** Describes a part for a person who decides about it, in one line. A shortened value ends in `…`; secrets are masked. */
+/** Describes a part for a person who decides about it, in one line. A long value is cut, which it says; secrets are masked. */
 export function describePart({ file, label, key, value }: PartOfFile): string {
   if (key === "file") return `${file}: ${label}, ${describeFile(String(value))}`;
   const variables = label === "env" ? { [key]: value } : isObject(value) ? value.env : undefined;
@@ -167,8 +168,7 @@ export function describePart({ file, label, key, value }: PartOfFile): string {
     (entry): entry is [string, string] => typeof entry[1] === "string",
   );
   const text = JSON.stringify(redactValue(value, secretsOf(Object.fromEntries(texts)))) ?? "";
-  const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
-  return `${file}: ${key}: ${shown}`;
+  return `${file}: ${key}: ${cutText(text, MAX_SHOWN)}`;
 }
 
 /** Names what the front matter of an agent or skill sets (permission mode, tools, model, …), and how long the file is. */
@@ -178,7 +178,6 @@ function describeFile(text: string): string {
     .split(/\r?\n/)
     .filter((row) => row.trim() !== "" && !/^(name|description|color)\s*:/.test(row));
   const set = rows.map((row) => row.trim()).join("; ");
-  const shown = set.length > MAX_SHOWN ? `${set.slice(0, MAX_SHOWN)}…` : set;
   const count = text.replace(/\n$/, "").split("\n").length;
-  return `${count} lines${shown === "" ? "" : `, with ${shown}`}`;
+  return `${count} lines${set === "" ? "" : `, with ${cutText(set, MAX_SHOWN)}`}`;
 }

@@ -1,6 +1,10 @@
 import { join } from "node:path";
 import { applyEdits, modify } from "jsonc-parser";
+import { isInside } from "../agent/permissions/protected-paths.ts";
 import { TeamError } from "../errors.ts";
+import { gitDirectoriesOf, repositoryOf } from "../git/repository.ts";
+import { ifReadable } from "../os/files/if-readable.ts";
+import { realPathOf } from "../os/files/symlinks.ts";
 import { writeUserFile } from "../os/files/user-files.ts";
 import type { RuleDestination } from "../protocol/permission-messages.ts";
 import { settingsPlace } from "./project-parts.ts";
@@ -47,6 +51,7 @@ export function prepareRuleChange(
     });
   }
   const file = scopeFile(root, cwd, where);
+  if (where !== "user") requireInProject(file, cwd);
   parseSettingsFile(file);
   return {
     file,
@@ -70,6 +75,17 @@ export function prepareRuleChange(
       if (next !== text) writeUserFile(file, next);
     },
   };
+}
+
+/** A project's files come from others: a link there must not lead to a file of the user. @throws TeamError PERMISSION_DENIED */
+function requireInProject(file: string, cwd: string): void {
+  const real = ifReadable(() => realPathOf(file));
+  const projects = [repositoryOf(cwd), gitDirectoriesOf(cwd)?.top ?? realPathOf(cwd)];
+  if (real !== undefined && projects.some((directory) => isInside(real, directory))) return;
+  const where = real === undefined ? "to nowhere" : `out of the project, to ${real}`;
+  throw new TeamError("PERMISSION_DENIED", `${file} leads ${where}; no rule was saved.`, {
+    hint: "Replace the link with a file, or save the rule in your own settings: --save user",
+  });
 }
 
 function scopeFile(root: string, cwd: string, where: SettingsScope): string {

@@ -1,9 +1,10 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import * as z from "zod/mini";
 import { placeInWorktree, repositoryOf } from "../git/repository.ts";
 import type { Clock } from "../os/clock.ts";
 import { formatJson } from "../os/files/atomic-write.ts";
 import { ensureDir } from "../os/files/fs.ts";
+import { realPathOf } from "../os/files/symlinks.ts";
 import { jsonUpdate, readJsonFile, readRecordFile } from "../store/json-file.ts";
 import { updateFile } from "../store/update-file.ts";
 import { type Part, partHash } from "./setting-parts.ts";
@@ -173,8 +174,9 @@ async function updateTrust(
   root: string,
   change: (current: TrustFile) => TrustFile | undefined,
 ): Promise<void> {
-  const path = trustPath(root);
-  ensureDir(root);
+  // People link it to another place. The file there is replaced, so that the link stays; its lock is there too.
+  const path = realPathOf(trustPath(root));
+  ensureDir(dirname(path));
   await updateFile(path, (text, isLocked) => {
     const missing = (): Error => new Error("A missing file is read as an empty one.");
     const plan = jsonUpdate<TrustFile>({ path, schema: trustFile, missing, change });

@@ -24,7 +24,10 @@ export type SidebarTask = Pick<Task, "id" | "subject" | "status" | "blockedBy"> 
   Pick<Partial<Task>, "owner"> &
   Pick<ListedTask, "said" | "shown">;
 
-export type SidebarApproval = Pick<Approval, "id" | "kind" | "from" | "summary" | "change" | "partial">;
+export type SidebarApproval = Pick<
+  Approval,
+  "id" | "kind" | "from" | "summary" | "change" | "partial" | "default"
+>;
 
 /** A message of the team's journal. */
 export interface MessageLine {

@@ -71,6 +71,8 @@ export interface Reader {
   /** The selected row, in a view that has one. */
   readonly cursor: number;
   readonly search?: string;
+  /** How many rows of a request were on the screen, from the first one without a gap, at this width. */
+  readonly read?: { readonly width: number; readonly rows: number };
   /** The view to go back to. */
   readonly back: "team" | "tasks" | "graph";
 }

@@ -1,4 +1,5 @@
 import { displayWidth } from "../text/cell-width.ts";
+import { joinedLines } from "../text/line-ends.ts";
 import { TONE } from "../text/style.ts";
 import { gridText } from "../text/terminal-text.ts";
 import { type Condition, KEYS, type KeyBinding } from "./keys.ts";
@@ -112,7 +113,7 @@ function promptLines(prompt: Prompt, { width, height }: ScreenSize): Line[] {
   const isBelow = width - widthOf(what) < MIN_LINE;
   const room = Math.max(1, width - 1 - (isBelow ? 1 : widthOf(what)));
   const blank = /\s$/.test(prompt.text) && prompt.text.trim() !== "" ? " " : "";
-  const shown = endOf(`${gridText(prompt.text)}${blank}`, room);
+  const shown = endOf(`${gridText(joinedLines(prompt.text, " ⏎ "))}${blank}`, room);
   const line = [span(isBelow ? ` ${shown}` : shown), span("▏", { blink: true })];
   const rows = isOneKey(prompt)
     ? [lineOf(what)]

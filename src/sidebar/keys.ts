@@ -44,8 +44,8 @@ export type Action =
 
 /** A fact about the sidebar's state, on which it depends whether a key applies. */
 export type Condition =
-  | "waits"
-  | "several-wait"
+  | "asks"
+  | "others-ask"
   | "member"
   | "teammate"
   | "in-turn"
@@ -97,10 +97,14 @@ function bind(
 
 /** All keys of all views; source of the help and the footer. */
 export const KEYS: readonly KeyBinding[] = [
-  bind(LISTS, "a", "a", "approve", "approve what is shown", { hint: "approve", when: "waits", rank: 0 }),
-  bind(LISTS, "r", "r", "reject", "reject the request", { hint: "reject", when: "waits", rank: 0 }),
-  bind(LISTS, "v", "v", "view", "view the whole request", { hint: "view", when: "waits", rank: 1 }),
-  bind(LISTS, "n", "n", "next", "next request that waits", { hint: "next", when: "several-wait", rank: 3 }),
+  bind(LISTS, "a", "a", "approve", "approve what is shown", { hint: "approve", when: "asks", rank: 0 }),
+  bind(LISTS, "r", "r", "reject", "reject the request", { hint: "reject", when: "asks", rank: 0 }),
+  bind(LISTS, "v", "v", "view", "view the whole request", { hint: "view", when: "asks", rank: 1 }),
+  bind(LISTS, "n", "n", "next", "next request that waits", {
+    hint: "next request",
+    when: "others-ask",
+    rank: 1,
+  }),
   bind(["whole"], "y", "y", "yes", "yes", { hint: "yes", rank: 0 }),
   bind(["whole"], "n", "n", "no", "no", { hint: "no", rank: 0 }),
   bind(["whole"], "a", "a", "always", "yes, always", { hint: "always", when: "has-rules", rank: 2 }),

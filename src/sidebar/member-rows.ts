@@ -1,3 +1,4 @@
+import { teamTitle } from "../schema/config.ts";
 import { memberColor, TONE } from "../text/style.ts";
 import { gridText } from "../text/terminal-text.ts";
 import type { SidebarData, SidebarMember } from "./data.ts";
@@ -25,11 +26,13 @@ const BLANK_FROM = 12;
 
 /** The team's name and the tokens that it has used. */
 export function header(data: SidebarData, { width, height }: ScreenSize): Line[] {
-  const { team, displayName = team, members } = data.status;
+  const { team, displayName, members } = data.status;
   const total = shortCount(members.reduce((sum, member) => sum + totalTokens(member.tokens), 0));
   const used = total === "" || width < FIGURES_FROM ? [] : [span(`${total} tokens`, quiet)];
   return [
-    lineOf(ends([span(" "), span(gridText(displayName), { bold: true })], used, width)),
+    lineOf(
+      ends([span(" "), span(gridText(teamTitle({ name: team, displayName })), { bold: true })], used, width),
+    ),
     ...(height < BLANK_FROM ? [] : [BLANK]),
   ];
 }

@@ -1,3 +1,4 @@
+import { gridText } from "../text/terminal-text.ts";
 import type { SidebarApproval, SidebarData } from "./data.ts";
 import type { Source } from "./documents.ts";
 import type { Action } from "./keys.ts";
@@ -83,9 +84,11 @@ function moving(next: (at: number, last: number) => number): Handler {
   };
 }
 
-export function select(state: SidebarState, target: SidebarTarget): SidebarState {
+/** Selects a row, and with it no longer the request that `n` has selected. */
+export function select({ request, ...state }: SidebarState, target: SidebarTarget): SidebarState {
   if (target.kind === "member") return { ...state, member: target.name };
-  return target.kind === "task" ? { ...state, task: target.id } : state;
+  if (target.kind === "task") return { ...state, task: target.id };
+  return request === undefined ? state : { ...state, request };
 }
 
 function withMember({ state, data }: Scene, then: (member: string) => Step): Step {
@@ -117,15 +120,23 @@ export function opened(state: SidebarState, source: Source): Step {
 function withRequest({ state, data }: Scene, then: (request: SidebarApproval) => Step): Step {
   const request = currentRequest(state, data);
   return request === undefined
-    ? { state: { ...state, notice: "nothing waits for an answer" } }
+    ? { state: { ...state, notice: noRequestNotice(state, data) } }
     : then(request);
+}
+
+const NO_REQUEST_NOTICE = "nothing waits for an answer";
+
+function noRequestNotice(state: SidebarState, data: SidebarData): string {
+  if (data.status.approvals.length === 0) return NO_REQUEST_NOTICE;
+  const member = selectedMember(state, data);
+  return `${member === undefined ? "this row" : gridText(member)} asks nothing; n selects the next request`;
 }
 
 /** Milliseconds in which no user can read a request: an earlier key was meant for the previous screen. */
 const READING_MS = 300;
 const NEW_NOTICE = "the request has just appeared: read it, then press a";
 const NEW_WHOLE_NOTICE = "the request has just appeared: read it, then answer";
-const MORE_NOTICE = "there is more below: read to the end (G), then answer";
+const UNREAD_NOTICE = "a part was not shown yet: read on (Space), then answer";
 const PART_NOTICE = "read the request to its end, then press y";
 
 /** Begins an answer to the current request. One that the screen shows in part is opened instead of approved. */
@@ -152,25 +163,32 @@ export function answering(verdict: Answer["verdict"]): Handler {
     const notice = (text: string): Step => ({ state: { ...state, notice: text } });
     if (verdict === "always" && always.length === 0)
       return notice("no rule can allow this; y allows it once");
-    if (verdict !== "no" && shownMs === undefined) return notice(MORE_NOTICE);
+    if (verdict !== "no" && shownMs === undefined)
+      return { state: { ...unread(state), notice: UNREAD_NOTICE } };
     if (verdict !== "no" && Number(shownMs) < READING_MS) return notice(NEW_WHOLE_NOTICE);
     return { state: { ...state, prompt: { kind: "answer", id, from, summary, verdict, text: "" } } };
   };
+}
+
+/** Goes to the first row that was not on the screen. */
+function unread(state: SidebarState): SidebarState {
+  const { reader } = state;
+  if (reader === undefined) return state;
+  return { ...state, reader: { ...reader, top: Math.max(0, (reader.read?.rows ?? 0) - 1) } };
 }
 
 /** Selects the next request, and its member. */
 function nextRequest(scene: Scene): Step {
   const { state, data } = scene;
   const { approvals, members } = data.status;
-  return withRequest(scene, (current) => {
-    const target = selectedTarget({ ...state, view: "team" }, data);
-    const isOn = target?.kind === "member" && target.name === current.from;
-    const next = isOn ? approvals[(approvals.indexOf(current) + 1) % approvals.length] : current;
-    if (next === undefined) return { state };
-    const { filter: _, ...all } = state;
-    const isListed = members.some(({ name }) => name === next.from);
-    return { state: { ...(isListed ? all : state), view: "team", member: next.from, request: next.id } };
-  });
+  const current = currentRequest(state, data);
+  const next =
+    current === undefined ? approvals[0] : approvals[(approvals.indexOf(current) + 1) % approvals.length];
+  if (next === undefined) return { state: { ...state, notice: NO_REQUEST_NOTICE } };
+  const { filter: _, ...all } = state;
+  const isListed = members.some(({ name }) => name === next.from);
+  const selected = isListed ? { ...all, member: next.from } : state;
+  return { state: { ...selected, view: "team", request: next.id } };
 }
 
 /** Leaves a document whose request was answered elsewhere, and forgets a selected request that no longer waits. */

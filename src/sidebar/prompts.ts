@@ -1,3 +1,4 @@
+import { textStart } from "../text/characters/cut-text.ts";
 import type { DiffPlace, LineComment } from "./documents.ts";
 import { backToList, commentsOn, type Prompt, type SidebarState, type Step } from "./state.ts";
 
@@ -45,6 +46,11 @@ export function isOneKey({ kind }: Prompt): boolean {
   return kind === "kill" || kind === "discard";
 }
 
+/** Whether the text may have several lines. */
+function hasLines({ kind }: Prompt): boolean {
+  return kind === "answer" || kind === "message" || kind === "comment" || kind === "spawn-prompt";
+}
+
 /**
  * Handles a key while the user writes a line: Enter takes it, Esc and Ctrl-C cancel it, any character is added to it.
  * @param key as blessed names it
@@ -61,17 +67,20 @@ export function write(state: SidebarState, key: string, char: string | undefined
     case "C-c":
       return { state: prompt.kind === "filter" ? withFilter(rest, "") : rest };
     case "backspace":
-      return changed(rest, prompt, [...prompt.text].slice(0, -1).join(""));
+      return changed(rest, prompt, textStart(prompt.text, prompt.text.length - 1));
     case "C-u":
       return changed(rest, prompt, "");
     case "C-w":
+    case "M-backspace":
       return changed(rest, prompt, prompt.text.replace(/\S*\s*$/, ""));
+    case "linefeed":
+      return hasLines(prompt) ? changed(rest, prompt, `${prompt.text}\n`) : { state };
     case "up":
     case "down":
       return { state: { ...rest, prompt: recalled(prompt, key === "up" ? 1 : -1) } };
     default: {
       if (char === undefined || /\p{Cc}/u.test(char)) return { state };
-      return changed(rest, prompt, (prompt.text + char).slice(0, MAX_TEXT));
+      return changed(rest, prompt, textStart(prompt.text + char, MAX_TEXT));
     }
   }
 }

@@ -1,6 +1,9 @@
+import { Transform } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
 import type { Widgets } from "blessed";
 import { asciiRow } from "../text/ascii.ts";
 import { cells } from "../text/cell-width.ts";
+import { withPlainKeys } from "../text/extended-keys.ts";
 import type { Line, SpanStyle } from "./spans.ts";
 
 /** A full-screen grid of cells with a keyboard and a mouse. */
@@ -48,7 +51,9 @@ const REVERSE = 8;
 export async function openScreen(options: ScreenOptions): Promise<GridScreen> {
   const { default: blessed } = await import("blessed");
   (blessed as unknown as { tput: Tput }).tput.ipaths = [];
+  const input = new KeyInput(process.stdin);
   const screen = blessed.screen({
+    input,
     terminal: "xterm-256color",
     forceUnicode: true,
     warnings: false,
@@ -56,7 +61,37 @@ export async function openScreen(options: ScreenOptions): Promise<GridScreen> {
   });
   // Send line-drawing characters as Unicode: the terminal's alternate set becomes letters in some locales.
   (screen.program as unknown as { tput: { brokenACS: boolean } }).tput.brokenACS = true;
-  return gridScreen(screen, options);
+  return gridScreen(screen, input, options);
+}
+
+/** The keys of a terminal, for blessed: it reads an extended key as an Esc and the characters of its sequence. */
+class KeyInput extends Transform {
+  readonly #terminal: NodeJS.ReadStream;
+  readonly #decoder = new StringDecoder("utf8");
+
+  constructor(terminal: NodeJS.ReadStream) {
+    super();
+    this.#terminal = terminal;
+    terminal.pipe(this);
+  }
+
+  get isRaw(): boolean {
+    return this.#terminal.isRaw;
+  }
+
+  setRawMode(on: boolean): void {
+    this.#terminal.setRawMode(on);
+  }
+
+  override _transform(bytes: Buffer, _encoding: string, done: (error: null, text: string) => void): void {
+    done(null, withPlainKeys(this.#decoder.write(bytes)));
+  }
+
+  /** Stops reading the terminal. */
+  close(): void {
+    this.#terminal.unpipe(this);
+    this.#terminal.pause();
+  }
 }
 
 interface ScreenOptions {
@@ -65,7 +100,7 @@ interface ScreenOptions {
   readonly ascii?: boolean;
 }
 
-function gridScreen(screen: Widgets.Screen, options: ScreenOptions): GridScreen {
+function gridScreen(screen: Widgets.Screen, input: KeyInput, options: ScreenOptions): GridScreen {
   const buffer = screen as unknown as CellBuffer;
   const { program } = screen;
   /** The last line drawn into each row of the buffer; a resize replaces the rows. */
@@ -108,6 +143,7 @@ function gridScreen(screen: Widgets.Screen, options: ScreenOptions): GridScreen 
       closed = true;
       program.disableMouse();
       screen.destroy();
+      input.close();
     },
   };
 }

@@ -208,8 +208,8 @@ class Controller {
       case "member": {
         const { action, member } = effect;
         const started = STARTED[action];
-        if (started !== undefined) this.#state = { ...this.#state, notice: `${started} ${member} …` };
-        void this.#act(() => act.member[action](member));
+        const notice = started === undefined ? undefined : `${started} ${member} …`;
+        void this.#act(() => act.member[action](member), notice);
         return;
       }
       case "answer":
@@ -219,8 +219,7 @@ class Controller {
         void this.#act(() => act.message(effect.to, effect.text));
         return;
       case "spawn":
-        this.#state = { ...this.#state, notice: `starting ${effect.name} …` };
-        void this.#act(() => act.spawn(effect.name, effect.prompt));
+        void this.#act(() => act.spawn(effect.name, effect.prompt), `starting ${effect.name} …`);
         return;
       case "comments":
         void this.#act(async () => {
@@ -232,12 +231,16 @@ class Controller {
     }
   }
 
-  async #act(work: () => Promise<string | undefined>): Promise<void> {
+  /** @param started what is shown until the result; the notice of a later action stays */
+  async #act(work: () => Promise<string | undefined>, started?: string): Promise<void> {
+    if (started !== undefined) this.#state = { ...this.#state, notice: started };
+    const ended = (state: SidebarState): SidebarState =>
+      state.notice === started ? withoutNotice(state) : state;
     try {
       const notice = await work();
-      this.#change(({ notice: _, ...state }) => (notice === undefined ? state : { ...state, notice }));
+      this.#change((state) => (notice === undefined ? ended(state) : { ...state, notice }));
     } catch (error) {
-      this.#change(withoutNotice);
+      this.#change(ended);
       this.#fail(error);
     }
   }

@@ -19,7 +19,7 @@ export interface SidebarState {
   /** The selected member's name; the first member is used if it is gone. */
   readonly member?: string;
   readonly task?: string;
-  /** The selected request; the selected member's request, else the oldest one, is used if it is answered. */
+  /** Which of the selected member's requests is selected; the oldest one if it is answered. */
   readonly request?: string;
   /** Only members and tasks with this text are listed. */
   readonly filter?: string;
@@ -160,22 +160,28 @@ export function selectedMember(state: SidebarState, data: SidebarData): string |
   return data.status.tasks.list.find(({ id }) => target?.kind === "task" && id === target.id)?.owner;
 }
 
-/** Returns the request that a key answers. */
+/**
+ * Returns the request that a key answers: one of the selected member, or of the selected task's owner. A key never answers a request of
+ * another member.
+ */
 export function currentRequest(state: SidebarState, data: SidebarData): SidebarApproval | undefined {
-  const { approvals } = data.status;
-  const target = selectedTarget({ ...state, view: "team" }, data);
-  const own = approvals.filter(({ from }) => target?.kind === "member" && target.name === from);
-  return own.find(({ id }) => id === state.request) ?? own[0] ?? approvals[0];
+  const { approvals, members } = data.status;
+  const selected = approvals.find(({ id }) => id === state.request);
+  // No row can select a request whose asker is not listed: only `n` does.
+  if (selected !== undefined && !members.some(({ name }) => name === selected.from)) return selected;
+  const member = selectedMember(state, data);
+  const own = approvals.filter(({ from }) => member !== undefined && sameName(from, member));
+  return own.find(({ id }) => id === state.request) ?? own[0];
 }
 
 /** Returns the conditions of keys that hold now, except those of a document. */
 export function listConditions(state: SidebarState, data: SidebarData): ReadonlySet<Condition> {
   const name = selectedMember(state, data);
   const member = data.status.members.find((one) => name !== undefined && sameName(one.name, name));
-  const { length } = data.status.approvals;
+  const request = currentRequest(state, data);
   const facts: readonly (readonly [Condition, boolean])[] = [
-    ["waits", length > 0],
-    ["several-wait", length > 1],
+    ["asks", request !== undefined],
+    ["others-ask", data.status.approvals.some((one) => one !== request)],
     ["member", member !== undefined],
     ["teammate", member !== undefined && member.name !== LEAD_NAME],
     ["in-turn", member !== undefined && ["running", "throttled"].includes(member.state)],

@@ -13,6 +13,7 @@ import {
   withoutNotice,
 } from "./state.ts";
 import { hasCursor } from "./views/reader.ts";
+import { withRead } from "./views/reader-frame.ts";
 import { afterSearch, IN_READERS, writing } from "./views/reading.ts";
 
 const USUAL: ScreenSize = { width: 34, height: 24 };
@@ -28,7 +29,9 @@ export function press(
   seen: ReadonlyMap<string, number> = new Map(),
   size: ScreenSize = USUAL,
 ): Step {
-  return handled({ state: withoutNotice(state), data, seen, size }, action);
+  // With its notice, which has taken rows of the screen.
+  const read = withRead(state, data, size);
+  return handled({ state: withoutNotice(read), data, seen, size }, action);
 }
 
 function handled(scene: Scene, action: Action): Step {

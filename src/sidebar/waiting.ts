@@ -1,12 +1,13 @@
 import { deadlockSentence } from "../team/tasks/deadlock.ts";
 import { displayWidth } from "../text/cell-width.ts";
 import { diffRows } from "../text/diff/diff-rows.ts";
+import { isShortened } from "../text/diff/left-out.ts";
 import { shortCall } from "../text/short-call.ts";
 import { TONE } from "../text/style.ts";
 import { gridText, revealHidden } from "../text/terminal-text.ts";
 import type { SidebarApproval, SidebarData } from "./data.ts";
 import { wrap } from "./labels.ts";
-import { BLANK, bar, cut, INDENT, type Line, lineOf, span } from "./spans.ts";
+import { BLANK, bar, cut, INDENT, type Line, lineOf, type Span, span, widthOf } from "./spans.ts";
 import { currentRequest, type SidebarState } from "./state.ts";
 import { spansOfStyled } from "./styled-spans.ts";
 
@@ -20,7 +21,7 @@ const CHANGE_FROM = 12;
 const OWN_ROWS = 3;
 
 /**
- * The requests that wait for the user: the selected request with its change, and others with their summary.
+ * The requests that wait for the user: the selected request, else the first one, with its change, and others with their summary.
  * @param room rows of the screen; the requests take less than half of them
  */
 export function waiting(data: SidebarData, state: SidebarState, width: number, room: number): Line[] {
@@ -31,16 +32,16 @@ export function waiting(data: SidebarData, state: SidebarState, width: number, r
   const at = current === undefined ? 0 : approvals.indexOf(current);
   const first = Math.max(0, Math.min(at - limit + 1, approvals.length - limit));
   const listed = approvals.slice(first, first + limit);
+  const withChange = current ?? listed[0];
   const isLow = room < CHANGE_FROM;
   const left = Math.floor(room * 0.45) - listed.length * OWN_ROWS;
   const changeRows = isLow ? 0 : Math.max(MIN_CHANGE_ROWS, left);
-  const shown = listed.flatMap((one) => {
-    const isCurrent = one === current;
-    return waitingItem(one, data, width, {
-      isMarked: isCurrent && approvals.length > 1,
-      changeRows: isCurrent ? changeRows : 0,
-    });
-  });
+  const shown = listed.flatMap((one) =>
+    waitingItem(one, data, width, {
+      isCurrent: one === current,
+      changeRows: one === withChange ? changeRows : 0,
+    }),
+  );
   const more = approvals.length - listed.length;
   return [
     ...deadlockRows(data, width),
@@ -74,11 +75,11 @@ function waitingItem(
   approval: SidebarApproval,
   data: SidebarData,
   width: number,
-  { isMarked, changeRows }: { readonly isMarked: boolean; readonly changeRows: number },
+  { isCurrent, changeRows }: { readonly isCurrent: boolean; readonly changeRows: number },
 ): Line[] {
   const tone = { fg: approval.kind === "crash" ? TONE.bad : TONE.attention };
   const target = { kind: "member", name: approval.from } as const;
-  const mark = bar(isMarked);
+  const mark = bar(isCurrent);
   const title = [
     mark,
     span("▲", { ...tone, blink: true }),
@@ -90,28 +91,47 @@ function waitingItem(
   const call = shortCall(approval.summary, cwd, room);
   const summary = wrap(call.text, room, 2);
   const change = changeOf(approval, room, changeRows);
+  // The rows of a command's change are the command itself. The grid changes some characters, and shows several blanks as one.
   const isSummaryAll =
-    call.isWhole &&
-    summary.every((row) => displayWidth(row) <= room) &&
-    gridText(call.text) === call.text.replace(/[ \t]+/g, " ").trim();
-  const isWhole = approval.kind === "crash" || (approval.partial !== true && isSummaryAll && change.isWhole);
+    isCommand(approval) ||
+    (call.isWhole && summary.every((row) => displayWidth(row) <= room) && gridText(call.text) === call.text);
+  const isWhole = approval.kind === "crash" || (!saysMore(approval) && isSummaryAll && change.isWhole);
+  const rows = [...summary.map((text) => [span(text)]), ...change.rows.map(spansOfStyled)];
+  const shown = isWhole || change.isMarked ? rows : withMore(rows, room);
   const lines = [
     lineOf(cut(title, width), target),
-    ...summary.map((text) => lineOf(cut([mark, span("  "), span(text)], width), target)),
-    ...change.rows.map((row) => lineOf(cut([mark, span("  "), ...spansOfStyled(row)], width), target)),
+    ...shown.map((row) => lineOf(cut([mark, span("  "), ...row], width), target)),
   ];
-  if (!isWhole) return lines;
+  // A key answers only the selected request: others are read once they are selected.
+  if (!isWhole || !isCurrent) return lines;
   return lines.map((line, i) => (i === lines.length - 1 ? { ...line, wholeRequest: approval.id } : line));
 }
 
-/** The rows of a requested change, with line numbers, context and colours. */
+/** Whether the lines of a change are those of a command. */
+function isCommand({ change = [] }: SidebarApproval): boolean {
+  return change[0]?.startsWith("$ ") === true;
+}
+
+/** Whether only the whole view shows all of a request: its details, or what a key would answer to a question. */
+function saysMore({ partial, default: byDefault }: SidebarApproval): boolean {
+  return partial === true || byDefault !== undefined;
+}
+
+/** Ends the last row in `…`; a row that is too wide gets it when it is cut. */
+function withMore(rows: readonly (readonly Span[])[], width: number): readonly (readonly Span[])[] {
+  const last = rows.at(-1);
+  if (last === undefined || widthOf(last) > width) return rows;
+  return [...rows.slice(0, -1), [...cut(last, width - 2), span(" …")]];
+}
+
+/** The rows of a requested change, with line numbers, context and colours; `isMarked` if one of them says how much is left out. */
 function changeOf(
   { change = [] }: SidebarApproval,
   width: number,
   limit: number,
-): { readonly rows: readonly string[]; readonly isWhole: boolean } {
-  if (change.length === 0) return { rows: [], isWhole: true };
-  if (limit === 0) return { rows: [], isWhole: false };
+): { readonly rows: readonly string[]; readonly isWhole: boolean; readonly isMarked: boolean } {
+  if (change.length === 0) return { rows: [], isWhole: true, isMarked: false };
+  if (limit === 0) return { rows: [], isWhole: false, isMarked: false };
   const all = diffRows(change, { width, plain: false });
   const rows = diffRows(change, { width, plain: false, limit });
   // The grid changes some characters that it cannot show; hidden ones are escaped already.
@@ -119,5 +139,7 @@ function changeOf(
     const own = revealHidden(text).replaceAll("\t", " ").replace(/\s+/g, " ").trim();
     return gridText(own) === own;
   });
-  return { rows, isWhole: rows.length === all.length && rows.at(-1) === all.at(-1) && isShownAsIs };
+  const isWhole = rows.length === all.length && rows.at(-1) === all.at(-1) && isShownAsIs;
+  // Its last row is a mark if rows, or lines of the change, are left out.
+  return { rows, isWhole, isMarked: rows.length < all.length || isShortened(change) };
 }

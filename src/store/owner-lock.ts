@@ -1,5 +1,5 @@
 import { TeamError } from "../errors.ts";
-import { pause, steadyNow, systemClock } from "../os/clock.ts";
+import { afterIfRunning, pause, steadyNow, systemClock } from "../os/clock.ts";
 import { entryOf, removeFile } from "../os/files/fs.ts";
 import {
   type LockDirectory,
@@ -133,10 +133,36 @@ function ownerLock(path: string, record: string): OwnerLock {
   return {
     record,
     owned,
-    release: () => {
-      if (owned()) removeFile(path);
-    },
+    release: () =>
+      releaseInTheEnd(() => {
+        if (owned()) removeFile(path);
+      }),
   };
+}
+
+/** Milliseconds until a failed release is tried again, at first and at most. */
+const RELEASE_RETRY = { first: 50, max: 1_000 };
+
+/**
+ * Releases a lock. If that fails, for example while the disk is read-only, this process tries again until it succeeds: otherwise it
+ * would hold the lock for the rest of its life.
+ * @throws the error of the first try
+ */
+function releaseInTheEnd(release: () => void, waitMs: number = RELEASE_RETRY.first): void {
+  try {
+    release();
+  } catch (error) {
+    const again = (): void => {
+      try {
+        releaseInTheEnd(release, Math.min(2 * waitMs, RELEASE_RETRY.max));
+      } catch {
+        // The next try is planned; the caller of the first one has reported the error.
+      }
+    };
+    // A process that ends meanwhile frees its locks by that.
+    afterIfRunning(waitMs, again);
+    throw error;
+  }
 }
 
 /**
@@ -162,14 +188,15 @@ export function takeOwnedDirectory(path: string): LockDirectory | undefined {
   }
   return {
     ...directory,
-    release: () => {
-      try {
-        // The record first: it must never be there with a lock that another process has taken since.
-        if (readRecordLink(ownerPath) === record) removeFile(ownerPath);
-      } finally {
-        directory.release();
-      }
-    },
+    release: () =>
+      releaseInTheEnd(() => {
+        try {
+          // The record first: it must never be there with a lock that another process has taken since.
+          if (readRecordLink(ownerPath) === record) removeFile(ownerPath);
+        } finally {
+          directory.release();
+        }
+      }),
   };
 }
 
@@ -202,7 +229,7 @@ function clearDeadHolder(path: string, ownerPath: string): boolean {
 const MAX_WAITS = 4;
 /** Milliseconds of waiting after which a process tries twice as often as at first, then three times, and so on. */
 const AGE_MS = 2_000;
-/** Milliseconds that one pause counts at most: a longer one says that this process did not run, not that the holder hangs. */
+/** Milliseconds that one pause counts at most. In a longer one this process was stopped or slow, which says nothing of the holder. */
 const MAX_PAUSE_MS = 1_000;
 
 /** How long a process waits for the locks of one file. */
@@ -238,19 +265,16 @@ export async function awaitLock<T>(
   { path, waitMs, random, now = steadyNow }: LockWait,
   { take, holder, record, retry }: WantedLock<T>,
 ): Promise<{ readonly taken: T; readonly tries: number }> {
-  let last = now();
+  let last = 0;
   let waited = 0;
   let waits = 1;
   let held: string | undefined;
   for (let tries = 1; ; tries += 1) {
     const taken = take();
     if (taken !== undefined) return { taken, tries };
-    if (tries === 1) {
-      held = holder();
-      last = now();
-    }
     const at = now();
-    waited += Math.min(at - last, MAX_PAUSE_MS);
+    if (tries === 1) held = holder();
+    else waited += Math.min(at - last, MAX_PAUSE_MS);
     last = at;
     if (waited >= waits * waitMs) {
       const before = held;

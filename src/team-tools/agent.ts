@@ -21,6 +21,7 @@ import { permissionMode } from "../schema/config.ts";
 import { sameName } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { readTeam } from "../team/config/config.ts";
+import { shortened } from "../text/characters/cut-text.ts";
 import { jsonResult, TEAM_ACCESS, type TeamTool, type TeamToolContext, withRefusals } from "./context.ts";
 import { startTeammate } from "./start-teammate.ts";
 
@@ -112,7 +113,7 @@ ${typesOf(own)
   summary: ({ name, description, prompt, ...call }: Call) =>
     [
       withCli(name, cliOf({ name, ...call }, own)),
-      description || (name === undefined ? prompt.replace(/\s+/g, " ").slice(0, 60) : ""),
+      description || (name === undefined ? shortened(prompt.replace(/\s+/g, " "), 60) : ""),
     ]
       .filter((part) => part !== "")
       .join(": "),

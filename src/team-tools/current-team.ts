@@ -5,9 +5,9 @@ import { type DeletedTeam, deletedTeamOf, recreateTeam } from "../operations/run
 import { renameTeam } from "../operations/run/rename-team.ts";
 import type { WorktreeEnd } from "../operations/worktrees/remove-worktree.ts";
 import { ownSecrets, redactText } from "../os/redact.ts";
-import type { TeamConfig } from "../schema/config.ts";
+import { type TeamConfig, teamTitle } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import { teamExists, updateTeam } from "../team/config/config.ts";
+import { readTeam, teamExists, updateTeam } from "../team/config/config.ts";
 import type { TeamToolContext } from "./context.ts";
 
 /** A tool that only leads have. */
@@ -23,8 +23,8 @@ interface NewTeam {
 
 /** The result of a deletion. */
 interface Deletion {
-  /** Whether there was a team. */
-  readonly existed: boolean;
+  /** The names of the deleted team, as `teamTitle` writes them; undefined if there was none. */
+  readonly title?: string;
   /** Whether the team's files were kept. */
   readonly kept: boolean;
   readonly worktrees: readonly WorktreeEnd[];
@@ -87,18 +87,19 @@ export class CurrentTeam {
    */
   async delete(): Promise<Deletion> {
     const { ctx, worker, keepsTeam, onTeamDelete } = this.#own;
-    if (!teamExists(ctx.ref)) return { existed: false, kept: false, worktrees: [] };
+    if (!teamExists(ctx.ref)) return { kept: false, worktrees: [] };
+    const deleted = deletedTeamOf(ctx.ref);
+    const title = teamTitle(readTeam(ctx.ref));
     if (keepsTeam) {
       await requireEnded(ctx);
-      return { existed: true, kept: true, worktrees: [] };
+      return { title, kept: true, worktrees: [] };
     }
-    const deleted = deletedTeamOf(ctx.ref);
     await onTeamDelete?.();
     worker.leaveTeam();
     try {
       let problem: string | undefined;
       const worktrees = await deleteTeam(ctx, { problem: (text) => (problem = text) });
-      return { existed: true, kept: false, worktrees, ...(problem === undefined ? {} : { problem }) };
+      return { title, kept: false, worktrees, ...(problem === undefined ? {} : { problem }) };
     } finally {
       if (teamExists(ctx.ref)) worker.joinTeam();
       else this.#deleted = deleted;

@@ -10,6 +10,7 @@ import { LEAD_NAME, sameName } from "../schema/names.ts";
 import { readTeam } from "../team/config/config.ts";
 import { broadcast, sendMessage } from "../team/mailbox/send.ts";
 import { findMember, findRecipient } from "../team/members/members.ts";
+import { shortened } from "../text/characters/cut-text.ts";
 import type { Worker } from "../worker/worker.ts";
 import { jsonResult, type MemberTool, type MemberToolContext, TEAM_ACCESS, withRefusals } from "./context.ts";
 
@@ -138,7 +139,7 @@ async function sendToOne({ ctx, worker }: MemberToolContext, call: Call): Promis
     ...summary,
   });
   if (target.name !== LEAD_NAME)
-    worker.workSinceIdle.addPeerMessage(target.name, call.summary ?? content.slice(0, 80));
+    worker.workSinceIdle.addPeerMessage(target.name, call.summary ?? shortened(content, 80));
   const later = sent.queuedForRestart
     ? ` ${target.name} is not running; it will read the message when it is restarted.`
     : "";

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { teamTitle } from "../schema/config.ts";
 import { jsonResult, TEAM_ACCESS, withRefusals } from "./context.ts";
 import type { LeadTool } from "./current-team.ts";
 
@@ -25,7 +26,7 @@ export const teamCreate: LeadTool = ({ ctx, led }) => ({
           team_file_path: ctx.ref.paths.config,
           lead_agent_id: config.leadAgentId,
         },
-        `You lead ${team_name}.`,
+        `You lead ${teamTitle(config)}.`,
       );
     }),
 });

@@ -4,7 +4,7 @@ import type { LeadTool } from "./current-team.ts";
 
 const input = z.object({});
 
-export const teamDelete: LeadTool = ({ ctx, led }) => ({
+export const teamDelete: LeadTool = ({ led }) => ({
   name: "TeamDelete",
   description:
     "Deletes the team with its tasks and messages, and its worktrees in which nothing is unsaved. Refused while a teammate still runs: shut all of them down first.",
@@ -13,16 +13,16 @@ export const teamDelete: LeadTool = ({ ctx, led }) => ({
   summary: () => "",
   execute: () =>
     withRefusals(async () => {
-      const { existed, kept: isKept, worktrees, problem } = await led.delete();
-      if (!existed) {
+      const { title, kept: isKept, worktrees, problem } = await led.delete();
+      if (title === undefined) {
         return jsonResult({ success: true, message: "There is no team; nothing was deleted." });
       }
       if (isKept) {
-        const message = `The team ${ctx.ref.team} has ended; its files stay, since its run keeps them.`;
+        const message = `The team ${title} has ended; its files stay, since its run keeps them.`;
         return jsonResult({ success: true, message, kept: true });
       }
       const kept = worktrees.flatMap(({ path, kept: why }) => (why === null ? [] : [`${path} (${why})`]));
-      const deletion = `The team ${ctx.ref.team} is deleted.${problem === undefined ? "" : ` Note: ${problem}.`}`;
+      const deletion = `The team ${title} is deleted.${problem === undefined ? "" : ` Note: ${problem}.`}`;
       if (kept.length === 0) return jsonResult({ success: true, message: deletion });
       const message = `${deletion} These worktrees stay, since work in them would be lost: ${kept.join("; ")}.`;
       return jsonResult({ success: true, message, worktrees });

@@ -5,6 +5,7 @@ import { ensureDir } from "../os/files/fs.ts";
 import { replaceRecordLink } from "../os/files/symlinks.ts";
 import { redactText, secretsOf } from "../os/redact.ts";
 import { debugPath } from "../protocol/paths.ts";
+import { cutText } from "../text/characters/cut-text.ts";
 import { wantsDebugLog } from "./debug-flag.ts";
 import { appendRotating } from "./event-log.ts";
 
@@ -39,7 +40,7 @@ export function openDebugLog(options: DebugLogOptions): DebugLog | undefined {
   const write = (text: string): void => {
     if (isBroken) return;
     // Redact before truncating: a truncated secret would not be recognised.
-    const line = redactText(text, secrets).replace(/\s+/g, " ").trim().slice(0, MAX_LINE);
+    const line = cutText(redactText(text, secrets).replace(/\s+/g, " ").trim(), MAX_LINE);
     try {
       appendRotating(path, `${new Date(clock.now()).toISOString()} ${line}\n`, MAX_BYTES);
     } catch (error) {

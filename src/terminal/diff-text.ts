@@ -1,6 +1,7 @@
 import type { FileDiff, FileStatus } from "../git/diff.ts";
 import type { AgentDiff } from "../operations/landing/read-diffs.ts";
 import { displayWidth } from "../text/cell-width.ts";
+import { textStart } from "../text/characters/cut-text.ts";
 import { diffRows } from "../text/diff/diff-rows.ts";
 import { type Style, styled, TONE } from "../text/style.ts";
 import { revealHidden } from "../text/terminal-text.ts";
@@ -50,7 +51,7 @@ function headingOf(
 ): string {
   const name = styleText(agent, "bold", { member: color });
   const others = sharedWith.length === 0 ? "" : ` (shared with ${sharedWith.join(", ")})`;
-  const since = base.slice(0, 10);
+  const since = textStart(base, 10);
   if (files.length === 0) return line`${name}${others} - no changes since ${since}, in ${directory}`;
   const added = sum(files.map((file) => file.added));
   const removed = sum(files.map((file) => file.removed));

@@ -4,6 +4,7 @@ import { EVENT_TYPES, type EventType, type TeamEvent } from "../schema/event.ts"
 import { splitAddress } from "../schema/names.ts";
 import { tokenCount } from "../schema/status.ts";
 import { sumOf } from "../schema/tokens.ts";
+import { textStart } from "../text/characters/cut-text.ts";
 import { compact } from "../text/compact-number.ts";
 import { localTime } from "../text/local-time.ts";
 import { line, type Output } from "./output.ts";
@@ -23,7 +24,7 @@ export function eventText(event: TeamEvent, { styleText }: Pick<Output, "styleTe
 /** Returns a member's name; a subagent has only an id, so its type says more. */
 function shortName(agentId: string, agentType = "subagent"): string {
   const { name, team } = splitAddress(agentId);
-  return team === undefined ? `${agentType} ${name.slice(0, 8)}` : name;
+  return team === undefined ? `${agentType} ${textStart(name, 8)}` : name;
 }
 
 /** The facts of each event type; empty ones are omitted. */

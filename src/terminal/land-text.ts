@@ -1,4 +1,5 @@
 import type { LandReport } from "../operations/landing/land.ts";
+import { textStart } from "../text/characters/cut-text.ts";
 import { stripControls } from "../text/terminal-text.ts";
 import { line, type Output } from "./output.ts";
 
@@ -14,7 +15,7 @@ export function landText(report: LandReport, { styleText }: Pick<Output, "styleT
   if (outcome === "landed") {
     const count = `${commits} ${commits === 1 ? "commit" : "commits"}`;
     const files = checkout === null ? "" : `, and updated the files of ${checkout}`;
-    return line`${name}: ${styleText("landed", "good")} ${count} on ${on} (${(commit ?? "").slice(0, 10)})${files}.`;
+    return line`${name}: ${styleText("landed", "good")} ${count} on ${on} (${textStart(commit ?? "", 10)})${files}.`;
   }
   const failed = styleText("not landed", "bad");
   return [

@@ -1,6 +1,7 @@
 import { after, steadyNow } from "../os/clock.ts";
 import { asciiRow } from "../text/ascii.ts";
 import { cutToWidth, displayWidth } from "../text/cell-width.ts";
+import { textStart } from "../text/characters/cut-text.ts";
 import { cutStyled } from "../text/cut-styled.ts";
 import { styler, TONE } from "../text/style.ts";
 import { gridText } from "../text/terminal-text.ts";
@@ -60,6 +61,8 @@ const PROMPT = "›";
 const MAX_INPUT = 8;
 /** Milliseconds between two drawings of progress; a key is drawn at once. */
 const FRAME_MS = 33;
+/** Milliseconds without progress after a slow drawing at most: a terminal that stood still shows it again soon. */
+const MAX_REST_MS = 1_000;
 /** Erases from the cursor to the end of its row, and to the end of the screen. Sent before a row: after a full row, the cursor is on its last cell. */
 const ERASE_ROW = "\x1b[K";
 const ERASE_BELOW = "\x1b[J";
@@ -135,7 +138,7 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
     out(parts.join(""));
     // Progress that takes long to draw gets at most half of the time.
     const ended = steadyNow();
-    nextFrame = Math.max(nextFrame, 2 * ended - begun);
+    nextFrame = Math.max(nextFrame, ended + Math.min(ended - begun, MAX_REST_MS));
   };
   const drawSoon = (): void => {
     if (cancelFrame !== undefined || isPaused) return;
@@ -217,5 +220,5 @@ function cellsOf(row: string): number {
 /** Returns a waiting line as one row. */
 function waitingLine(line: string, width: number): string {
   // A pasted line may be very long: at most two code units for each cell can be shown.
-  return cutToWidth(gridText(line.slice(0, 2 * Math.max(1, width)).replaceAll("\n", "⏎")), width);
+  return cutToWidth(gridText(textStart(line, 2 * Math.max(1, width)).replaceAll("\n", "⏎")), width);
 }

@@ -1,4 +1,4 @@
-import { EXIT, messageOf, systemCode, systemErrorHint, TeamError } from "../errors.ts";
+import { EXIT, messageOf, systemCode, systemErrorCode, systemErrorHint, TeamError } from "../errors.ts";
 import type { ShutdownReport } from "../operations/ending/shutdown.ts";
 import { printableJson, stripControls } from "../text/terminal-text.ts";
 import type { Io } from "./io.ts";
@@ -23,9 +23,10 @@ export function failureOf(error: unknown): Failure {
   const errno = systemCode(error);
   const message = messageOf(error);
   if (errno !== undefined && /^E[A-Z0-9]+$/.test(errno)) {
+    const code = systemErrorCode(error);
     return {
-      code: "PERMISSION_DENIED",
-      message: `The system refused it: ${message}.`,
+      code,
+      message: `The ${code === "STORAGE_ERROR" ? "disk" : "system"} refused it: ${message}.`,
       hint: systemErrorHint(error),
       exit: EXIT.failed,
       details: { errno },

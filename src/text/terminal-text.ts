@@ -53,13 +53,6 @@ export function asciiText(text: string): string {
   return text.replace(/[^\x20-\x7e\n\t]/gu, escaped);
 }
 
-/** Cuts a text to a number of characters and ends it in `…` if it was longer. */
-export function shortened(text: string, max: number): string {
-  if (text.length <= max) return text;
-  // Half of a character in two units is no character.
-  return `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, "")}…`;
-}
-
 /**
  * Formats a value as JSON that is safe to print: `JSON.stringify` leaves DEL, C1 controls and characters that change the writing
  * direction as they are. A parser reads the same value.

@@ -1,16 +1,17 @@
 import { messageOf, TeamError } from "../errors.ts";
-import type { Clock } from "../os/clock.ts";
+import { after, type Clock } from "../os/clock.ts";
 import { ownSecrets, redactText } from "../os/redact.ts";
 import type { SpentAmount } from "../schema/budget.ts";
 import type { AgentState, ServerWatchRecord, StatusRecord } from "../schema/status.ts";
 import { addTokens, NO_TOKENS, sumOf, type TokenCount } from "../schema/tokens.ts";
 import { writeStatus } from "../team/records/write-records.ts";
 import type { TeamRef } from "../team/ref.ts";
+import { shortened } from "../text/characters/cut-text.ts";
 import { nextState, reportedState, type WorkerEvent, type WorkerState } from "./states.ts";
 
 /**
  * Writes `run/<agent>/status.json`, the agent's report of itself. Never throws because of a failed write:
- * every change writes the whole record, so the next one makes up for it.
+ * every change writes the whole record, and a failed write is repeated until it succeeds or the agent ends.
  */
 export interface StatusKeeper {
   /** State of the work, without regard to open permission requests. */
@@ -88,6 +89,9 @@ interface StatusHooks {
 /** A reported event ends the wait for a limit. */
 const NO_LIMIT = { limited: undefined, pausedUntil: undefined };
 
+/** Milliseconds after which a failed write is repeated. */
+const RETRY_MS = 1_000;
+
 /** Maximum length of an activity in characters: more than one line of a sidebar. */
 const MAX_ACTIVITY = 200;
 
@@ -121,6 +125,9 @@ export function createStatusKeeper(
   };
   let teamGone = false;
   let failure: unknown;
+  /** From the first write, whose failure ends the start, to the end of the agent. */
+  let isRetried = false;
+  let cancelRetry: (() => void) | undefined;
   const work: { state: WorkerState; activity: string } = { state: "starting", activity: "" };
   let open: readonly string[] = [];
   let questions: readonly string[] = [];
@@ -139,6 +146,11 @@ export function createStatusKeeper(
     record = { ...record, ...patch, lastActivityAt: clock.now() };
     if (record.state !== before.state || record.taskIds !== before.taskIds)
       hooks.onState?.(record.state, record.taskIds);
+    save(sync);
+  };
+  const save = (sync: boolean): void => {
+    cancelRetry?.();
+    cancelRetry = undefined;
     if (teamGone || hooks.isOver?.()) return;
     try {
       writeStatus(ref, agent, record, { sync });
@@ -149,9 +161,12 @@ export function createStatusKeeper(
       const isFirst = failure === undefined;
       failure = teamGone ? undefined : error;
       if (isFirst && !teamGone) hooks.onProblem?.(notWritten(agent, error));
+      // An idle agent changes nothing any more, and would look busy until its next turn.
+      if (!teamGone && isRetried) cancelRetry = after(RETRY_MS, () => save(sync));
     }
   };
   write({});
+  isRetried = true;
   return {
     get state() {
       return work.state;
@@ -162,6 +177,7 @@ export function createStatusKeeper(
     report(event, activity, messages) {
       work.state = nextState(work.state, hidesTurnEnds ? seen(event) : event);
       if (activity !== undefined) work.activity = activity;
+      if (event === "ended") isRetried = false;
       const agreed = event === "stop_agreed" ? { agreedToStop: true } : {};
       const source = hidesTurnEnds ? { stateFrom: sourceOf(work.state) } : {};
       const patch = { ...reported(), ...agreed, ...inTurn(event, messages), ...source };
@@ -236,7 +252,7 @@ export function createStatusKeeper(
 }
 
 function notWritten(agent: string, error: unknown): string {
-  return `the status of ${agent} could not be written (${messageOf(error)}); ${agent} continues, and its next change writes it again`;
+  return `the status of ${agent} could not be written (${messageOf(error)}); ${agent} continues, and tries again every second`;
 }
 
 /** The ends of turns that a program does not say are seen only by us: its input was taken. */
@@ -257,5 +273,5 @@ function inTurn(event: WorkerEvent, messages = 0): Pick<StatusRecord, "inTurn" |
 
 /** Redacts before truncating: half of a secret would not be recognised. */
 function oneLine(text: string): string {
-  return redactText(text, ownSecrets()).replace(/\s+/g, " ").trim().slice(0, MAX_ACTIVITY);
+  return shortened(redactText(text, ownSecrets()).replace(/\s+/g, " ").trim(), MAX_ACTIVITY);
 }

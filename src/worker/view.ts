@@ -27,6 +27,8 @@ export interface WorkerView {
   received(from: string, text: string, color?: string): void;
   /** A message came while a turn runs; it waits. */
   queued(from: string, line?: string): void;
+  /** A typed line is being saved, which takes long. @returns removes it again */
+  saving(line: string): () => void;
   /** A line that a person typed in this pane. */
   typed(line: string): void;
   idle(): void;

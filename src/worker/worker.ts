@@ -194,9 +194,8 @@ export class Worker {
     return this.#context.runningTurn.interrupt();
   }
 
-  /** Called by the agent once the input of a turn is in the conversation on disk. */
-  async onInputRecorded(): Promise<void> {
-    const keys = [...this.#context.runningTurn.keys];
+  /** Called by the agent once the input of a turn is in the conversation on disk. @param keys of its messages */
+  async onInputRecorded(keys: readonly string[]): Promise<void> {
     this.planApproval.closeRecordedVerdict(keys);
     await this.#inbound.reader.markRecorded(keys);
     await this.#context.notifications.recordProgress(keys, "turn_started");

@@ -2,7 +2,8 @@ import { appendFileSync, existsSync, mkdirSync, realpathSync, renameSync, writeF
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { guardedGitEnv } from "../../src/git/git.ts";
-import { addWorktree, changesInWorktree, unsavedIn, type Worktree } from "../../src/git/worktree.ts";
+import { unsavedIn } from "../../src/git/unsaved.ts";
+import { addWorktree, changesInWorktree, type Worktree } from "../../src/git/worktree.ts";
 import { GIT_IDENTITY, git } from "../support/files/git.ts";
 import { temporaryDirectory } from "../support/files/temporary-directory.ts";
 
@@ -49,7 +50,7 @@ describe("git for a model › runs no program that a command of the agent has pr
     appendFileSync(join(nested, ".git/config"), filter());
     writeFileSync(join(nested, "a"), "b\n");
     expect((await changesInWorktree(path, ENV, repository)).changed).toBe(0);
-    await expect(unsavedIn(path, undefined, ENV, repository)).rejects.toThrow("submodule nested");
+    await expect(unsavedIn(path, undefined, ENV, repository)).rejects.toThrow("may make git run programs");
     expect(existsSync(marker)).toBe(false);
     git(path, "status");
     expect(existsSync(marker)).toBe(true);

@@ -172,7 +172,10 @@ it("an hour at a terminal › runs the demo and a team of two, approves, comment
 
 /** Answers the sidebar's request about this tool with a key, after another key that opens the request if it is long. */
 async function approve(person: Hour, tool: string, key: string, opens?: string): Promise<void> {
-  await person.sees(new RegExp(`│ ▲ ann asks for permission[^\\n]*\\n[^\\n]*│ +${tool}\\(`));
+  await person.sees(new RegExp(`│[ ▌]▲ ann asks for permission[^\\n]*\\n[^\\n]*│[ ▌] +${tool}\\(`));
+  // A key answers only the request under the cursor.
+  if (!person.screen().includes("▌▲ ann asks")) person.type("n");
+  await person.sees("▌▲ ann asks");
   if (opens !== undefined) {
     person.type(opens);
     await person.sees("ann · permission");

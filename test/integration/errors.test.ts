@@ -2,7 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { fileAccessError, isSystemError, systemCode, systemErrorHint, TeamError } from "../../src/errors.ts";
+import {
+  fileAccessError,
+  isFileAccessError,
+  isSystemError,
+  systemCode,
+  systemErrorHint,
+  TeamError,
+} from "../../src/errors.ts";
 
 function thrownBy(call: () => unknown): unknown {
   try {
@@ -43,4 +50,20 @@ test("systemRefusal names only the path that the user knows", () => {
   rmSync(directory, { recursive: true });
   const { message } = fileAccessError("/team/inboxes/a.json", "written", refused, "; it is unchanged");
   expect(message).toBe("/team/inboxes/a.json cannot be written (ENOTDIR: not a directory); it is unchanged.");
+});
+
+test.each([
+  ["ENOSPC", "STORAGE_ERROR", /Free some disk space/],
+  ["EDQUOT", "STORAGE_ERROR", /quota/],
+  ["EROFS", "STORAGE_ERROR", /Mount the file system for writing/],
+  ["EIO", "STORAGE_ERROR", /reports errors/],
+  ["EACCES", "PERMISSION_DENIED", /own the path/],
+])("fileAccessError › reports %s as %s, with what to do", (errno, code, hint) => {
+  const failed = Object.assign(new Error(`${errno}: no, write`), { code: errno, syscall: "write" });
+  const error = fileAccessError("/team/config.json", "written", failed);
+  expect([error.code, error.hint, isFileAccessError(error)]).toEqual([
+    code,
+    expect.stringMatching(hint),
+    true,
+  ]);
 });

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { bashTool } from "../../src/agent/tools/bash.ts";
 import { linesBackwards } from "../../src/os/files/lines.ts";
 import { openLines } from "../../src/os/files/whole-lines.ts";
+import { OutputTail } from "../../src/os/process/output-tail.ts";
 import { escapeBody, readEnvelopes } from "../../src/protocol/envelope.ts";
 import type { Task } from "../../src/schema/task.ts";
 import { newFailures } from "../../src/sidebar/failures.ts";
@@ -17,8 +18,9 @@ import { textBuffer } from "../../src/terminal/input/text-buffer.ts";
 import { safeStyler } from "../../src/terminal/output.ts";
 import { paneWriter } from "../../src/terminal/pane/pane-writer.ts";
 import { taskTable } from "../../src/terminal/task-text.ts";
+import { cutText, textEnd, textStart } from "../../src/text/characters/cut-text.ts";
 import { diffRows } from "../../src/text/diff/diff-rows.ts";
-import { joinedLines, withoutEnd } from "../../src/text/line-ends.ts";
+import { joinedLines, replaceLines, withoutEnd } from "../../src/text/line-ends.ts";
 import { markdownRows } from "../../src/text/markdown/rows.ts";
 import { blockSplitter } from "../../src/text/markdown/splitter.ts";
 import { shortPath } from "../../src/text/short-path.ts";
@@ -56,6 +58,17 @@ const task = (id: number, blockedBy: readonly number[]): Task => ({
 });
 
 const showsNothing = new Proxy({}, { get: () => () => undefined }) as WorkerView;
+
+const oneCharacter = (size: number): string => `a${"\u0301".repeat(size)}`;
+const manyReturns = (size: number): string => "x\r\n".repeat(size);
+const manyPlaces = (size: number): string => "x ".repeat(size);
+const manyFlags = (size: number): string => "🇩🇪".repeat(size);
+
+function keptOutput(text: string): string {
+  const tail = new OutputTail(1_000);
+  for (const char of text) tail.add(Buffer.from(char));
+  return tail.text;
+}
 
 function showInput(text: string): void {
   const message = { role: "user", content: [{ type: "text", text }] };
@@ -108,6 +121,16 @@ test.each<Case>([
     (size) => " ".repeat(size),
     (text) => joinedLines(text, " "),
   ),
+  linear("textStart › marks on one character", 40_000, oneCharacter, (text) =>
+    textStart(text, text.length - 1),
+  ),
+  linear("textEnd › flags without a border", 40_000, manyFlags, (text) => textEnd(text, text.length - 1)),
+  linear("cutText › emoji that are left out", 40_000, manyFlags, (text) => cutText(text, 1)),
+  linear("replaceLines › places with carriage returns", 20_000, manyReturns, (text) =>
+    replaceLines(text, "x", "y\nz"),
+  ),
+  linear("replaceLines › places in one line", 20_000, manyPlaces, (text) => replaceLines(text, "x", "y\nz")),
+  linear("OutputTail › pieces", 2_000, manyFlags, keptOutput),
   linear(
     "withoutEnd › the character in the middle",
     4_000,

@@ -35,7 +35,9 @@ export const program: Bench = {
     const traced = (...words: readonly string[]): Loaded =>
       loadedBy([join(dist, "teams.cjs"), ...words], tracer, env);
     traced("task", "add", "a task");
+    const alone = await benchTeam(places[0] as Place, []);
     const whole = {
+      "teams status --line": loadedBy([join(dist, "teams.cjs"), "status", "--line"], tracer, alone.env),
       "teams send": traced("send", "ada", "hello"),
       "teams inbox": traced("inbox", "ada"),
       "teams task claim": traced("task", "claim", "1", "--as", "ada"),

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { cutText } from "../../text/characters/cut-text.ts";
 import { TEAM_SERVER } from "../channel.ts";
 import {
   commandRequest,
@@ -121,5 +122,5 @@ export function contentText({ content }: AcpCall): string {
     const { text } = fieldsOf(inner);
     return type === "content" && typeof text === "string" ? [text] : [];
   });
-  return texts.join("\n").slice(0, MAX_RESULT);
+  return cutText(texts.join("\n"), MAX_RESULT);
 }

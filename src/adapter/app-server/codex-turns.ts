@@ -1,4 +1,5 @@
 import { NOTHING_SPENT, type Spent } from "../../agent/conversation/call-model.ts";
+import { cutText } from "../../text/characters/cut-text.ts";
 import type { ChannelEvents, ChannelTurnEnd } from "../channel.ts";
 import { fieldsOf, oneLine } from "../requests.ts";
 
@@ -111,7 +112,7 @@ export class CodexTurns {
     const { aggregatedOutput, result, error, status } = item;
     const output = typeof aggregatedOutput === "string" ? aggregatedOutput : jsonOf(result ?? error);
     const isError = status === "failed" || status === "declined";
-    this.#events.toolEnded({ id, content: output.slice(0, MAX_RESULT), isError });
+    this.#events.toolEnded({ id, content: cutText(output, MAX_RESULT), isError });
   }
 
   /** Codex reports the sum of the whole thread, some sums twice; only the difference is news. */

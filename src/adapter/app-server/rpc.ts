@@ -1,6 +1,7 @@
 import { messageOf } from "../../errors.ts";
 import { pause } from "../../os/clock.ts";
 import { connectWebSocket, type WebSocketClient } from "../../os/net/web-socket.ts";
+import { wellFormed } from "../../text/characters/well-formed.ts";
 import { fieldsOf } from "../requests.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -60,7 +61,7 @@ export class Rpc {
     const id = this.#lastId;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      socket.send(JSON.stringify({ id, method, params }));
+      socket.send(JSON.stringify(wellFormed({ id, method, params })));
     });
   }
 
@@ -69,7 +70,7 @@ export class Rpc {
   }
 
   answer(id: RequestId, result: Fields): void {
-    this.#socket?.send(JSON.stringify({ id, result }));
+    this.#socket?.send(JSON.stringify(wellFormed({ id, result })));
   }
 
   close(): void {

@@ -3,6 +3,7 @@ import type { Env } from "../../os/env.ts";
 import { ensureOwnDirectory } from "../../os/files/app-directories.ts";
 import { FollowedFile } from "../../os/files/followed-file.ts";
 import { appendPrivate, writeNew } from "../../os/files/fs.ts";
+import { wellFormed } from "../../text/characters/well-formed.ts";
 import type { ChannelSetup } from "../channel.ts";
 import { optionArgs } from "../option-args.ts";
 import { fieldsOf } from "../requests.ts";
@@ -64,7 +65,7 @@ export class QwenFiles {
   }
 
   #write(command: object): void {
-    appendPrivate(this.#input, `${JSON.stringify(command)}\n`);
+    appendPrivate(this.#input, `${JSON.stringify(wellFormed(command))}\n`);
   }
 
   /** Frees the disk. Call it when no event is expected. */

@@ -1,4 +1,5 @@
 import { after } from "../../os/clock.ts";
+import { cutText } from "../../text/characters/cut-text.ts";
 import type { ChannelEvents, ChannelTurnEnd } from "../channel.ts";
 import { failureIn, isSubmission } from "../gemini-texts.ts";
 import { requestOf } from "../gemini-tools.ts";
@@ -220,7 +221,7 @@ export class QwenTurns {
     const call = this.#calls.get(callId);
     if (call === undefined) return;
     call.result = result;
-    this.#options.events.toolEnded({ id: callId, content: content.slice(0, MAX_RESULT), isError });
+    this.#options.events.toolEnded({ id: callId, content: cutText(content, MAX_RESULT), isError });
     this.#options.closed(callId);
     if (this.hasOpenCalls || !this.#isRunning) return;
     const calls = [...this.#calls.values()];

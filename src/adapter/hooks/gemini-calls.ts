@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { cutText } from "../../text/characters/cut-text.ts";
 import { type ChannelEvents, TEAM_SERVER } from "../channel.ts";
 import { type GeminiCall, requestOf } from "../gemini-tools.ts";
 import { fieldsOf } from "../requests.ts";
@@ -67,7 +68,7 @@ export class GeminiCalls {
     const at = this.#open.findIndex((call) => call.tool === tool && isDeepStrictEqual(call.input, input));
     const [call] = at < 0 ? [] : this.#open.splice(at, 1);
     if (call !== undefined)
-      this.#options.events.toolEnded({ id: call.id, content: result.slice(0, MAX_RESULT), isError });
+      this.#options.events.toolEnded({ id: call.id, content: cutText(result, MAX_RESULT), isError });
     this.#answered();
   }
 

@@ -5,7 +5,8 @@ import type { Env } from "../../os/env.ts";
 import { ensureOwnDirectory, homeDirectory } from "../../os/files/app-directories.ts";
 import { replaceFile } from "../../os/files/atomic-write.ts";
 import { ensureDir, entryOf, listDir, readText, writeNew } from "../../os/files/fs.ts";
-import { createLink } from "../../os/files/symlinks.ts";
+import { createLink, realPathOf } from "../../os/files/symlinks.ts";
+import { textStart } from "../../text/characters/cut-text.ts";
 import { TEAM_SERVER, type ToolServer } from "../channel.ts";
 import { fieldsOf } from "../requests.ts";
 import type { GeminiHookCommand } from "./gemini-hook-server.ts";
@@ -95,7 +96,8 @@ export class GeminiHome {
       const path = join(this.#geminiDirectory, name);
       if (entryOf(path)?.isFile() !== true) continue;
       const text = readText(path);
-      if (text !== undefined) replaceFile(join(this.#personsDirectory, name), text);
+      // The person may keep it elsewhere, with a link.
+      if (text !== undefined) replaceFile(realPathOf(join(this.#personsDirectory, name)), text);
     }
   }
 }
@@ -134,7 +136,7 @@ function personsDirectory(env: Env): string {
 /** Whether Gemini has a record of a conversation. */
 export function hasConversation(env: Env, session: string): boolean {
   const records = join(personsDirectory(env), "tmp");
-  const end = `-${session.slice(0, 8)}.jsonl`;
+  const end = `-${textStart(session, 8)}.jsonl`;
   return listDir(records).some((project) =>
     listDir(join(records, project, "chats")).some((name) => name.endsWith(end)),
   );

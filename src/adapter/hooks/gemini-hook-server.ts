@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import { writeNew } from "../../os/files/fs.ts";
 import { createSocketPlace, listenLocally } from "../../os/net/local-server.ts";
+import { wellFormed } from "../../text/characters/well-formed.ts";
 import { shellQuote } from "../../text/shell-quote.ts";
 import { fieldsOf } from "../requests.ts";
 
@@ -117,7 +118,7 @@ export class GeminiHookServer {
 
   #onEvent(text: string, socket: Socket, hookEnded: AbortSignal): void {
     this.#reply(text, hookEnded).then(
-      (answer) => socket.end(`${JSON.stringify(answer ?? {})}\n`),
+      (answer) => socket.end(`${JSON.stringify(wellFormed(answer ?? {}))}\n`),
       // Without an answer, the hook refuses.
       () => socket.destroy(),
     );

@@ -1,4 +1,5 @@
 import type { HookEvent, HookRecord } from "../../schema/status.ts";
+import { textStart } from "../../text/characters/cut-text.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { fieldsOf, oneLine } from "../requests.ts";
 
@@ -78,9 +79,7 @@ function detailOf(event: HookEvent, { tool_name, tool_input, message }: Fields):
 /** claude 2.1.150 and newer and Codex give the last text; Gemini CLI has another name for it. */
 function wordsOf({ last_assistant_message, prompt_response }: Fields): string {
   const text = [last_assistant_message, prompt_response].find((one) => typeof one === "string");
-  return stripControls(String(text ?? ""))
-    .trim()
-    .slice(0, MAX_WORDS);
+  return textStart(stripControls(String(text ?? "")).trim(), MAX_WORDS);
 }
 
 function parsed(text: string): Fields {

@@ -2,6 +2,8 @@ import type { Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { after } from "../../os/clock.ts";
 import { listenLocally, type SocketPlace } from "../../os/net/local-server.ts";
+import { shortened } from "../../text/characters/cut-text.ts";
+import { wellFormed } from "../../text/characters/well-formed.ts";
 import { cleaned } from "../last-words.ts";
 import { fieldsOf } from "../requests.ts";
 
@@ -62,7 +64,7 @@ export class Bridge {
     return new Promise((resolve, reject) => {
       const stopTimer = after(ANSWER_MS, () => this.#answered(id, 0, "no answer in time"));
       this.#waiting.set(id, { what, stopTimer, resolve, reject });
-      socket.write(`${JSON.stringify({ id, method, path, body })}\n`);
+      socket.write(`${JSON.stringify(wellFormed({ id, method, path, body }))}\n`);
     });
   }
 
@@ -92,7 +94,7 @@ export class Bridge {
     const { ready, failed, id, status, text, type, properties } = fieldsOf(jsonOf(line));
     if (ready === true) this.#setReady();
     else if (typeof failed === "string")
-      this.#setFailed(new Error(`the teams plugin in it failed: ${cleaned(failed).slice(0, MAX_ANSWER)}`));
+      this.#setFailed(new Error(`the teams plugin in it failed: ${shortened(cleaned(failed), MAX_ANSWER)}`));
     else if (typeof type === "string") this.#events.happened(type, properties);
     else if (typeof id === "number" && typeof text === "string") this.#answered(id, Number(status), text);
   }
@@ -103,7 +105,8 @@ export class Bridge {
     this.#waiting.delete(id);
     waiting.stopTimer();
     if (status >= 200 && status < 300) waiting.resolve(text === "" ? undefined : jsonOf(text));
-    else waiting.reject(new Error(`${waiting.what}: ${status || ""} ${cleaned(text).slice(0, MAX_ANSWER)}`));
+    else
+      waiting.reject(new Error(`${waiting.what}: ${status || ""} ${shortened(cleaned(text), MAX_ANSWER)}`));
   }
 }
 

@@ -1,4 +1,5 @@
 import { systemClock } from "../../os/clock.ts";
+import { cutText } from "../../text/characters/cut-text.ts";
 import type { ChannelEvents, ReportedLimit } from "../channel.ts";
 import { cleaned } from "../last-words.ts";
 import { reportedLimit } from "../reported-limit.ts";
@@ -170,7 +171,7 @@ export class HttpTurn {
     }
     if (status !== "completed" && status !== "error") return;
     this.#open.delete(callID);
-    const content = (textOf(output) ?? textOf(error) ?? "").slice(0, MAX_RESULT);
+    const content = cutText(textOf(output) ?? textOf(error) ?? "", MAX_RESULT);
     this.#events.toolEnded({ id: callID, content, isError: status === "error" });
   }
 

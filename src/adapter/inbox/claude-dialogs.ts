@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import type { Env } from "../../os/env.ts";
 import { readText } from "../../os/files/fs.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
+import { textEnd } from "../../text/characters/cut-text.ts";
 import type { ChannelDialog } from "../channel.ts";
 import { fieldsOf } from "../requests.ts";
 
@@ -23,7 +24,7 @@ export function expectedDialog(env: Env, cwd: string, mode: PermissionMode): Cha
   const key = env.ANTHROPIC_API_KEY;
   const { approved, rejected } = fieldsOf(customApiKeyResponses);
   const answered = [approved, rejected].flatMap((list) => (Array.isArray(list) ? list : []));
-  if (key && !answered.includes(key.slice(-KEY_END)))
+  if (key && !answered.includes(textEnd(key, KEY_END)))
     return { name: "an API key from the environment", remedy: "say there whether it may use the key" };
   if (!isTrusted(fieldsOf(projects), cwd))
     return { name: "trust in the directory", remedy: `say there whether it may work in ${cwd}` };

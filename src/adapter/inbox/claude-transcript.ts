@@ -1,6 +1,7 @@
 import { systemCode } from "../../errors.ts";
 import { pause, steadyNow } from "../../os/clock.ts";
 import { linesBackwards } from "../../os/files/lines.ts";
+import { textStart } from "../../text/characters/cut-text.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { fieldsOf } from "../requests.ts";
 
@@ -50,7 +51,7 @@ export function transcriptEnd(path: string): TranscriptEnd {
     if (text === "" && words === "") isLast = false;
     words = `${text}${words}`;
   }
-  const shown = stripControls(words).trim().slice(0, MAX_WORDS);
+  const shown = textStart(stripControls(words).trim(), MAX_WORDS);
   return shown === "" ? {} : { words: shown, isLast };
 }
 

@@ -1,5 +1,7 @@
+import { StringDecoder } from "node:string_decoder";
 import type { Env } from "../../os/env.ts";
 import { type CommandEnd, runCommandGroup } from "../../os/process/command-group.ts";
+import { textStart } from "../../text/characters/cut-text.ts";
 
 /** Milliseconds that a program may take to print its version: some load everything first. */
 const TIMEOUT_MS = 10_000;
@@ -20,6 +22,7 @@ export async function versionOf(
   env: Env,
   { signal, timeoutMs = TIMEOUT_MS }: { readonly signal: AbortSignal; readonly timeoutMs?: number },
 ): Promise<ProgramVersion> {
+  const decoder = new StringDecoder("utf8");
   let output = "";
   const full = new AbortController();
   const end = await runCommandGroup(file, args, {
@@ -28,11 +31,11 @@ export async function versionOf(
     timeoutMs,
     signal: AbortSignal.any([signal, full.signal]),
     onOutput: (_stream, bytes) => {
-      output = (output + bytes.toString("utf8")).slice(0, MAX_OUTPUT);
-      if (output.length === MAX_OUTPUT) full.abort();
+      output += decoder.write(bytes);
+      if (output.length >= MAX_OUTPUT) full.abort();
     },
   });
-  const version = VERSION.exec(output)?.[0];
+  const version = VERSION.exec(textStart(output, MAX_OUTPUT))?.[0];
   if (version !== undefined && end.code === 0) return { version };
   return { problem: full.signal.aborted ? "its output has no end" : problemOf(end, timeoutMs) };
 }

@@ -7,6 +7,7 @@ import { livenessOf } from "../../os/process/identity.ts";
 import { run } from "../../os/process/run.ts";
 import { collectsLines } from "../../os/process/terminal-modes.ts";
 import type { AdoptedProgram } from "../../schema/member-metadata.ts";
+import { shortenedStart } from "../../text/characters/cut-text.ts";
 import type { Channel, ChannelEvents, ChannelSetup } from "../channel.ts";
 import { cleaned } from "../last-words.ts";
 import { readPaneScreen } from "../native/type-message.ts";
@@ -106,7 +107,7 @@ export class AdoptedChannel implements Channel {
     const args = ["queue", "--thread", thread.id, "--message", text];
     const result = await run(CODEX, args, { env, timeoutMs: COMMAND_MS, signal });
     if (result.code !== 0) {
-      const words = cleaned(result.stderr).slice(-300);
+      const words = shortenedStart(cleaned(result.stderr), 300);
       throw new Error(
         `codex queue failed (${result.failure ?? result.signal ?? `exit code ${result.code}`}): ${words}`,
       );

@@ -1,3 +1,4 @@
+import { textEnd } from "../../text/characters/cut-text.ts";
 import { withoutSpaces } from "../../text/without-spaces.ts";
 import type { Screen } from "../../tmux/screen.ts";
 import { draftOf } from "../native/draft.ts";
@@ -26,7 +27,7 @@ export function lineAtCursor(prompt: string | undefined): ReadInput {
   return (screen, text) => {
     const draft = draftOf(screen);
     if (draft === undefined || draft === prompt?.trimEnd()) return { kind: "empty" };
-    const isTyped = text !== undefined && withoutSpaces(text).endsWith(withoutSpaces(draft).slice(-TAIL));
+    const isTyped = text !== undefined && withoutSpaces(text).endsWith(textEnd(withoutSpaces(draft), TAIL));
     return isTyped ? { kind: "typed" } : { kind: "draft", text: draft };
   };
 }

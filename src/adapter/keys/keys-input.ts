@@ -4,6 +4,7 @@ import { pause, steadyNow } from "../../os/clock.ts";
 import { platform } from "../../os/env.ts";
 import { replaceFile } from "../../os/files/atomic-write.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
+import { shortenedStart } from "../../text/characters/cut-text.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import type { Screen } from "../../tmux/screen.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
@@ -157,7 +158,7 @@ export class KeysInput {
     const input = this.#read(screen);
     if (input.kind === "closed") return input;
     if (input.kind !== "draft") return undefined;
-    const shown = input.text.length > 40 ? `…${input.text.slice(-40)}` : input.text;
+    const shown = shortenedStart(input.text, 40);
     return {
       why: `its input holds a draft: ${JSON.stringify(stripControls(shown))}`,
       remedy: "send or clear the draft; a message is waiting",

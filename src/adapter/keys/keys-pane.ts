@@ -1,5 +1,6 @@
 import { after, pause, steadyNow } from "../../os/clock.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
+import { shortened } from "../../text/characters/cut-text.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import type { ChannelEvents } from "../channel.ts";
 import { cleaned } from "../last-words.ts";
@@ -131,7 +132,7 @@ export class KeysPane {
     if (bracketedPaste !== undefined) this.#bracketedPaste = bracketedPaste;
     if (alert === undefined) return;
     this.#onAlert?.();
-    const text = cleaned(alert).slice(0, MAX_ALERT);
+    const text = shortened(cleaned(alert), MAX_ALERT);
     if (this.#isPausing) {
       // A notification says more than a bell.
       this.#waiting = text === "" ? (this.#waiting ?? text) : text;

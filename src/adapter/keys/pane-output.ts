@@ -7,6 +7,7 @@ import { identityOf, livenessOf } from "../../os/process/identity.ts";
 import { signalProcess } from "../../os/process/process-table.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
+import { textStart } from "../../text/characters/cut-text.ts";
 import { shellQuote } from "../../text/shell-quote.ts";
 import { allOf, equals, escapeFormat, ifElse, type TmuxCommand } from "../../tmux/command.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
@@ -149,7 +150,7 @@ export class PaneOutput {
     }
     const text = this.#head + Buffer.from(bytes).toString("latin1");
     const end = text.indexOf("\n");
-    this.#head = end < 0 ? text.slice(0, MAX_HEAD) : undefined;
+    this.#head = end < 0 ? textStart(text, MAX_HEAD) : undefined;
     if (end < 0) return;
     this.#writer = identityOf(Number(text.slice(0, end)));
     if (end + 1 < text.length) this.#onBytes(Buffer.from(text.slice(end + 1), "latin1"));

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { textStart } from "../../text/characters/cut-text.ts";
 
 /** Signals in a piece of a program's output. */
 export interface OutputSignals {
@@ -134,7 +135,7 @@ export class Signals {
   }
 
   #add(text: string, from: number, to: number): void {
-    this.#content += text.slice(from, Math.min(to, from + MAX_NOTICE - this.#content.length));
+    this.#content += textStart(text.slice(from, to), MAX_NOTICE - this.#content.length);
   }
 
   #end(): void {

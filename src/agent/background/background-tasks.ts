@@ -4,6 +4,7 @@ import { type Clock, pause, systemClock } from "../../os/clock.ts";
 import { readTail } from "../../os/files/file-parts.ts";
 import { fileSize } from "../../os/files/fs.ts";
 import { redactText } from "../../os/redact.ts";
+import { shortened, textEnd } from "../../text/characters/cut-text.ts";
 import { OutputFile } from "./output-file.ts";
 
 type BackgroundStatus = "running" | "completed" | "failed" | "killed";
@@ -53,6 +54,8 @@ export interface TaskLook {
   readonly isWhole: boolean;
   /** The output exceeded the limit of its file: only `output` has the newest part. */
   readonly isCut: boolean;
+  /** Why the newest output is not in the file yet; undefined if it is. */
+  readonly problem: string | undefined;
 }
 
 interface Task {
@@ -133,7 +136,7 @@ export class BackgroundTasks {
       id,
       kind,
       startedAt: this.#now(),
-      what: shortened(redactText(what, secrets)),
+      what: shortened(redactText(what, secrets), MAX_WHAT),
       file,
       stop,
       ended: ending(work, stop.signal, file),
@@ -164,16 +167,19 @@ export class BackgroundTasks {
       waiting.abort();
     }
     const { end, file, what } = task;
-    const { newest } = file;
+    file.retry();
+    const { newest, unwritten, problem } = file;
+    const size = (fileSize(file.path) ?? 0) + unwritten.length;
     task.told = end !== undefined;
     return {
       status: end?.status ?? "running",
       how: end?.how ?? "",
       what,
       outputFile: file.path,
-      output: newest ?? readTail(file.path, MAX_SHOWN) ?? "",
-      isWhole: newest === undefined && (fileSize(file.path) ?? 0) <= MAX_SHOWN,
+      output: newest ?? textEnd(`${readTail(file.path, MAX_SHOWN) ?? ""}${unwritten}`, MAX_SHOWN),
+      isWhole: newest === undefined && size <= MAX_SHOWN,
       isCut: newest !== undefined,
+      problem,
     };
   }
 
@@ -233,10 +239,6 @@ function factsOf({ id, kind, what, end, file, startedAt, endedAt }: Task): TaskF
   const { status, how } = end ?? { status: "running", how: "" };
   const facts = { id, kind, what, status, how, outputFile: file.path, startedAt };
   return endedAt === undefined ? facts : { ...facts, endedAt };
-}
-
-function shortened(what: string): string {
-  return what.length <= MAX_WHAT ? what : `${what.slice(0, MAX_WHAT)}…`;
 }
 
 async function ending(

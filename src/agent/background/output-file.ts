@@ -5,26 +5,34 @@ import { systemClock } from "../../os/clock.ts";
 import { ensureOwnDirectory, scratchDirectory } from "../../os/files/app-directories.ts";
 import { appendPrivate, ensureDir, isMissing } from "../../os/files/fs.ts";
 import { redactStream } from "../../os/redact.ts";
+import { textEnd, textStart } from "../../text/characters/cut-text.ts";
 import { sweepOutputs } from "./output-cleanup.ts";
 
 /** Maximum characters of one file, so that endless output does not fill the disk. */
 export const MAX_CHARACTERS = 64 * 1024 * 1024;
 /** Characters of later output that are kept in memory: the newest ones. */
 const MAX_NEWEST = 30_000;
+/** Characters of output that are kept in memory while the file cannot be written: the newest ones. */
+const MAX_UNWRITTEN = 1024 * 1024;
 
 /**
- * A private file for the whole output of a command, with secrets redacted. A write error ends neither the command nor the
- * agent: it is recorded in {@link problem}, and nothing more is written.
+ * A private file for the whole output of a command, with secrets redacted. A write error (a full disk) ends neither the command nor
+ * the agent: what cannot be written is kept, and written with the next output.
  */
 export class OutputFile {
   readonly path: string;
+  /** Why {@link unwritten} is not in the file; undefined if everything is. */
   problem: string | undefined;
+  /** The newest output, as far as it could not be written yet. */
+  unwritten = "";
+  /** Characters before {@link unwritten} that were too many to be kept. */
+  private dropped = 0;
   private readonly masks;
   /** The newest output since the file was full; undefined while the file holds everything. */
   newest: string | undefined;
   private readonly room: number;
   private isThere = false;
-  private written = 0;
+  private taken = 0;
 
   /** @param room maximum characters of the file */
   constructor(cwd: string, toolUseId: string, secrets: readonly string[], room = MAX_CHARACTERS) {
@@ -42,34 +50,50 @@ export class OutputFile {
     this.write(this.masks[stream].push(text));
   }
 
+  /** Tries again to write what could not be written. */
+  retry(): void {
+    if (this.problem !== undefined) this.append("");
+  }
+
   /** Writes the rest that redaction has held back. Call once, after all output. */
   end(): void {
     this.write(this.masks.stdout.end() + this.masks.stderr.end());
+    this.retry();
   }
 
   private write(text: string): void {
-    const part = text.slice(0, Math.max(0, this.room - this.written));
+    const part = this.newest === undefined ? textStart(text, this.room - this.taken) : "";
+    this.taken += part.length;
     if (part !== "") this.append(part);
-    if (part.length === text.length || this.problem !== undefined) return;
+    if (part.length === text.length) return;
     if (this.newest === undefined) this.append(`\n… (cut here, after ${this.room} characters)\n`);
-    this.newest = `${this.newest ?? ""}${text.slice(part.length)}`.slice(-MAX_NEWEST);
+    this.newest = textEnd(`${this.newest ?? ""}${text.slice(part.length)}`, MAX_NEWEST);
   }
 
   private append(part: string): void {
-    if (this.problem !== undefined) return;
+    const text = `${this.unwritten}${part}`;
+    const gap = this.dropped === 0 ? "" : `\n… (${this.dropped} characters are missing: ${this.problem})\n`;
     try {
-      if (!this.isThere) this.makePlace();
-      try {
-        appendPrivate(this.path, part);
-      } catch (error) {
-        // A sweep of old files may have removed the empty directory.
-        if (!isMissing(error)) throw error;
-        this.makePlace();
-        appendPrivate(this.path, part);
-      }
-      this.written += part.length;
+      this.appendNow(`${gap}${text}`);
+      this.problem = undefined;
+      this.unwritten = "";
+      this.dropped = 0;
     } catch (error) {
       this.problem = messageOf(error);
+      this.unwritten = textEnd(text, MAX_UNWRITTEN);
+      this.dropped += text.length - this.unwritten.length;
+    }
+  }
+
+  private appendNow(text: string): void {
+    if (!this.isThere) this.makePlace();
+    try {
+      appendPrivate(this.path, text);
+    } catch (error) {
+      // A sweep of old files may have removed the empty directory.
+      if (!isMissing(error)) throw error;
+      this.makePlace();
+      appendPrivate(this.path, text);
     }
   }
 
@@ -97,7 +121,7 @@ function sweep(): void {
 export function outputDirectory(cwd: string): string {
   const place = cwd.replaceAll("/", "-");
   const isPlain = place.length <= 200 && !cwd.includes("-");
-  return join(scratchDirectory(), isPlain ? place : `${place.slice(0, 180)}-${hash(cwd)}`, "tasks");
+  return join(scratchDirectory(), isPlain ? place : `${textStart(place, 180)}-${hash(cwd)}`, "tasks");
 }
 
 /** Returns `<output directory>/<id>.output`; an unusual id, which comes from a server, is hashed first. */

@@ -1,7 +1,9 @@
 import { sumOf } from "../../schema/tokens.ts";
+import type { AgentEvent } from "../events.ts";
 import type { AssistantMessage, ConversationMessage, UserMessage } from "../model/model.ts";
 import { addSpent, type Spent } from "./call-model.ts";
 import type { LearnedWindow, Transcript } from "./transcript.ts";
+import { TranscriptWriter } from "./transcript-writer.ts";
 import { tokensOf } from "./trim-messages.ts";
 
 /**
@@ -10,26 +12,61 @@ import { tokensOf } from "./trim-messages.ts";
  */
 const MAX_KEYS = 10_000;
 
-/** The conversation of a running agent. Each change is written to the disk before the agent acts on it. */
+/**
+ * The conversation of a running agent. Each change is written to the disk before the agent acts on it: the agent waits for
+ * {@link Conversation.written}, which lasts as long as the disk is full.
+ */
 export class Conversation {
   /** The array itself never changes, only its content. */
   readonly messages: ConversationMessage[];
   readonly handledKeys: Set<string>;
   readonly #transcript: Transcript;
+  readonly #writer: TranscriptWriter;
+  readonly #emit: (event: AgentEvent) => void;
   #newestKeys: readonly string[];
   #spent: Spent;
   /** Newest token count of the server, and the number of messages that it covers; 0 if none since the newest compaction. */
   #sized: { readonly tokens: number; readonly upTo: number };
   #compactedTo = 0;
 
-  constructor(transcript: Transcript) {
+  constructor(transcript: Transcript, emit: (event: AgentEvent) => void) {
     const { messages, handledKeys, newestKeys, tokens, costUsd, size } = transcript.restored;
     this.#transcript = transcript;
+    this.#emit = emit;
+    this.#writer = new TranscriptWriter({
+      transcript,
+      onFailure: (unsaved) => emit({ type: "unsaved", ...unsaved }),
+      onRecovery: () => emit({ type: "saved" }),
+    });
     this.messages = [...messages];
     this.handledKeys = new Set(handledKeys);
     this.#newestKeys = newestKeys;
     this.#spent = { usage: tokens, costUsd };
     this.#sized = { tokens: size.tokens, upTo: Math.max(0, messages.length - size.newerMessages) };
+  }
+
+  /** Waits until every change is on the disk. @returns false if the signal aborted, or the conversation was closed, before */
+  written(signal?: AbortSignal): Promise<boolean> {
+    return this.#writer.written(signal);
+  }
+
+  /**
+   * Waits until the newest input is on the disk, and then calls `recorded`; after an interrupt without waiting any longer, so that
+   * its messages count as received as soon as they are.
+   */
+  async inputWritten(signal: AbortSignal, recorded: () => Promise<void> | undefined): Promise<void> {
+    if (await this.written(signal)) return recorded();
+    void this.written().then(
+      (isWritten) => (isWritten ? recorded() : undefined),
+      // The messages stay unread, and the next change of the conversation fails as well.
+      () => undefined,
+    );
+  }
+
+  /** Tries a last time to write what is not on the disk, and reports what is lost. Call it when the agent ends. */
+  async close(): Promise<void> {
+    const unsaved = await this.#writer.close();
+    if (unsaved !== undefined) this.#emit({ type: "unsaved", ...unsaved, isLost: true });
   }
 
   /** Cost of the whole conversation. */
@@ -39,7 +76,7 @@ export class Conversation {
 
   /** Adds the input of a turn. @param keys inbox keys of the messages in it */
   addInput(message: UserMessage, keys: readonly string[]): void {
-    this.#transcript.append({ type: "user", message, ...(keys.length === 0 ? {} : { keys }) });
+    this.#writer.append({ type: "user", message, ...(keys.length === 0 ? {} : { keys }) });
     this.messages.push(message);
     this.#newestKeys = keys;
     for (const key of keys) this.handledKeys.add(key);
@@ -52,7 +89,7 @@ export class Conversation {
   /** Adds content for the model during a turn: tool results and notes. */
   addUserContent(content: UserMessage["content"]): void {
     const message: UserMessage = { role: "user", content };
-    this.#transcript.append({ type: "user", message });
+    this.#writer.append({ type: "user", message });
     this.messages.push(message);
   }
 
@@ -61,7 +98,7 @@ export class Conversation {
    * @param size tokens counted by the server, including the answer; undefined if it is incomplete
    */
   addAnswer(message: AssistantMessage, spent: Spent, size: number | undefined): void {
-    this.#transcript.append({ type: "assistant", message, ...spent });
+    this.#writer.append({ type: "assistant", message, ...spent });
     this.messages.push(message);
     this.#spent = addSpent(this.#spent, spent);
     if (size !== undefined) this.#sized = { tokens: size, upTo: this.messages.length };
@@ -70,7 +107,7 @@ export class Conversation {
   /** Adds the cost of a call that left no message. */
   addCost(spent: Spent): void {
     if (sumOf(spent.usage) === 0) return;
-    this.#transcript.append({ type: "spent", ...spent });
+    this.#writer.append({ type: "spent", ...spent });
     this.#spent = addSpent(this.#spent, spent);
   }
 
@@ -92,7 +129,7 @@ export class Conversation {
     const keys = [...this.handledKeys];
     // The next process must not look for the turn of messages that are gone.
     if (how !== undefined) this.#newestKeys = [];
-    this.#transcript.append({
+    this.#writer.append({
       type: "compacted",
       messages,
       keys,

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import * as z from "zod/mini";
 import { type Clock, systemClock } from "../../os/clock.ts";
-import { ensureDir, readFrom, truncateFile } from "../../os/files/fs.ts";
+import { ensureDir, fileSize, readFrom, truncateFile } from "../../os/files/fs.ts";
 import { appendLines } from "../../os/files/lines.ts";
 import { redactValue } from "../../os/redact.ts";
 import { tokenCount } from "../../schema/status.ts";
@@ -11,7 +11,7 @@ import type { ConversationMessage } from "../model/model.ts";
 import { addSpent, NOTHING_SPENT } from "./call-model.ts";
 
 /** One line of the conversation's file, without its time. */
-type TranscriptEntry =
+export type TranscriptEntry =
   | {
       readonly type: "user";
       readonly message: Extract<ConversationMessage, { role: "user" }>;
@@ -74,7 +74,7 @@ export interface Transcript {
   readonly sessionId: string;
   /** State that an earlier process of this session left; empty for a new session. */
   readonly restored: Restored;
-  /** Appends an entry. The entry is on the disk when it returns. */
+  /** Appends an entry. The entry is on the disk when it returns. @throws a system error; the file is then as before at the next call */
   append(entry: TranscriptEntry): void;
 }
 
@@ -130,20 +130,27 @@ export type TranscriptLine = z.infer<typeof transcriptLine>;
 const COMPACTED = '\n{"type":"compacted"';
 
 /**
- * Opens or creates the conversation of a session. Removes an incomplete last line of a process that died while writing. Adds an
- * error result to each tool call without a result, so that the conversation stays valid.
+ * Opens or creates the conversation of a session. The first write removes an incomplete last line of a process that died while
+ * writing. Adds an error result to each tool call without a result, so that the conversation stays valid.
  */
 export function openTranscript(path: string, options: TranscriptOptions): Transcript {
   const { sessionId, secrets = [], clock = systemClock } = options;
-  const restored = restore(path);
-  let exists = restored !== undefined;
+  const { restored, end } = restore(path);
+  let exists = end !== undefined;
+  /** The size of the file without what a failed write left; undefined if it left nothing. */
+  let goodSize = end;
   const write = (value: object): void => {
+    const size = fileSize(path) ?? 0;
+    if (goodSize !== undefined && size > goodSize) truncateFile(path, goodSize);
+    // Also a line that is whole but not synced: the next try would repeat it.
+    goodSize ??= size;
     appendLines(path, `${JSON.stringify(redactValue(value, secrets))}\n`, true);
+    goodSize = undefined;
   };
   return {
     path,
     sessionId,
-    restored: restored ?? NOTHING,
+    restored,
     append(entry) {
       const at = new Date(clock.now()).toISOString();
       if (!exists) {
@@ -156,11 +163,11 @@ export function openTranscript(path: string, options: TranscriptOptions): Transc
   };
 }
 
-function restore(path: string): Restored | undefined {
+/** @returns what the file holds, and the end of its last whole line; no end if there is no file */
+function restore(path: string): { readonly restored: Restored; readonly end?: number } {
   const bytes = readFrom(path, 0);
-  if (bytes === undefined) return undefined;
+  if (bytes === undefined) return { restored: NOTHING };
   const whole = bytes.lastIndexOf(0x0a) + 1;
-  if (whole < bytes.length) truncateFile(path, whole);
   const messages: ConversationMessage[] = [];
   const handledKeys = new Set<string>();
   let newestKeys: readonly string[] = [];
@@ -196,7 +203,7 @@ function restore(path: string): Restored | undefined {
       default:
     }
   }
-  return {
+  const restored: Restored = {
     messages: closeDangling(messages),
     handledKeys,
     newestKeys,
@@ -205,6 +212,7 @@ function restore(path: string): Restored | undefined {
     size: { tokens: sized.tokens, newerMessages: messages.length - sized.at },
     ...(window === undefined ? {} : { window }),
   };
+  return { restored, end: whole };
 }
 
 /** Yields the lines from the newest compaction on. One by one, because a whole file can exceed the maximum length of a string. */

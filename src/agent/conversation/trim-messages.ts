@@ -1,3 +1,4 @@
+import { characterCount, textEnd, textStart } from "../../text/characters/cut-text.ts";
 import type { AssistantBlock, ConversationMessage, UserBlock } from "../model/model.ts";
 
 /** Estimated bytes in a token. Rather low, because an overestimated prompt is harmless. */
@@ -130,11 +131,11 @@ function cutInput(input: unknown, length: number): unknown {
 /** Truncates a text in the middle. Two thirds of the rest are its start, which usually shows its subject. */
 export function cutMiddle(text: string, length: number): string {
   if (text.length <= length) return text;
-  const start = Math.floor((length * 2) / 3);
-  const end = Math.floor(length) - start;
-  const left = text.length - start - end;
-  const note = `\n… (${left} characters were left out to make room; read them again if you need them) …\n`;
-  return `${text.slice(0, start)}${note}${end === 0 ? "" : text.slice(-end)}`;
+  const most = Math.floor((length * 2) / 3);
+  const start = textStart(text, most);
+  const end = textEnd(text, Math.floor(length) - most);
+  const left = characterCount(text.slice(start.length, text.length - end.length));
+  return `${start}\n… (${left} characters were left out to make room; read them again if you need them) …\n${end}`;
 }
 
 /** Removes thinking blocks: a server accepts them only after exactly the conversation in which they were created. */

@@ -4,6 +4,7 @@ import type { Env } from "../../os/env.ts";
 import { type CommandEnd, runCommandGroup } from "../../os/process/command-group.ts";
 import { redactText, secretsOf, withoutModelCredentials } from "../../os/redact.ts";
 import type { Program, Sandbox } from "../../os/sandbox/sandbox.ts";
+import { shortened } from "../../text/characters/cut-text.ts";
 import { type HookPermission, type HookResult, hookResult } from "./result.ts";
 import { type HookCommand, type HookEvent, type HooksSetting, hookCommands } from "./settings.ts";
 
@@ -139,7 +140,7 @@ export class Hooks {
     } else if (result.kind === "stopped continuation") {
       // A hook cannot stop the start of a subagent.
       onNotice(event, event === "SubagentStart" ? result.text : `stopped it: ${result.text}`);
-    } else onNotice(event, `${result.kind} (${shortened(command)}): ${result.text}`);
+    } else onNotice(event, `${result.kind} (${commandName(command)}): ${result.text}`);
   }
 }
 
@@ -199,7 +200,6 @@ function outcomeOf(results: readonly HookResult[]): HookOutcome {
   };
 }
 
-function shortened(command: string): string {
-  const line = command.replace(/\s+/g, " ").trim();
-  return line.length <= 60 ? line : `${line.slice(0, 59)}…`;
+function commandName(command: string): string {
+  return shortened(command.replace(/\s+/g, " ").trim(), 60);
 }

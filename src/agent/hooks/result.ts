@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { isNestedTooDeeply } from "../../schema/guards/nesting.ts";
+import { cutText, shortened } from "../../text/characters/cut-text.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 
 /** The end of a hook's command, with its output. */
@@ -138,7 +139,7 @@ function parseAnswer(stdout: string): HookResult | undefined {
   const { hookSpecificOutput: specific } = parsed.data;
   const named = specific?.permissionDecision ?? parsed.data.permissionDecision;
   if (named !== undefined && !DECISIONS.includes(named))
-    return refusal(`its permissionDecision is ${JSON.stringify(named.slice(0, 40))}, which ${AS_REFUSAL}`);
+    return refusal(`its permissionDecision is ${JSON.stringify(shortened(named, 40))}, which ${AS_REFUSAL}`);
   const permission = permissionOf(parsed.data);
   const given = specific?.updatedInput ?? parsed.data.updatedInput ?? undefined;
   const input = given === undefined ? undefined : changed.safeParse(given).data;
@@ -169,6 +170,5 @@ function refusal(text: string): HookResult {
 }
 
 function plainText(printed: string): string {
-  const plain = stripControls(printed).trim();
-  return plain.length <= MAX_TEXT ? plain : `${plain.slice(0, MAX_TEXT)} …`;
+  return cutText(stripControls(printed).trim(), MAX_TEXT);
 }

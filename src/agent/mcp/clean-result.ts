@@ -1,4 +1,6 @@
 import { ownSecrets, redactText } from "../../os/redact.ts";
+import { cutText } from "../../text/characters/cut-text.ts";
+import { wellFormed } from "../../text/characters/well-formed.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import type { ToolResult } from "../tool.ts";
 
@@ -9,14 +11,15 @@ const MAX_DEPTH = 50;
 
 /**
  * Returns the text of a result for an MCP client: without secrets and control characters, which a client may show in a terminal,
- * and not too long.
+ * well formed, and not too long.
  */
 export function cleanResult({ data, content }: ToolResult): string {
   const isJson = data !== undefined && content.startsWith("{");
-  const text = isJson ? JSON.stringify(cleanValue(data, 0), undefined, 2) : stripControls(content);
-  const redacted = redactText(text, ownSecrets());
-  if (redacted.length <= MAX_RESULT) return redacted;
-  return `${redacted.slice(0, MAX_RESULT)}… [${redacted.length - MAX_RESULT} more characters; ask for less]`;
+  const text = isJson
+    ? JSON.stringify(wellFormed(cleanValue(data, 0)), undefined, 2)
+    : stripControls(content);
+  const redacted = wellFormed(redactText(text, ownSecrets()));
+  return cutText(redacted, MAX_RESULT, (missing) => `… [${missing}; ask for less]`);
 }
 
 /** Strips the strings and keys of a JSON value. */

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, Server, Transport } from "@modelcontextprotocol/server";
 import { messageOf } from "../../errors.ts";
 import { after } from "../../os/clock.ts";
+import { wellFormed } from "../../text/characters/well-formed.ts";
 import { LineSplitter } from "./lines.ts";
 
 /** Longest line of a client, in bytes: the longest message, escaped, is far shorter. */
@@ -163,7 +164,7 @@ class LineTransport implements Transport {
   }
 
   #write(message: object): void {
-    const line = `${JSON.stringify(message)}\n`;
+    const line = `${JSON.stringify(wellFormed(message))}\n`;
     this.#outbox.push(line);
     this.#waiting += line.length;
     this.#wakeWriter();

@@ -1,6 +1,7 @@
 import type { Client, Tool as Described } from "@modelcontextprotocol/client";
 import * as z from "zod/mini";
 import { systemCode } from "../../errors.ts";
+import { shortened } from "../../text/characters/cut-text.ts";
 
 /** Maximum pages of one tool list: far more than any server has. */
 const MAX_PAGES = 50;
@@ -54,5 +55,5 @@ function splitByValidity(all: readonly unknown[]): ListedTools {
 
 function nameOf(one: unknown): string {
   const { name } = (one ?? {}) as { name?: unknown };
-  return typeof name === "string" && name !== "" ? name.slice(0, MAX_NAME) : "(unnamed)";
+  return typeof name === "string" && name !== "" ? shortened(name, MAX_NAME) : "(unnamed)";
 }

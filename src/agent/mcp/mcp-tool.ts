@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import type { Tool as Described } from "@modelcontextprotocol/client";
 import * as z from "zod/mini";
 import { isNestedTooDeeply } from "../../schema/guards/nesting.ts";
+import { cutText, textStart } from "../../text/characters/cut-text.ts";
+import { wellFormed } from "../../text/characters/well-formed.ts";
 import { serverToolName } from "../permissions/mcp-rules.ts";
 import type { AnyTool, ToolResult } from "../tool.ts";
 
@@ -32,7 +34,7 @@ export function mcpToolName(server: string, tool: string): string {
   const plain = serverToolName({ server, tool });
   if (plain.length <= MAX_NAME) return plain;
   const hash = createHash("sha256").update(`${server}\0${tool}`).digest("hex").slice(0, 8);
-  return `${plain.slice(0, MAX_NAME - hash.length - 1)}_${hash}`;
+  return `${textStart(plain, MAX_NAME - hash.length - 1)}_${hash}`;
 }
 
 /**
@@ -43,13 +45,13 @@ export function mcpTool(server: string, described: Described, call: CallTool): A
   const { name, description = "", inputSchema } = described;
   return {
     name: mcpToolName(server, name),
-    description: description.slice(0, MAX_DESCRIPTION),
+    description: cutText(description, MAX_DESCRIPTION),
     input: z.record(z.string(), z.unknown()),
     inputSchema: inputSchema as Readonly<Record<string, unknown>>,
     served: { server, tool: name },
     access: () => ({ kind: "external" }),
     execute: async (input: Record<string, unknown>, { signal }) =>
-      toolResult(await call(name, input, signal)),
+      toolResult(await call(name, wellFormed(input), signal)),
     summary: (input: Record<string, unknown>) => JSON.stringify(input),
   };
 }

@@ -3,6 +3,7 @@ import { messageOf } from "../../errors.ts";
 import { after } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import { httpFetch } from "../../os/net/http-fetch.ts";
+import { OutputTail } from "../../os/process/output-tail.ts";
 import type { Program, Sandbox } from "../../os/sandbox/sandbox.ts";
 import type { McpServer } from "../../schema/mcp-server.ts";
 import type { AnyTool } from "../tool.ts";
@@ -41,7 +42,7 @@ export interface McpOptions {
   readonly cwd: string;
   /** Environment of a server's program, in addition to its entry. Contains no secrets. */
   readonly env: Env;
-  /** Values for `${NAME}` in the entries. Includes secrets, because the author of an entry asks for them by name. */
+  /** Values for `${NAME}` in the entries, and the proxies. Includes secrets, because the author of an entry asks for them by name. */
   readonly variables: Env;
   /** The sandbox for programs of servers, except those that `isOutside` names. */
   readonly sandbox?: Sandbox | undefined;
@@ -206,7 +207,7 @@ async function connect(name: string, options: McpOptions, signal?: AbortSignal):
     const { url, headers } = server as Extract<McpServer, { url: string }>;
     const transport = new StreamableHTTPClientTransport(new URL(url), {
       requestInit: { headers },
-      fetch: httpFetch(SILENCE_TIMEOUT),
+      fetch: httpFetch(SILENCE_TIMEOUT, variables),
     });
     await client.connect(transport, requestOptions);
     return client;
@@ -224,15 +225,14 @@ async function connect(name: string, options: McpOptions, signal?: AbortSignal):
     // Keeps stderr out of the pane; an error of the server includes it.
     stderr: "pipe",
   });
-  let stderr = "";
-  transport.stderr?.on("data", (bytes: Buffer) => {
-    stderr = `${stderr}${bytes.toString("utf8")}`.slice(-MAX_STDERR);
-  });
+  const stderr = new OutputTail(MAX_STDERR);
+  transport.stderr?.on("data", (bytes: Buffer) => stderr.add(bytes));
   try {
     await client.connect(transport, requestOptions);
   } catch (error) {
     await client.close();
-    const message = stderr.trim() === "" ? messageOf(error) : `${messageOf(error)}; stderr: ${stderr.trim()}`;
+    const words = stderr.text.trim();
+    const message = words === "" ? messageOf(error) : `${messageOf(error)}; stderr: ${words}`;
     throw new Error(message, { cause: error });
   }
   return client;

@@ -1,7 +1,9 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
 import { messageOf } from "../../errors.ts";
 import { type Clock, pause, systemClock } from "../../os/clock.ts";
+import type { Env } from "../../os/env.ts";
 import { httpFetch } from "../../os/net/http-fetch.ts";
+import { isLastingProxyError } from "../../os/net/proxy-error.ts";
 import type { TokenCount } from "../../schema/tokens.ts";
 import { parsedUrl } from "../../text/parsed-url.ts";
 import { costOf, type ModelFacts, USUAL_WINDOW } from "./catalog.ts";
@@ -25,6 +27,8 @@ export interface AnthropicOptions {
   /** Maximum tokens of one answer. */
   readonly maxTokens?: number;
   readonly fetch?: typeof fetch;
+  /** Names the proxies; without it there are none. */
+  readonly env?: Env;
   /** From 0 to 1, for the jitter of delays. */
   readonly random?: () => number;
   /** Waits, or returns early if the signal aborts. */
@@ -92,7 +96,13 @@ function longestAnswer(message: string): number | undefined {
   return said === undefined ? undefined : Number(said);
 }
 
-async function connect({ apiKey, authToken, baseUrl, fetch }: AnthropicOptions): Promise<Anthropic> {
+async function connect({
+  apiKey,
+  authToken,
+  baseUrl,
+  fetch,
+  env = {},
+}: AnthropicOptions): Promise<Anthropic> {
   const { Anthropic } = await import("@anthropic-ai/sdk");
   if (!apiKey && !authToken && baseUrl === undefined) {
     throw new ModelError("auth", "The model has no key. Set ANTHROPIC_API_KEY, or use --model scripted.");
@@ -110,7 +120,7 @@ async function connect({ apiKey, authToken, baseUrl, fetch }: AnthropicOptions):
     maxRetries: 0,
     // The SDK must not write its log to the pane.
     logLevel: "off",
-    fetch: fetch ?? httpFetch(IDLE_TIMEOUT_MS),
+    fetch: fetch ?? httpFetch(IDLE_TIMEOUT_MS, env),
   });
 }
 
@@ -195,7 +205,7 @@ function failureOf(thrown: unknown, now: number): Omit<Failure, "spoke" | "usage
   const status = typeof httpStatus === "number" ? httpStatus : STREAM_ERRORS[type];
   const said = body?.error?.message;
   const message = typeof said === "string" && said !== "" ? said : withoutPage(causeOf(thrown), status);
-  const kind = status === undefined ? "connection" : failureKind(status, message);
+  const kind = status === undefined ? unansweredKind(thrown) : failureKind(status, message);
   const text =
     status === undefined
       ? `The model's server did not answer: ${message}`
@@ -221,6 +231,12 @@ function resetOf(
 function withoutPage(text: string, status: number | undefined): string {
   const said = text.startsWith(`${status} `) ? text.slice(`${status} `.length) : text;
   return /^\s*<(!doctype|html|\?xml)/i.test(said) ? NO_API : said;
+}
+
+/** A call that a proxy refuses for good is not tried again. */
+function unansweredKind(thrown: unknown): ModelFailure {
+  const isLasting = thrown instanceof Error && isLastingProxyError(thrown.cause);
+  return isLasting ? "invalid_request" : "connection";
 }
 
 /** The SDK's message is only "Connection error."; the reason is in the cause. */

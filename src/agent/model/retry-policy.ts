@@ -8,7 +8,7 @@ const FIRST_DELAY_MS = 1000;
 const LONGEST_DELAY_MS = 60_000;
 /** A call ends as limited if the server asks for a longer wait. */
 const MAX_RETRY_AFTER_MS = 60_000;
-/** Random part of a delay, so that the agents of a team do not all retry at once. */
+/** Random part of a delay, as a share of it, so that the agents of a team do not all retry at once, however long they wait. */
 const JITTER = 0.25;
 
 /** Returns a server's requested delay in milliseconds, from `retry-after-ms`, or `retry-after` in seconds or as a date. */
@@ -49,6 +49,6 @@ export function nextDelay(failed: FailedTry, random: number): number | undefined
   if (!isRetryable(kind) || shouldRetry === false || attempt >= MAX_ATTEMPTS) return undefined;
   if (asked !== undefined && asked > MAX_RETRY_AFTER_MS) return undefined;
   const backoff = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1));
-  if (asked !== undefined) return Math.round(asked + Math.min(asked, FIRST_DELAY_MS) * JITTER * random);
+  if (asked !== undefined) return Math.round(asked * (1 + JITTER * random));
   return Math.round(backoff * (1 - JITTER * random));
 }

@@ -1,4 +1,5 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
+import { wellFormed } from "../../text/characters/well-formed.ts";
 import type { AssistantBlock, ConversationMessage, ModelRequest, ToolSpec, UserBlock } from "./model.ts";
 
 type Params = Anthropic.MessageCreateParamsStreaming;
@@ -9,16 +10,16 @@ const CACHED = { cache_control: { type: "ephemeral" } } as const;
 /** Newest user messages that get a cache marker: a server accepts four; the tools and the system prompt have one each. */
 const CACHED_MESSAGES = 2;
 
-/** Converts a request to the Messages API, with markers for the prompt cache. */
+/** Converts a request to the Messages API, with markers for the prompt cache. Well formed: a server refuses it otherwise. */
 export function wireRequest(request: ModelRequest, model: string, maxTokens: number): Params {
-  return {
+  return wellFormed({
     model,
     max_tokens: maxTokens,
     stream: true,
     ...(request.system === "" ? {} : { system: [{ type: "text", text: request.system, ...CACHED }] }),
     ...(request.tools.length === 0 ? {} : { tools: wireTools(request.tools), ...toolChoice(request) }),
     messages: markCache(wireMessages(request.messages)),
-  };
+  });
 }
 
 /** Sent only if needed, since some servers do not know this field. */

@@ -1,3 +1,4 @@
+import { textStart } from "../../text/characters/cut-text.ts";
 import { expandBraces } from "./commands/brace-expansion.ts";
 import { harmlessAt, ignoresVariables, mayRunUnknown, takesOnlyData } from "./commands/data-words.ts";
 import { contentsRead } from "./commands/named-words.ts";
@@ -23,7 +24,7 @@ export function namedProgram({ line, rules }: PermissionQuestion, subject: RuleS
   for (const [at, words] of parts.mentioned.entries()) {
     const why = hiddenCode(words);
     if (why !== undefined && !data.includes(at)) return `The rule ${all[0]} may apply: ${why}.`;
-    const program = baseName(words[0] ?? "").slice(0, MAX_SHOWN);
+    const program = textStart(baseName(words[0] ?? ""), MAX_SHOWN);
     // All words of a program count if another program may get them.
     const found = refused.find(program, [...words.slice(1), parts.inputs.get(at) ?? ""]);
     if (found === undefined || (data.includes(at) && !data.reachesProgram(at))) continue;
@@ -117,7 +118,7 @@ const PRINTS = /^(?:echo|printf|print)$/;
 
 /** Returns why the words of a program that no table knows may be code, or a command that only the shell knows. */
 function hiddenCode(words: readonly string[]): string | undefined {
-  const program = baseName(words[0] ?? "").slice(0, MAX_SHOWN);
+  const program = textStart(baseName(words[0] ?? ""), MAX_SHOWN);
   if (mayRunUnknown(words, UNKNOWN)) return `${program} gets a command that only the shell knows`;
   if (runsScripts(words) || !words.some((word) => CODE.test(word))) return undefined;
   const harmless = harmlessAt(words);

@@ -8,6 +8,7 @@ import {
   type Word,
   type WordPart,
 } from "unbash";
+import { shortened } from "../../text/characters/cut-text.ts";
 import { expandBraces } from "./commands/brace-expansion.ts";
 import { isHarmlessCode, type Language } from "./commands/harmless-code.ts";
 import {
@@ -208,10 +209,9 @@ class PartsCollector {
     this.flows.push(flow);
     const [name = ""] = words;
     this.matchesHidden ||= showsHidden(words);
-    const isExpanded = name.includes(UNKNOWN) || isExpandedName(command.name);
-    if (isExpanded || isPattern(command.name)) {
-      const shown = command.name.text.replaceAll(UNKNOWN, "$…").slice(0, 40);
-      this.#hide(`the program ${JSON.stringify(shown)} is known only to the shell`);
+    if (name.includes(UNKNOWN) || isExpandedName(command.name) || isPattern(command.name)) {
+      const shown = JSON.stringify(shortened(command.name.text.replaceAll(UNKNOWN, "$…"), 40));
+      this.#hide(`the program ${shown} is known only to the shell`);
     }
     const expanded = command.args.map((arg) => arg.text.replace(/'[^']*'/g, "").match(/[$`]|<\(/) !== null);
     this.#hide(hiddenProgram(words, [false, ...expanded]));

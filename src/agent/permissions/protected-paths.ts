@@ -1,4 +1,6 @@
-import { relative, sep } from "node:path";
+import { join, relative, sep } from "node:path";
+import { ifReadable } from "../../os/files/if-readable.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import { foldedName } from "../../text/folded-name.ts";
 import { isBareRepository } from "./commands/git-config.ts";
 import { startupReader } from "./startup-files.ts";
@@ -18,6 +20,21 @@ export function protectedReason(path: string, roots: readonly string[]): string 
   if (parts.includes(".claude") || parts.at(-1) === ".mcp.json") return "can extend what agents may do";
   const reader = startupReader(path);
   return reader === undefined ? undefined : `is read by ${reader}`;
+}
+
+/** Entries of teams' directory that people keep elsewhere, with a link, and that decide what agents may do. */
+const OFTEN_LINKED = ["settings.json", "teams-trust.json", "agents"];
+
+/** Returns teams' directory, and the places outside where links from it lead: all of this is protected. */
+export function protectedDirectories(root: string): readonly string[] {
+  return [root, ...linkedEntries(root)];
+}
+
+/** Returns where those entries of teams' directory are that are links to other places. */
+export function linkedEntries(root: string): readonly string[] {
+  const real = ifReadable(() => realPathOf(root)) ?? root;
+  const targets = OFTEN_LINKED.flatMap((name) => ifReadable(() => realPathOf(join(root, name))) ?? []);
+  return targets.filter((target) => !isInside(target, real));
 }
 
 /** Entries of a directory by which git takes it for a bare repository. */

@@ -1,4 +1,5 @@
 import { type Command, parse, type Redirect, type Redirection, type SyntaxNode, type Word } from "unbash";
+import { shortened } from "../../text/characters/cut-text.ts";
 import { excessOf } from "./commands/line-limits.ts";
 import { withoutShownVariables } from "./commands/special-readers.ts";
 import { type LineParts, NO_PARTS, partsOf, type RedirectedFile } from "./line-parts.ts";
@@ -104,7 +105,7 @@ class ShellLineReader {
       at = Math.max(at, end);
     }
     rest += this.#between(at, this.#line.length);
-    return OPERATORS.test(rest) ? undefined : `it contains ${JSON.stringify(rest.trim().slice(0, 40))}`;
+    return OPERATORS.test(rest) ? undefined : `it contains ${JSON.stringify(shortened(rest.trim(), 40))}`;
   }
 
   #between(from: number, to: number): string {
@@ -193,7 +194,7 @@ class ShellLineReader {
     const value = words?.length === 2 ? words[1] : undefined;
     if (/[*?[]/.test(text.replace(QUOTED, ""))) this.patterns.add(value ?? text);
     if (value !== undefined) return value;
-    this.fail(`only the shell knows the value of ${JSON.stringify(text.slice(0, 40))}`);
+    this.fail(`only the shell knows the value of ${JSON.stringify(shortened(text, 40))}`);
     return text;
   }
 
@@ -211,7 +212,7 @@ class ShellLineReader {
     const path = this.#word(target);
     if (path === "/dev/null" || (isDescriptor && /^(\d+|-)$/.test(target.text))) return;
     if (isDescriptor || !isPlainPath(path, target.text)) {
-      this.fail(`it redirects to ${JSON.stringify(target.text.slice(0, 40))}`);
+      this.fail(`it redirects to ${JSON.stringify(shortened(target.text, 40))}`);
     }
     this.files.push({ kind: operator === "<" ? "read" : "write", path });
   }

@@ -5,6 +5,7 @@ import { COLORS, permissionMode } from "../../schema/config.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { SANDBOX_MODES, type SandboxMode } from "../../schema/permission-modes.ts";
 import { toolList } from "../../schema/tool-names.ts";
+import { cutText } from "../../text/characters/cut-text.ts";
 import { isScripted, resolveModelName } from "../model/model-names.ts";
 import { isInside } from "../permissions/protected-paths.ts";
 import { parseRule } from "../permissions/rules.ts";
@@ -84,7 +85,7 @@ function typeIn(
   if (body.length > MAX_PROMPT) throw new Error(`its text is longer than ${MAX_PROMPT} characters`);
   return {
     name: nameIn(matter.name),
-    description: (textOfField(matter.description) ?? "").replace(/\s+/g, " ").slice(0, MAX_DESCRIPTION),
+    description: cutText((textOfField(matter.description) ?? "").replace(/\s+/g, " "), MAX_DESCRIPTION),
     tools: toolsIn(matter.tools),
     disallowedTools: rulesIn("disallowedTools", matter.disallowedTools),
     model: modelIn(matter.model),

@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { messageOf } from "../../errors.ts";
 import { listDir } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
+import { cutText, shortened } from "../../text/characters/cut-text.ts";
 import { isInside } from "../permissions/protected-paths.ts";
 import type { Tool } from "../tool.ts";
 import { failed } from "../tools/file-access.ts";
@@ -91,7 +92,7 @@ function skillAt(
   const { matter } = readDocument(file.text);
   const name = nameOf(textOfField(matter.name) ?? entry);
   const description = textOfField(matter.description)?.replace(/[\s\p{Cc}]+/gu, " ") ?? "";
-  return { skill: { name, description: description.slice(0, MAX_DESCRIPTION), path }, text: file.text };
+  return { skill: { name, description: cutText(description, MAX_DESCRIPTION), path }, text: file.text };
 }
 
 const NOT_CONFIRMED = "it would replace a skill of yours and is not confirmed (teams trust)";
@@ -118,7 +119,7 @@ export function replacingSkills(
 /** Returns a valid name: it is used in a list that the model reads with each call. */
 function nameOf(name: string): string {
   if (/^[\p{L}\p{N}][\p{L}\p{N} _.:-]{0,63}$/u.test(name)) return name;
-  throw new Error(`${JSON.stringify(name.slice(0, 80))} cannot be the name of a skill`);
+  throw new Error(`${JSON.stringify(shortened(name, 80))} cannot be the name of a skill`);
 }
 
 /** Returns the list of skills as a section of the system prompt; undefined without skills. */

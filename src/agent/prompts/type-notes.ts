@@ -1,6 +1,7 @@
 import { basename, join } from "node:path";
 import { messageOf } from "../../errors.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
+import { textStart } from "../../text/characters/cut-text.ts";
 import { readTextFile } from "../tools/text-file.ts";
 import type { AgentType, NotesScope } from "./agent-types.ts";
 import { fenced, type IsReadDenied } from "./memory-files.ts";
@@ -58,7 +59,7 @@ function sectionOf(directory: string, isReadDenied: (path: string) => boolean): 
   const file = realPathOf(main) === main && !isDenied ? readTextFile(main) : undefined;
   const text = file?.problem === undefined ? (file?.text ?? "").trim() : "";
   const lines = text.split("\n");
-  const loaded = lines.slice(0, MAX_LINES).join("\n").slice(0, MAX_CHARACTERS);
+  const loaded = textStart(lines.slice(0, MAX_LINES).join("\n"), MAX_CHARACTERS);
   const cut = loaded.length < text.length ? `\n\n(The rest of ${MAIN} is not loaded: shorten it.)` : "";
   return `# Your notes
 

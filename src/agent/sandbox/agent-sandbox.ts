@@ -114,7 +114,7 @@ export class AgentSandbox implements CommandSandbox {
   }
 
   async wrap({ file, args, env, keeps = [] }: Program, directory: string): Promise<WrappedProgram> {
-    const { tool, files, passSecrets } = this.#parts;
+    const { tool, files, passSecrets, setting } = this.#parts;
     await this.#prewarming;
     const view = await this.#view();
     // A link in /tmp is not there inside.
@@ -122,6 +122,7 @@ export class AgentSandbox implements CommandSandbox {
     const inner = sandboxEnvironment(env, {
       temporary: tool.kind === "bubblewrap" ? "/tmp" : files.tmp,
       proxy: this.#proxyUrl(),
+      hasNetwork: setting.network === "allow",
       passed: [...passSecrets, ...keeps],
       isWritable: (path) => isWritable(path, view.places),
     });

@@ -1,14 +1,16 @@
 import { join } from "node:path";
 import type { Env } from "../../os/env.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
-import { isSecretName } from "../../os/redact.ts";
+import { isProxyName, isSecretName } from "../../os/redact.ts";
 import { changesLoading, leadsOutside } from "./secrets.ts";
 
 interface EnvironmentOptions {
   /** The directory for temporary files, as commands see it. */
   readonly temporary: string;
-  /** URL of the proxy, as commands reach it. */
+  /** URL of the sandbox's proxy, as commands reach it. */
   readonly proxy?: string | undefined;
+  /** Whether commands have the network of this machine, and thus reach its proxies. */
+  readonly hasNetwork?: boolean;
   /** Names of secret variables that commands may have. */
   readonly passed: readonly string[];
   /** Whether commands may write a path. */
@@ -23,10 +25,10 @@ const NO_PROXY = "localhost,127.0.0.1,::1";
  * package managers go to the temporary directory unless they may be written. Pure except for `isWritable`.
  */
 export function sandboxEnvironment(env: Env, options: EnvironmentOptions): Env {
-  const { temporary, proxy, passed, isWritable } = options;
-  const kept = Object.entries(env).filter(
-    ([name]) => passed.includes(name) || !(leadsOutside(name) || isSecretName(name)),
-  );
+  const { temporary, proxy, hasNetwork = false, passed, isWritable } = options;
+  const isHidden = (name: string): boolean =>
+    leadsOutside(name) || isSecretName(name) || (!hasNetwork && isProxyName(name));
+  const kept = Object.entries(env).filter(([name]) => passed.includes(name) || !isHidden(name));
   const home = homeDirectory(env);
   const caches = {
     ...(isWritable(env.XDG_CACHE_HOME ?? join(home, ".cache"))

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { messageOf, TeamError } from "../../errors.ts";
-import { type ConnectProxy, openConnectProxy } from "../../os/net/connect-proxy.ts";
+import type { Env } from "../../os/env.ts";
+import type { ConnectProxy } from "../../os/net/connect-proxy.ts";
 import { findSandbox, type NoSandbox } from "../../os/sandbox/find-sandbox.ts";
 import { hostMatches, isPrivateHost, plainHost } from "../permissions/host-rules.ts";
 import { AgentSandbox, type SandboxOptions } from "./agent-sandbox.ts";
@@ -25,7 +26,7 @@ export async function openSandbox(options: SandboxOptions): Promise<AgentSandbox
   let opened: AgentSandbox | undefined;
   const token = tool.kind === "seatbelt" ? randomBytes(24).toString("hex") : undefined;
   try {
-    const proxy = Array.isArray(network) ? await openProxy(network, files, token) : undefined;
+    const proxy = Array.isArray(network) ? await openProxy(network, options.env, files, token) : undefined;
     opened = new AgentSandbox({ ...options, tool, files, proxy, token });
     const problem = await opened.check();
     if (problem === undefined) return opened;
@@ -45,16 +46,19 @@ export async function openSandbox(options: SandboxOptions): Promise<AgentSandbox
   }
 }
 
-function openProxy(
+async function openProxy(
   hosts: readonly string[],
+  env: Env,
   { proxySocket }: PrivateDirectory,
   token: string | undefined,
 ): Promise<ConnectProxy> {
   const isNamed = (host: string): boolean =>
     hosts.some((pattern) => hostMatches(`domain:${pattern}`, plainHost(host), "every"));
+  const { openConnectProxy } = await import("../../os/net/connect-proxy.ts");
   return openConnectProxy({
     listen: token === undefined ? { path: proxySocket } : "loopback",
     ...(token === undefined ? {} : { token }),
+    env,
     mayReach: isNamed,
     // The owner of a public name decides where it leads, so a private address must be named itself.
     mayConnect: (address, host) =>

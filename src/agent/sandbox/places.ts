@@ -5,6 +5,7 @@ import { entryOf, isDirectory } from "../../os/files/fs.ts";
 import { PathLookup } from "../../os/files/path-lookup.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { inOrder, type SandboxPlace } from "../../os/sandbox/view.ts";
+import { linkedEntries } from "../permissions/protected-paths.ts";
 import type { DeniedPlace } from "./denied-places.ts";
 import { gitPlaces } from "./git-places.ts";
 import type { ProtectedFiles } from "./protected-places.ts";
@@ -62,6 +63,7 @@ export function sandboxPlaces(options: PlacesOptions): readonly SandboxPlace[] {
     ...git.flatMap((one) => one.readOnly),
     ...writable.flatMap((directory) => options.protectedFiles.at(directory)),
     ...options.nested,
+    ...roots.flatMap(linkedEntries),
     ...deniedPaths(options, "read"),
   ];
   const places = effective([

@@ -52,18 +52,23 @@ export const taskStopTool: Tool<z.infer<typeof stopInput>> = {
   },
 };
 
+function whereRestIs({ outputFile, isCut, problem }: TaskLook): string {
+  if (isCut) return `its start is in ${outputFile}, which is full`;
+  return `${problem === undefined ? "all" : "the rest"} of it is in ${outputFile}`;
+}
+
 function unknownTask(id: string): ToolResult {
   return failed(`There is no background task ${id}. Tasks from before a restart of the agent have ended.`);
 }
 
 function resultOf(id: string, look: TaskLook): ToolResult {
-  const { status, how, outputFile, output, isWhole, isCut } = look;
+  const { status, how, outputFile, output, isWhole, problem } = look;
   const state = status === "running" ? "still runs" : `${status}: ${how}`;
-  const rest = isCut ? `its start is in ${outputFile}, which is full` : `all of it is in ${outputFile}`;
-  const part = isWhole ? "" : `\n(its newest output; ${rest})`;
+  const part = isWhole ? "" : `\n(its newest output; ${whereRestIs(look)})`;
+  const unwritten = problem === undefined ? "" : `\n(the end of it is not in ${outputFile} yet: ${problem})`;
   const shown = stripControls(output).trimEnd();
   return {
-    content: `${id} ${state}${part}\n${shown.trim() === "" ? "(no output)" : shown}`,
+    content: `${id} ${state}${part}${unwritten}\n${shown.trim() === "" ? "(no output)" : shown}`,
     data: { taskId: id, status, outputFile, output },
   };
 }

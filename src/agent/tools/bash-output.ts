@@ -1,4 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
+import { characterCount, textEnd, textStart } from "../../text/characters/cut-text.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { MAX_CHARACTERS, OutputFile } from "../background/output-file.ts";
 
@@ -15,6 +16,7 @@ export class CommandOutput {
   private readonly texts = { stdout: "", stderr: "" };
   private readonly file: OutputFile;
   private total = 0;
+  private characters = 0;
   private newest = "";
 
   /** @param secrets values to redact in the file (`secretsOf`) */
@@ -24,16 +26,17 @@ export class CommandOutput {
 
   readonly add = (stream: "stdout" | "stderr", bytes: Buffer): void => {
     const text = this.decoders[stream].write(bytes);
-    this.newest = `${this.newest}${text}`.slice(-MAX_TAIL);
+    this.newest = textEnd(this.newest + text, MAX_TAIL);
     const wasShort = this.total <= MAX_SHOWN;
     this.total += text.length;
+    this.characters += characterCount(text);
     if (this.total > MAX_SHOWN) {
       // From here on the file has all output; the streams are interleaved only after this point.
       if (wasShort)
         for (const earlier of ["stdout", "stderr"] as const) this.file.add(earlier, this.texts[earlier]);
       this.file.add(stream, text);
     }
-    this.texts[stream] += text.slice(0, Math.max(0, MAX_KEPT - this.texts[stream].length));
+    this.texts[stream] += textStart(text, MAX_KEPT - this.texts[stream].length);
   };
 
   /** The end of both streams, as they came. */
@@ -53,7 +56,7 @@ export class CommandOutput {
     const { problem, path, newest } = this.file;
     const what = newest === undefined ? "the whole output" : `the first ${MAX_CHARACTERS} of it`;
     const rest = problem === undefined ? `${what} is in ${path}` : `the rest could not be saved: ${problem}`;
-    return `${whole.slice(0, MAX_SHOWN)}\n… (${this.total} characters in all; ${rest})`;
+    return `${textStart(whole, MAX_SHOWN)}\n… (${this.characters} characters in all; ${rest})`;
   }
 
   /** Returns both streams as values, for playbooks. */

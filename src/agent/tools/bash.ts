@@ -6,6 +6,7 @@ import type { Env } from "../../os/env.ts";
 import { findProgram } from "../../os/files/access.ts";
 import { pathStat } from "../../os/files/user-files.ts";
 import { type CommandEnd, type CommandOptions, runCommandGroup } from "../../os/process/command-group.ts";
+import { terminalVariables } from "../../os/process/no-terminal.ts";
 import { secretsOf, withoutModelCredentials } from "../../os/redact.ts";
 import { joinedLines } from "../../text/line-ends.ts";
 import { revealHiddenInCommand } from "../../text/terminal-text.ts";
@@ -114,7 +115,7 @@ async function runInShell(
   const { cwd, signal, sandbox } = context;
   const env = withoutShellSettings(withoutModelCredentials(context.env, context.passSecrets));
   const options = { ...how, cwd, signal, env };
-  const shell = shellOf(await context.snapshot?.(signal));
+  const shell = shellOf(await context.snapshot?.(signal), env);
   if (sandbox !== undefined) return runInSandbox(command, shell, sandbox, options);
   const end = await runCommandGroup(shell.file, shell.args(command), options);
   // Not every system has bash.
@@ -170,13 +171,16 @@ interface Shell {
  * apply. Options make zsh split words and expand globs like other shells. A snapshot of fish has only its PATH, in a
  * syntax for any shell.
  */
-function shellOf(snapshot: string | undefined): Shell {
+function shellOf(snapshot: string | undefined, env: Env): Shell {
   const known = /^snapshot-(bash|zsh|fish)-/.exec(basename(snapshot ?? ""))?.[1];
+  // zsh reads ~/.zshenv, and bash the file of BASH_ENV.
+  const variables = terminalVariables(env);
   if (snapshot === undefined || known === undefined) {
-    return { file: "bash", args: (command) => ["-c", command] };
+    if (env.BASH_ENV === undefined) return { file: "bash", args: (command) => ["-c", command] };
+    return { file: "bash", args: (command) => ["-c", `${variables}; eval "$1"`, "bash", command] };
   }
   const kind = known === "zsh" ? "zsh" : "bash";
-  const script = `. "$1" >/dev/null 2>&1; ${READS_ALIKE[kind]}; eval "$2"`;
+  const script = `. "$1" >/dev/null 2>&1; ${READS_ALIKE[kind]}; ${variables}; eval "$2"`;
   return { file: kind, args: (command) => ["-c", script, kind, snapshot, command] };
 }
 

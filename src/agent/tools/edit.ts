@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { replaceLines, withLineFeeds } from "../../text/line-ends.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import {
   absolutePath,
@@ -23,7 +24,7 @@ const input = z.object({
 export const editTool: Tool<z.infer<typeof input>> = {
   name: "Edit",
   description:
-    "Replaces text in a file. The old text must match exactly, with its indentation, and must occur once, unless replace_all is set: include enough lines around it to make it unique. The file must have been read first.",
+    "Replaces text in a file. The old text must match exactly, with its indentation, and must occur once, unless replace_all is set: include enough lines around it to make it unique. Line ends keep the form of the file. The file must have been read first.",
   input,
   access: ({ file_path }, context) => ({ kind: "write", paths: [absolutePath(file_path, context)] }),
   summary: ({ file_path }) => file_path,
@@ -40,15 +41,15 @@ export const editTool: Tool<z.infer<typeof input>> = {
     const path = absolutePath(call.file_path, context);
     const file = mayRead && call.old_string !== "" ? readTextFile(path) : undefined;
     if (file === undefined || file.problem !== undefined) return undefined;
-    const edited = editText(path, file.text, call);
+    const edited = editText(path, file, call);
     return "problem" in edited ? undefined : fileChange(file.text, edited.text, context.env);
   },
   async execute(call, context) {
     const path = absolutePath(call.file_path, context);
     const planned = planEdit(path, call, context);
     if ("problem" in planned) return failed(planned.problem);
-    const { before, text, replacements, line } = planned;
-    writeOwn(path, text, context);
+    const { before, mark, text, replacements, line } = planned;
+    writeOwn(path, mark + text, context);
     return {
       ...(await shownChange(before, text, context.env)),
       content: `Changed ${path}: ${replacements} ${replacements === 1 ? "place" : "places"}, the first at line ${line}.`,
@@ -62,6 +63,7 @@ type Problem = { readonly problem: string };
 
 interface EditedText {
   readonly before: string;
+  readonly mark: string;
   readonly text: string;
   readonly replacements: number;
   readonly line: number;
@@ -70,26 +72,24 @@ interface EditedText {
 /** Returns the new text of a file, or why the call cannot succeed. Changes nothing. */
 function planEdit(path: string, call: z.infer<typeof input>, context: ToolContext): EditedText | Problem {
   const { old_string, new_string } = call;
-  if (old_string === new_string)
-    return { problem: "old_string and new_string are the same; nothing was changed." };
+  if (withLineFeeds(old_string) === withLineFeeds(new_string))
+    return { problem: "old_string and new_string are the same text; nothing was changed." };
   if (old_string === "") return { problem: "old_string is empty; use Write for a new file." };
   const file = readTextFile(path);
   if (file.problem !== undefined) return { problem: file.problem };
   const problem = unchangeableReason(path, file.look, context);
-  return problem === undefined ? editText(path, file.text, call) : { problem };
+  return problem === undefined ? editText(path, file, call) : { problem };
 }
 
 /** Returns the new text of a file with this text. */
 function editText(
   path: string,
-  before: string,
+  { text: before, mark, isUtf8 }: Extract<ReturnType<typeof readTextFile>, { readonly text: string }>,
   { old_string, new_string, replace_all = false }: z.infer<typeof input>,
 ): EditedText | Problem {
-  if (before.includes("\uFFFD"))
+  if (!isUtf8)
     return { problem: `${path} is not valid UTF-8; an edit would damage it. Nothing was changed.` };
-  const [from, to] = lineEndsOf(before, old_string, new_string);
-  const parts = before.split(from);
-  const count = parts.length - 1;
+  const { text, count, line } = replaceLines(before, old_string, new_string);
   if (count === 0)
     return { problem: `old_string does not occur in ${path}; read the lines again and copy it exactly.` };
   if (count > 1 && !replace_all) {
@@ -97,13 +97,5 @@ function editText(
       problem: `old_string occurs ${count} times in ${path}; include more lines around it, or set replace_all.`,
     };
   }
-  const line = before.slice(0, before.indexOf(from)).split("\n").length;
-  return { before, text: parts.join(to), replacements: count, line };
-}
-
-/** Adds carriage returns to both texts if the file has them: Read shows lines without them. */
-function lineEndsOf(text: string, from: string, to: string): [string, string] {
-  if (text.includes(from) || !text.includes("\r\n")) return [from, to];
-  const withReturns = (part: string): string => part.replace(/\r?\n/g, "\r\n");
-  return [withReturns(from), withReturns(to)];
+  return { before, mark, text, replacements: count, line };
 }

@@ -201,7 +201,7 @@ function acrossLines(pattern: RegExp, file: string, text: string): GrepMatch[] {
   let counted = 0;
   for (const match of text.matchAll(pattern)) {
     if (match.index < covered || match.index >= text.length) continue;
-    const from = text.lastIndexOf("\n", match.index - 1) + 1;
+    const from = match.index === 0 ? 0 : text.lastIndexOf("\n", match.index - 1) + 1;
     if (from < covered) continue;
     const end = text.indexOf("\n", Math.max(match.index, match.index + match[0].length - 1));
     const whole = text.slice(from, end < 0 ? text.length : end);

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { pathStat } from "../../os/files/user-files.ts";
+import { cutText } from "../../text/characters/cut-text.ts";
 import type { Tool } from "../tool.ts";
 import { absolutePath, failed, hasNoNul, keepBack } from "./file-access.ts";
 import { shownPath } from "./glob.ts";
@@ -90,9 +91,11 @@ export const grepTool: Tool<Input> = {
       data: {
         files: [...byFile.keys()],
         count: matches.length,
-        matches: matches
-          .slice(0, limit)
-          .map(({ file, line, text }) => ({ file: shownPath(file, context.cwd), line, text: cut(text) })),
+        matches: matches.slice(0, limit).map(({ file, line, text }) => ({
+          file: shownPath(file, context.cwd),
+          line,
+          text: cutText(text, MAX_LINE),
+        })),
       },
     };
   },
@@ -143,7 +146,7 @@ function linesOf(shown: string, matches: readonly GrepMatch[], value: Input): st
   let last = 0;
   for (const [line, { text, sign }] of [...texts].sort(([a], [b]) => a - b)) {
     if (around.length > 0 && last > 0 && line > last + 1) printed.push("--");
-    printed.push(`${shown}${sign}${numbered ? `${line}${sign}` : ""}${cut(text)}`);
+    printed.push(`${shown}${sign}${numbered ? `${line}${sign}` : ""}${cutText(text, MAX_LINE)}`);
     last = line;
   }
   return printed;
@@ -152,8 +155,4 @@ function linesOf(shown: string, matches: readonly GrepMatch[], value: Input): st
 function fileLines(path: string | undefined): string[] {
   const file = path === undefined ? undefined : readTextFile(path);
   return file?.problem === undefined ? (file?.text.replace(/\n$/, "").split("\n") ?? []) : [];
-}
-
-function cut(line: string): string {
-  return line.length <= MAX_LINE ? line : `${line.slice(0, MAX_LINE)}…`;
 }

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { characterCount, cutText } from "../../text/characters/cut-text.ts";
 import type { Tool } from "../tool.ts";
 import { absolutePath, failed, markSeen, pathInput } from "./file-access.ts";
 import { readTextFile } from "./text-file.ts";
@@ -62,5 +63,5 @@ function describe(path: string, total: number, offset: number, shown: readonly s
 }
 
 function cut(line: string): string {
-  return line.length <= MAX_LINE ? line : `${line.slice(0, MAX_LINE)}… (${line.length} characters)`;
+  return cutText(line, MAX_LINE, () => `… (${characterCount(line)} characters)`);
 }

@@ -1,6 +1,8 @@
+import { isUtf8 } from "node:buffer";
 import { extname } from "node:path";
 import { readFrom } from "../../os/files/fs.ts";
 import { type PathStat, pathStat, readUnsized } from "../../os/files/user-files.ts";
+import { BYTE_ORDER_MARK, withoutMark } from "../../text/characters/byte-order-mark.ts";
 
 /** Maximum bytes of a file that tools read whole; larger files need Grep or Bash. */
 const MAX_FILE = 32 * 1024 * 1024;
@@ -17,7 +19,16 @@ const IMAGES: ReadonlySet<string> = new Set(
 );
 
 type TextFile =
-  | { readonly text: string; readonly look: PathStat; readonly problem?: undefined }
+  | {
+      /** Without its byte order mark. */
+      readonly text: string;
+      /** The byte order mark that the file begins with; empty without one. */
+      readonly mark: string;
+      /** False if the file would change by writing its text. */
+      readonly isUtf8: boolean;
+      readonly look: PathStat;
+      readonly problem?: undefined;
+    }
   /** Why the file cannot be read, as one sentence. */
   | { readonly problem: string; readonly missing: boolean };
 
@@ -31,7 +42,9 @@ export function readTextFile(path: string): TextFile {
   if (bytes.subarray(0, SNIFFED).includes(0) || bytes.subarray(0, PDF.length).equals(PDF)) {
     return { problem: `${path} is a binary file; only text can be read.`, missing: false };
   }
-  return { text: bytes.toString("utf8"), look };
+  const all = bytes.toString("utf8");
+  const text = withoutMark(all);
+  return { text, mark: text === all ? "" : BYTE_ORDER_MARK, isUtf8: isUtf8(bytes), look };
 }
 
 function fileProblem(path: string, look: PathStat): string | undefined {

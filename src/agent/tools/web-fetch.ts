@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { isPrivateAddress } from "../../os/net/safe-lookup.ts";
 import { secretsOf } from "../../os/redact.ts";
+import { characterCount, textStart } from "../../text/characters/cut-text.ts";
 import { OutputFile } from "../background/output-file.ts";
 import { plainHost } from "../permissions/host-rules.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
@@ -38,9 +39,9 @@ export const webFetchTool: Tool<z.infer<typeof input>> = {
   async execute({ url }, context) {
     const address = webAddress(url);
     if (address === undefined) return failed(`${url} cannot be fetched.`);
-    const { mayConnect = (ip) => !isPrivateAddress(ip), signal } = context;
+    const { mayConnect = (ip) => !isPrivateAddress(ip), env, signal } = context;
     const { webPage } = await import("./web-page.ts");
-    const page = await webPage(address, mayConnect, signal);
+    const page = await webPage(address, mayConnect, env, signal);
     if (page.kind === "problem") return failed(page.problem);
     if (page.kind === "page") return shown(page, context);
     const { href } = page.to;
@@ -57,7 +58,7 @@ async function shown(page: Extract<WebPage, { kind: "page" }>, context: ToolCont
   const about = [`${url.href} (${[String(status), type].filter(Boolean).join(", ")})`, ...note];
   const content = [about.join("\n"), text === "" ? "(nothing to read)" : cut(text, context)].join("\n\n");
   const isError = status < 200 || status > 299;
-  return { content, isError, data: { url: url.href, status, type, text: text.slice(0, MAX_SHOWN) } };
+  return { content, isError, data: { url: url.href, status, type, text: textStart(text, MAX_SHOWN) } };
 }
 
 /** Returns the text of a page; its source if it cannot be converted. */
@@ -88,5 +89,5 @@ function cut(text: string, { cwd, toolUseId, env }: ToolContext): string {
   file.end();
   const { problem, path } = file;
   const rest = problem === undefined ? `all of it is in ${path}` : `the rest could not be saved: ${problem}`;
-  return `${text.slice(0, MAX_SHOWN)}\n… (${text.length} characters in all; ${rest})`;
+  return `${textStart(text, MAX_SHOWN)}\n… (${characterCount(text)} characters in all; ${rest})`;
 }

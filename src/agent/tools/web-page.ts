@@ -1,5 +1,6 @@
 import { messageOf } from "../../errors.ts";
 import { after } from "../../os/clock.ts";
+import type { Env } from "../../os/env.ts";
 import { httpFetch } from "../../os/net/http-fetch.ts";
 import { guardedLookup, RefusedAddress } from "../../os/net/safe-lookup.ts";
 import { parsedUrl } from "../../text/parsed-url.ts";
@@ -37,16 +38,18 @@ export type WebPage =
 /**
  * Fetches an address. It never reuses a connection of another caller, so that every IP address is checked.
  * @param mayConnect returns true if the IP address of a host may be contacted
+ * @param env names the proxies
  * @throws the reason of `signal` if it aborts
  */
 export async function webPage(
   url: URL,
   mayConnect: (address: string) => boolean,
+  env: Env,
   signal: AbortSignal,
 ): Promise<WebPage> {
   const late = new AbortController();
   const disarm = after(TIMEOUT_MS, () => late.abort(new Error(`it took more than ${TIMEOUT_MS} ms.`)));
-  const get = httpFetch(IDLE_MS, { lookup: guardedLookup(mayConnect), agent: false });
+  const get = httpFetch(IDLE_MS, env, { lookup: guardedLookup(mayConnect), agent: false });
   try {
     return await follow(url, mayConnect, get, AbortSignal.any([signal, late.signal]));
   } catch (error) {
@@ -97,7 +100,14 @@ async function readPage(url: URL, answer: Response): Promise<WebPage> {
     return problem(`${about}, a binary file; only text can be read.`);
   }
   const charset = parameters.map((one) => /^\s*charset="?([^"]+)/.exec(one)?.[1]).find(Boolean);
-  return { kind: "page", url, status: answer.status, type: named, text: decode(bytes, charset), isCut };
+  return {
+    kind: "page",
+    url,
+    status: answer.status,
+    type: named,
+    text: decode(bytes, charset, isCut),
+    isCut,
+  };
 }
 
 async function readBytes(answer: Response): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
@@ -112,15 +122,18 @@ async function readBytes(answer: Response): Promise<{ readonly bytes: Buffer; re
   return { bytes: Buffer.concat(pieces).subarray(0, MAX_BYTES), isCut: length > MAX_BYTES };
 }
 
-/** Decodes with the server's character set, else with the page's own; UTF-8 if neither is known. */
-function decode(bytes: Buffer, named: string | undefined): string {
+/**
+ * Decodes with the server's character set, else with the page's own; UTF-8 if neither is known.
+ * @param isCut leaves out a last character whose end is missing
+ */
+function decode(bytes: Buffer, named: string | undefined, isCut: boolean): string {
   const start = bytes.subarray(0, SNIFFED).toString("latin1");
   const label = named ?? /<meta[^>]{1,200}charset=["']?([\w-]+)/i.exec(start)?.[1] ?? "utf-8";
   try {
-    return new TextDecoder(label.trim()).decode(bytes);
+    return new TextDecoder(label.trim()).decode(bytes, { stream: isCut });
   } catch {
     // An unknown character set.
-    return new TextDecoder().decode(bytes);
+    return new TextDecoder().decode(bytes, { stream: isCut });
   }
 }
 

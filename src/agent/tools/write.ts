@@ -1,6 +1,8 @@
 import { dirname } from "node:path";
 import * as z from "zod/mini";
 import { pathStat } from "../../os/files/user-files.ts";
+import { BYTE_ORDER_MARK, withoutMark } from "../../text/characters/byte-order-mark.ts";
+import { withLineEndsOf } from "../../text/line-ends.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { absolutePath, failed, pathInput, unchangeableReason, writeOwn } from "./file-access.ts";
 import { fileChange, shownChange } from "./file-change.ts";
@@ -14,7 +16,7 @@ const input = z.object({
 export const writeTool: Tool<z.infer<typeof input>> = {
   name: "Write",
   description:
-    "Writes a whole file and creates its parent directories. An existing file is replaced, and must have been read first.",
+    "Writes a whole file and creates its parent directories. An existing file is replaced, and must have been read first; its byte order mark and the form of its line ends (CRLF) stay.",
   input,
   access: ({ file_path }, context) => ({ kind: "write", paths: [absolutePath(file_path, context)] }),
   summary: ({ file_path }) => file_path,
@@ -25,7 +27,8 @@ export const writeTool: Tool<z.infer<typeof input>> = {
   },
   async plannedChange({ file_path, content }, context, mayRead) {
     const before = mayRead ? readBefore(absolutePath(file_path, context)) : "unknown";
-    return before === "unknown" ? undefined : fileChange(before?.text, content, context.env);
+    if (before === "unknown") return undefined;
+    return fileChange(before?.text, inFormOf(before, content).text, context.env);
   },
   async execute({ file_path, content }, context) {
     const path = absolutePath(file_path, context);
@@ -33,19 +36,44 @@ export const writeTool: Tool<z.infer<typeof input>> = {
     const problem = writeProblem(path, context);
     if (problem !== undefined) return failed(problem);
     const before = readBefore(path);
-    writeOwn(path, content, context);
+    const { mark, text, kept } = inFormOf(before, content);
+    writeOwn(path, mark + text, context);
     const lines = content === "" ? 0 : content.replace(/\n$/, "").split("\n").length;
     const done = kind === "file" ? "Replaced" : "Created";
     return {
-      ...(before === "unknown" ? {} : await shownChange(before?.text, content, context.env)),
-      content: `${done} ${path} (${lines} ${lines === 1 ? "line" : "lines"}).`,
+      ...(before === "unknown" ? {} : await shownChange(before?.text, text, context.env)),
+      content: [`${done} ${path} (${lines} ${lines === 1 ? "line" : "lines"}).`, ...kept].join(" "),
       data: { filePath: path, lines, created: kind === "missing" },
     };
   },
 };
 
+interface Before {
+  readonly text: string;
+  readonly mark: string;
+}
+
+/**
+ * Returns a text with the byte order mark and the line ends of the file that it replaces: a model does not see them, and writes
+ * neither. A text with carriage returns stays as it is.
+ */
+function inFormOf(
+  before: Before | undefined | "unknown",
+  content: string,
+): Before & { readonly kept: readonly string[] } {
+  const given = withoutMark(content);
+  const mark = given === content ? "" : BYTE_ORDER_MARK;
+  if (before === undefined || before === "unknown") return { mark, text: given, kept: [] };
+  const text = given.includes("\r\n") ? given : withLineEndsOf(before.text, given);
+  const kept = [
+    ...(text === given ? [] : ["It keeps its CRLF line ends."]),
+    ...(before.mark === "" || mark !== "" ? [] : ["It keeps its byte order mark."]),
+  ];
+  return { mark: before.mark || mark, text, kept };
+}
+
 /** Returns the text of a file, undefined if there is none, or `unknown` for a binary or very large file. */
-function readBefore(path: string): { readonly text: string } | undefined | "unknown" {
+function readBefore(path: string): Before | undefined | "unknown" {
   const file = readTextFile(path);
   if (file.problem === undefined) return file;
   return file.missing ? undefined : "unknown";

@@ -2,6 +2,7 @@ import { messageOf, TeamError } from "../../errors.ts";
 import { type Clock, pause } from "../../os/clock.ts";
 import { MAX_NESTING } from "../../schema/guards/nesting.ts";
 import { firstIssue, parseInWords } from "../../schema/zod-helpers.ts";
+import { cutText } from "../../text/characters/cut-text.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import { errorResult } from "../model/messages.ts";
 import type { ToolResultBlock, ToolUseBlock } from "../model/model.ts";
@@ -244,7 +245,7 @@ function ignoredNote(tool: AnyTool, input: unknown): string {
 /** @param note follows the content even if that is truncated */
 function blockOf(use: ToolUseBlock, result: ToolResult, summary: string, note: string): ToolResultBlock {
   const { data, display, change } = result;
-  const content = truncated(result.content) + note;
+  const content = cutText(result.content, MAX_TOOL_RESULT, cutNote) + note;
   return {
     type: "tool_result",
     toolUseId: use.id,
@@ -257,9 +258,8 @@ function blockOf(use: ToolUseBlock, result: ToolResult, summary: string, note: s
   };
 }
 
-function truncated(content: string): string {
-  if (content.length <= MAX_TOOL_RESULT) return content;
-  return `${content.slice(0, MAX_TOOL_RESULT)}\n… (${content.length - MAX_TOOL_RESULT} more characters were cut off)`;
+function cutNote(missing: string): string {
+  return `\n… (${missing} were cut off)`;
 }
 
 function failureText(error: unknown): string {

@@ -63,8 +63,8 @@ const REFUSED = "The model refused to answer.";
 const CONTINUE_ANSWER = "Your answer was cut off at its maximum length. Continue exactly where it ended.";
 
 /**
- * Runs a turn to its end: calls the model and runs its tool calls until it makes no more, is interrupted or fails. Rejects only
- * if the conversation cannot be written.
+ * Runs a turn to its end: calls the model and runs its tool calls until it makes no more, is interrupted or fails. Waits while the
+ * conversation cannot be written (a full disk). Rejects only if the conversation's directory is gone.
  */
 export async function runTurn(progress: TurnProgress, parts: TurnParts): Promise<TurnResult> {
   const result = await new Turn(progress, parts).run();
@@ -96,12 +96,15 @@ class Turn {
     for (let round = 0; round < MAX_ROUNDS && ending === undefined; round += 1) {
       ending = await this.#round();
     }
+    // A turn whose end is not on the disk is not over: the next process resumes it.
+    if (!(await this.#isWritten())) ending = { outcome: "interrupted" };
     return { text: this.#text, toolCalls: this.#toolCalls, ...this.#spent, ...(ending ?? TOO_MANY) };
   }
 
   /** Calls the model once and runs its tool calls. Returns how the turn ended; undefined if it continues. */
   async #round(): Promise<TurnEnd | undefined> {
     const { signal, window, beforeCall, runTools } = this.#parts;
+    if (!(await this.#isWritten())) return { outcome: "interrupted" };
     if ((await beforeCall?.(signal)) === "stop") return { outcome: "interrupted" };
     const failedToCompact = window.isNearlyFull ? await this.#compact() : undefined;
     if (failedToCompact !== undefined) return failedToCompact;
@@ -115,10 +118,18 @@ class Turn {
     if (answer.stopReason === "refusal") return { outcome: "failed", failure: REFUSED };
     const uses = toolUsesOf(answer.message);
     if (uses.length === 0) return this.#withoutTools(answer.stopReason);
+    // After an interrupt, none of the calls runs.
+    await this.#isWritten();
     const ran = await runTools(uses, answer.stopReason);
     this.#toolCalls += ran.calls;
     if (signal.aborted || ran.stopped) return { outcome: "interrupted" };
     return ran.endedBy === undefined ? undefined : { outcome: "completed", endedBy: ran.endedBy };
+  }
+
+  /** Waits until the conversation is on the disk: the agent acts on nothing else. @returns false if the turn was interrupted before */
+  #isWritten(): Promise<boolean> {
+    const { conversation, signal } = this.#parts;
+    return conversation.written(signal);
   }
 
   /** Appends the continuation of a truncated answer to the last text. Any other text replaces the last one. */

@@ -1,4 +1,3 @@
-import { messageOf } from "../../errors.ts";
 import { formatJson, replaceFile } from "../../os/files/atomic-write.ts";
 import { type LogFile, openLogFile } from "../../os/files/capped-log.ts";
 import { isDirectory } from "../../os/files/fs.ts";
@@ -77,8 +76,6 @@ export class Resident implements InProcessAgent {
   readonly log: LogFile;
   state: InProcessState = "pending";
   input: WorkerInput | undefined;
-  /** A line for the log about output that could not be written there; usually empty. */
-  #lost = "";
   /** Resolves when its code has returned, even if its end was recorded earlier. */
   done: Promise<void> = Promise.resolve();
 
@@ -103,15 +100,9 @@ export class Resident implements InProcessAgent {
     return this.input?.interrupt() ?? false;
   }
 
-  /** Never throws: a log that cannot be written (a full disk) must not end the agent. */
   write(text: string): void {
     this.output.write(text);
-    try {
-      this.log.write(`${this.#lost}${stripControls(text)}`);
-      this.#lost = "";
-    } catch (error) {
-      this.#lost = `\n… output is missing here: ${messageOf(error)}\n`;
-    }
+    this.log.write(stripControls(text));
   }
 }
 

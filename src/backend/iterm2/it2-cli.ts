@@ -4,6 +4,7 @@ import type { Env } from "../../os/env.ts";
 import { findProgram } from "../../os/files/access.ts";
 import { type ProgramResult, run } from "../../os/process/run.ts";
 import { parseInWords } from "../../schema/zod-helpers.ts";
+import { shortened } from "../../text/characters/cut-text.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { INSTALL_IT2 } from "../choose-backend.ts";
 
@@ -182,5 +183,5 @@ function unexpectedOutput(args: readonly string[], text: string, cause?: unknown
 }
 
 function firstLine(text: string): string {
-  return stripControls(text.trim().split("\n")[0] ?? "").slice(0, 200);
+  return shortened(stripControls(text.trim().split("\n")[0] ?? ""), 200);
 }

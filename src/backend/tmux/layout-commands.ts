@@ -1,7 +1,7 @@
-import { allOf, commandLine, equals, sequence, type TmuxCommand } from "../../tmux/command.ts";
+import { allOf, anyOf, commandLine, equals, ifElse, sequence, type TmuxCommand } from "../../tmux/command.ts";
 import type { WindowId } from "../../tmux/ids.ts";
 import { layoutString } from "../../tmux/layout-string.ts";
-import { gridLayout, type PaneSize } from "./grid.ts";
+import { gridLayout, LEAST_PANE, type PaneSize } from "./grid.ts";
 import { TAG } from "./pane-tags.ts";
 import { keepZoomHook } from "./zoom.ts";
 
@@ -45,22 +45,62 @@ const FITTED = "#{window_panes}.#{window_width}x#{window_height}";
  * by hand stays until the next such event. The window's tag gives panes that join later the same layout.
  */
 export function layoutCommands(window: LaidOutWindow): TmuxCommand[] {
-  const { id, size, panes, layout } = window;
-  const select = (count: number): TmuxCommand => [
-    ...["select-layout", "-t", id],
-    layout === "grid" ? layoutString(gridLayout(count, size)) : layout,
-  ];
+  const { id, panes, layout } = window;
   const counts = Array.from({ length: Math.min(panes, KNOWN_GRIDS) }, (_, i) => panes - i);
   return [
-    select(panes),
+    ...selectLayout(window, panes),
     ["set-option", "-w", "-t", id, TAG.layout, layout],
     recordFit(id),
     removeLayoutHook(id),
-    ...counts.map((count, i) => layoutHook(id, count, i, select(count))),
+    ...counts.map((count, i) => layoutHook(id, count, i, selectLayout(window, count))),
     // Must follow the layout, which also undoes a zoom.
     ["set-hook", "-w", "-t", id, `window-layout-changed[${KNOWN_GRIDS}]`, commandLine(keepZoomHook(id))],
   ];
 }
+
+/**
+ * Returns the commands that lay out a window with a number of panes. If the layout makes a pane that is too small to read, other ones
+ * follow: tmux's default for a main pane leaves one column for the others in a window of 80.
+ */
+function selectLayout({ id, size, layout }: LaidOutWindow, count: number): readonly TmuxCommand[] {
+  const select = (name: string): TmuxCommand => ["select-layout", "-t", id, name];
+  const grid = select(layoutString(gridLayout(count, size)));
+  const isSmall = allOf(equals("window_panes", String(count)), HAS_SMALL_PANE);
+  const instead = (commands: readonly TmuxCommand[]): TmuxCommand => ifElse(id, isSmall, commands, []);
+  if (layout === "grid") return [grid, instead([select("tiled")])];
+  const main = MAIN_SIZES[layout];
+  return [
+    select(layout),
+    ...(main === undefined ? [] : [instead(withHalf(id, main, select(layout)))]),
+    instead([select("tiled")]),
+    instead([grid]),
+  ];
+}
+
+/** The option with the size of a layout's main pane, and the variable that it is a part of. */
+const MAIN_SIZES: Readonly<Partial<Record<LayoutName, readonly [option: string, variable: string]>>> = {
+  "main-vertical": ["main-pane-width", "window_width"],
+  "main-horizontal": ["main-pane-height", "window_height"],
+};
+
+/** Runs a command while the main pane has half of the window, then restores the user's size. */
+function withHalf(
+  id: WindowId,
+  [option, variable]: readonly [string, string],
+  command: TmuxCommand,
+): readonly TmuxCommand[] {
+  return [
+    ["set-option", "-w", "-F", "-t", id, option, `#{e|/:#{${variable}},2}`],
+    command,
+    ["set-option", "-w", "-u", "-t", id, option],
+  ];
+}
+
+/** Condition for a window with a tiled pane that is too small, and no floating one: a layout has no cell for it. */
+const HAS_SMALL_PANE = allOf(
+  `#{!=:#{P:#{?${anyOf(`#{e|<:#{pane_width},${LEAST_PANE.width}}`, `#{e|<:#{pane_height},${LEAST_PANE.height}}`)},x,}},}`,
+  "#{==:#{P:#{?#{==:#{pane_floating_flag},1},x,}},}",
+);
 
 /** Returns the command that removes the layout hooks of a window that is no longer a team window. */
 export function removeLayoutHook(window: string): TmuxCommand {
@@ -72,14 +112,14 @@ export function removeLayoutHook(window: string): TmuxCommand {
  * to the size of the client calls the hook again. It does not act while a pane is zoomed, which a layout would undo, nor if the
  * window holds a pane of the user's or a floating one, which the layout has no cell for.
  */
-function layoutHook(id: WindowId, count: number, index: number, select: TmuxCommand): TmuxCommand {
+function layoutHook(id: WindowId, count: number, index: number, select: readonly TmuxCommand[]): TmuxCommand {
   const isNew = allOf(
     equals("window_panes", String(count)),
     `#{!=:#{${TAG.fitted}},${FITTED}}`,
     equals("window_zoomed_flag", "0"),
     `#{==:#{P:#{?#{&&:#{${TAG.agent}},#{!=:#{pane_floating_flag},1}},,x}},}`,
   );
-  const act = sequence([recordFit(id), select]);
+  const act = sequence([recordFit(id), ...select]);
   const hook = commandLine(["if-shell", "-F", "-t", id, isNew, act]);
   return ["set-hook", "-w", "-t", id, `window-layout-changed[${index}]`, hook];
 }

@@ -49,7 +49,8 @@ export async function answerFromCommand(
   const id = chooseRequest(open.ref, wanted);
   if (isCrashId(id) && (always !== undefined || answer.mode !== undefined)) throw crashOptionsError(id);
   const text = await textOption(io, note, "note");
-  if (answer.approve && id !== wanted && !(await confirmChosen(call, open.ref, id))) {
+  const isAgreed = !answer.approve || id === wanted || (await confirmChosen(call, open.ref, id, text));
+  if (!isAgreed) {
     io.out("Nothing was answered.\n");
     return EXIT.failed;
   }

@@ -6,16 +6,21 @@ import { canAsk, pagedAnswer } from "../paged-answer.ts";
 import { requestRows } from "./request-rows.ts";
 
 /**
- * Shows the plan or permission that `approve` has chosen by itself, and asks the user on a terminal whether it is the one that they have
- * read: an earlier request may have been answered meanwhile.
+ * Shows the request that `approve` has chosen by itself, and asks the user on a terminal whether it is the one that they have read: an
+ * earlier request may have been answered meanwhile. Does not ask for a crash, and for a question only if its default is the answer.
  * @returns whether to approve it
  */
-export async function confirmChosen(call: AnyCall, ref: TeamRef, id: string): Promise<boolean> {
+export async function confirmChosen(
+  call: AnyCall,
+  ref: TeamRef,
+  id: string,
+  note: string | undefined,
+): Promise<boolean> {
   if (!canAsk(call)) return true;
   const { io } = call;
   const approval = await approvalDetails(ref, id);
   const { kind, from } = approval;
-  if (kind !== "plan" && kind !== "permission") return true;
+  if (kind === "crash" || (kind === "question" && note !== undefined)) return true;
   const rows = requestRows(approval, {
     width: io.columns ?? Number.POSITIVE_INFINITY,
     plain: true,

@@ -1,8 +1,8 @@
 import type { ApprovalDetails } from "../../operations/approvals/approvals.ts";
+import { defaultLine, hiddenInput, numbered } from "../../operations/approvals/request-texts.ts";
 import { diffRows } from "../../text/diff/diff-rows.ts";
-import { localTime } from "../../text/local-time.ts";
 import { styler, TONE } from "../../text/style.ts";
-import { asciiText, printableJson, revealHidden } from "../../text/terminal-text.ts";
+import { asciiText, revealHidden } from "../../text/terminal-text.ts";
 import { brokenRows } from "../../text/word-wrap.ts";
 
 export interface RowOptions {
@@ -12,28 +12,6 @@ export interface RowOptions {
   readonly plain: boolean;
   /** Only ASCII; other characters are escaped. */
   readonly ascii: boolean;
-}
-
-/** Returns the input of a call that its summary and its change do not show whole. */
-export function hiddenInput({ change = [], isCut, input }: ApprovalDetails): string | undefined {
-  if ((change.length > 0 && isCut !== true) || input === undefined) return undefined;
-  // Every character of the input is visible, so nothing in it can hide from the person who allows it.
-  return revealHidden(printableJson(input, 2));
-}
-
-/** Returns a choice with the key or number that selects it. */
-export function numbered(choice: string, at: number): string {
-  return `${at + 1}  ${choice}`;
-}
-
-/** Says what the answer to a question is without a choice, and from when. */
-export function defaultLine({
-  default: byDefault,
-  deadline,
-}: Pick<ApprovalDetails, "default" | "deadline">): readonly string[] {
-  if (byDefault === undefined) return [];
-  const at = deadline === undefined ? "" : ` (the answer at ${localTime(deadline, "seconds")})`;
-  return [`default: ${revealHidden(byDefault)}${at}`];
 }
 
 /** Returns a request in full, as rows of a terminal. Hidden characters are escaped, and nothing is cut. */

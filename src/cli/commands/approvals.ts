@@ -7,13 +7,13 @@ import {
 } from "../../operations/approvals/approvals.ts";
 import { chooseRequest } from "../../operations/approvals/choose-request.ts";
 import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
+import { defaultLine, hiddenInput, numbered } from "../../operations/approvals/request-texts.ts";
 import { line, wantsColors } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
 import { diffRows } from "../../text/diff/diff-rows.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { gridText, revealHidden, stripControls } from "../../text/terminal-text.ts";
 import { openTeamOfRequest } from "../approvals/answer-request.ts";
-import { defaultLine, hiddenInput, numbered } from "../approvals/request-rows.ts";
 import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({

@@ -18,7 +18,10 @@ export const command = defineCommand({
     force: {
       summary: "end running members first; also delete what is left of a team that has no config",
     },
-    backup: { summary: "export the team first, as `teams export` does; if that fails, nothing is deleted" },
+    backup: {
+      summary:
+        "export the team first into this directory, as `teams export` does; if that fails, nothing is deleted",
+    },
   },
   examples: ["teams delete review", "teams delete review --backup", "teams delete review --force"],
   notes:
@@ -40,10 +43,12 @@ export const command = defineCommand({
     const open = openTeam(io.env, { ...options, team: name }, undefined);
     refuseForeignTeam(open, { named, force: options.force });
     let saved: SavedArchive | undefined;
+    let warning: readonly string[] = [];
     const backup = async (): Promise<void> => {
       if (!options.backup) return;
-      const { saveTeam } = await import("../archive-file.ts");
+      const { saveTeam, worktreeLines } = await import("../archive-file.ts");
       saved = await saveTeam(open.ref, io.cwd);
+      warning = worktreeLines(saved);
     };
     const worktrees = await deleteTeam(await operationContext(call, open), {
       force: options.force,
@@ -56,7 +61,11 @@ export const command = defineCommand({
         line`Deleted team ${team}.`,
         ...keptLines(worktrees),
         ...(saved
-          ? [line`Its archive: ${saved.file}`, line`To restore it: teams import ${shellWord(saved.file)}`]
+          ? [
+              line`Its archive: ${saved.file}`,
+              ...warning,
+              line`To restore it: teams import ${shellWord(saved.file)}`,
+            ]
           : []),
       ].join("\n"),
     );

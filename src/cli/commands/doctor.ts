@@ -2,7 +2,7 @@ import { cliFindings } from "../../doctor/clis.ts";
 import { runChecks } from "../../doctor/doctor.ts";
 import { attempt, type Finding } from "../../doctor/finding.ts";
 import { checkSandbox } from "../../doctor/sandbox.ts";
-import { settingsFindings } from "../../doctor/settings.ts";
+import { settingsEnv, settingsFindings } from "../../doctor/settings.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import { rootDirectory, runtimeDirectory } from "../../os/files/app-directories.ts";
 import { listTeams } from "../../team/config/config.ts";
@@ -33,17 +33,18 @@ export const command = defineCommand({
   async run({ args, options, io, out }) {
     const team = args.name ?? options.team;
     if (team !== undefined) requireTeam(teamsHome(io.env), team, options.fix && !options.force);
+    const root = rootDirectory(io.env);
     const examined = await runChecks({
       env: io.env,
+      agentEnv: { ...io.env, ...settingsEnv(root, io.cwd) },
       nodeVersion: process.versions.node,
       isTerminal: io.terminal.stdout,
-      root: rootDirectory(io.env),
+      root,
       runtime: runtimeDirectory(io.env),
       online: options.online,
       fix: options.fix,
       team,
     });
-    const root = rootDirectory(io.env);
     const sandbox = await attempt(
       "sandbox",
       () => checkSandbox(root, io.cwd, io.env),

@@ -30,7 +30,7 @@ export const command = defineCommand({
       await io.bytesOut((await exportTeam(ref)).bytes);
       return EXIT.done;
     }
-    const { saveTeam } = await import("../archive-file.ts");
+    const { saveTeam, worktreeLines } = await import("../archive-file.ts");
     const signal = io.interruption();
     const saved = await saveTeam(ref, io.cwd, options.output, signal).catch((error: unknown) => {
       // Nothing was saved: the unfinished file is removed by now.
@@ -39,9 +39,11 @@ export const command = defineCommand({
     });
     if (saved === undefined) return EXIT.interrupted;
     if (!saved.isOneMoment) out.note(BUSY_NOTE);
-    out.done(
-      { team: ref.team, ...saved },
-      () => line`Saved team ${ref.team}: ${saved.file} (${formatBytes(saved.bytes)}, ${saved.files} files)`,
+    out.done({ team: ref.team, ...saved }, () =>
+      [
+        line`Saved team ${ref.team}: ${saved.file} (${formatBytes(saved.bytes)}, ${saved.files} files)`,
+        ...worktreeLines(saved),
+      ].join("\n"),
     );
     return EXIT.done;
   },

@@ -32,7 +32,9 @@ export const command = defineCommand({
     since: { value: "time", summary: "only messages after this time, or from the last <time> seconds" },
     all: { summary: `show the whole history instead of the last ${RECENT} messages` },
     follow: { short: "f", summary: "keep printing new messages" },
-    markRead: { summary: "mark the shown messages as read" },
+    markRead: {
+      summary: "mark the shown messages as read; your own at a terminal always are",
+    },
   },
   examples: ["teams inbox", "teams inbox reviewer --unread --json", "teams inbox -f --from tester"],
   async run(call) {
@@ -40,7 +42,10 @@ export const command = defineCommand({
     const address = args.agent;
     const open = openTeam(io.env, options, address === undefined ? undefined : splitAddress(address));
     const name = address === undefined ? open.actor : memberByAddress(open.ref, open.config, address).name;
-    if (options.markRead) requireMayMark(open, name, agentIdentity(io.env) !== undefined);
+    const inAgentsShell = agentIdentity(io.env) !== undefined;
+    if (options.markRead) requireMayMark(open, name, inAgentsShell);
+    const isSeen = isLedByHand(open, name) && !inAgentsShell && io.terminal.stdout && !out.json;
+    const marks = options.markRead || isSeen;
     const since = timeOption(options.since, "since", systemClock.now());
     const filter = {
       unread: options.unread,
@@ -53,11 +58,11 @@ export const command = defineCommand({
     const broken = isInboxBroken(open.ref, name) ? { broken: open.ref.paths.inbox(name) } : {};
     if (broken.broken !== undefined) out.note(brokenNote(broken.broken));
     const shown = options.all ? found : found.slice(-RECENT);
-    if (options.markRead) await markRead(open.ref, name, shown);
+    if (marks) await markRead(open.ref, name, shown);
     if (feed !== undefined) {
       feed.skip(found.map(({ id }) => id));
       for (const message of shown) printItem(message, call);
-      return followInbox(call, open.ref, { name, feed, marks: options.markRead });
+      return followInbox(call, open.ref, { name, feed, marks });
     }
     out.answer({ messages: shown, ...broken }, () => {
       if (shown.length > 0) return shown.map((message) => messageText(message, call)).join("\n\n");
@@ -74,15 +79,15 @@ export const command = defineCommand({
  * @param inAgentsShell whether the caller is an agent, which may only mark its own messages
  * @throws TeamError NOT_LEAD, INVALID_INPUT
  */
-function requireMayMark({ ref, config, actor }: OpenTeam, name: string, inAgentsShell: boolean): void {
+function requireMayMark(open: OpenTeam, name: string, inAgentsShell: boolean): void {
+  const { ref, actor } = open;
   const isOwn = inAgentsShell && name === actor;
   if (inAgentsShell && !isOwn) {
     throw new TeamError("NOT_LEAD", `The messages belong to ${name}, not to ${actor}; nothing was marked.`, {
       hint: "Read them without --mark-read.",
     });
   }
-  const isLedByHand = name === LEAD_NAME && config.leadProcess === undefined;
-  if (isOwn || isLedByHand || !isJournalled(ref, name)) return;
+  if (isOwn || isLedByHand(open, name) || !isJournalled(ref, name)) return;
   throw new TeamError(
     "INVALID_INPUT",
     `${name} reads its messages itself, and would miss a message that you mark; nothing was marked.`,
@@ -90,6 +95,11 @@ function requireMayMark({ ref, config, actor }: OpenTeam, name: string, inAgents
       hint: "Read them without --mark-read.",
     },
   );
+}
+
+/** Whether this is the inbox of a lead without a process: the person who leads reads it with this command. */
+function isLedByHand({ config }: OpenTeam, name: string): boolean {
+  return name === LEAD_NAME && config.leadProcess === undefined;
 }
 
 function brokenNote(path: string): string {

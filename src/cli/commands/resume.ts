@@ -85,7 +85,9 @@ function pauseSentence({ name, outcome }: ResumedPause, ref: TeamRef): string {
 
 function text(out: Output, team: string, { lead, unread, members }: ResumeReport): string {
   const teamOption = optionWords("--team", team);
-  const living = members.some(({ outcome }) => outcome === "alive" || outcome === "restarted");
+  const living = members.filter(({ outcome }) => outcome === "alive" || outcome === "restarted");
+  const hasPanes = living.some(({ paneId }) => paneId !== null);
+  const panes = hasPanes ? `Their panes: teams attach ${teamOption}   their` : "Their";
   return [
     ...leadLine(lead, team),
     ...members.map((member) => sentence(out, member)),
@@ -95,9 +97,7 @@ function text(out: Output, team: string, { lead, unread, members }: ResumeReport
       : [
           `${unread === 1 ? "1 message waits" : `${unread} messages wait`} for you: teams inbox ${teamOption}`,
         ]),
-    ...(living
-      ? [line`Their panes: teams attach ${teamOption}   their states: teams status ${teamOption}`]
-      : []),
+    ...(living.length > 0 ? [line`${panes} states: teams status ${teamOption}`] : []),
   ].join("\n");
 }
 

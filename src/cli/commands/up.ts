@@ -10,6 +10,7 @@ import { deciderOf } from "../../runtime/select-team.ts";
 import { loadSettings } from "../../settings/settings.ts";
 import { readTeamFile } from "../../settings/team-file/read-team-file.ts";
 import { teamFileTrust } from "../../settings/team-file/team-file-trust.ts";
+import { readPlace } from "../../team/records/read-records.ts";
 import { teamsHome } from "../../team/ref.ts";
 import type { Call } from "../../terminal/call.ts";
 import { line, type Output } from "../../terminal/output.ts";
@@ -204,6 +205,10 @@ function resultText(out: Output, { plan, ref }: CheckedPlan, applied: AppliedPla
   const { started, resumed, tasks } = applied;
   const team = optionWords("--team", ref.team);
   const isRunning = started.length + resumed.length > 0;
+  const hasPanes =
+    started.some(({ paneId }) => paneId !== null) ||
+    resumed.some((name) => readPlace(ref, name)?.paneId !== undefined);
+  const panes = hasPanes ? `Their panes: teams attach ${team}   their` : "Their";
   return [
     plan.isNew ? line`Created team ${ref.team}.` : line`Changed team ${ref.team}.`,
     ...plan.modes.map(({ name, mode }) => line`${name} is now in mode ${mode}.`),
@@ -215,7 +220,7 @@ function resultText(out: Output, { plan, ref }: CheckedPlan, applied: AppliedPla
         line`${out.styleText(name, { member: color })} is ready: ${paneId === null ? backend : `pane ${paneId}`}, pid ${pid ?? "?"}${worktree === null ? "" : `, worktree ${worktree}`}.`,
     ),
     ...leftText(plan),
-    ...(isRunning ? [line`Their panes: teams attach ${team}   their states: teams status ${team}`] : []),
+    ...(isRunning ? [line`${panes} states: teams status ${team}`] : []),
     ...(isRunning || tasks.length === 0 ? [] : [line`The tasks: teams task list ${team}`]),
   ].join("\n");
 }

@@ -3,7 +3,8 @@ import { EXIT, TeamError } from "../../errors.ts";
 import { readText } from "../../os/files/fs.ts";
 import type { Io } from "../../terminal/io.ts";
 import { visible } from "../../terminal/output.ts";
-import { shortened } from "../../text/terminal-text.ts";
+import { shortened } from "../../text/characters/cut-text.ts";
+
 import type { Command } from "../command.ts";
 import { liveNames } from "./live-names.ts";
 import { bashReply, readBashLine, unquoted } from "./shell-words.ts";

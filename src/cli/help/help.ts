@@ -2,6 +2,7 @@ import { Command as Commander, CommanderError, Option } from "commander";
 import type { TeamError } from "../../errors.ts";
 import { nearestNames } from "../../schema/did-you-mean.ts";
 import { COMMON_OPTIONS, type OptionSpec } from "../../terminal/call.ts";
+import { shellWord } from "../../text/shell-quote.ts";
 import { longName } from "../../text/terminal-text.ts";
 import {
   bind,
@@ -178,19 +179,38 @@ function parseError(command: Command, error: CommanderError, words: readonly str
   }
   const known = Object.keys(optionsOf(command)).map((key) => `--${longName(key)}`);
   const nearest = nearestNames(flag, [...known, "--help"])[0];
-  // No option begins with three dashes, but the name of a team's directory can.
-  const isMistyped = /^--(?!-)/.test(flag) && nearest !== undefined;
+  // No option begins with three dashes, but the name of a team's directory can; nor has its name a blank.
+  const isMistyped =
+    /^--(?!-)/.test(flag) && nearest !== undefined && !words.some((word) => isText(word, flag));
   const hint = isMistyped ? `Did you mean ${nearest}?` : dashHint(command, words, flag);
   return usageError(command, `has no option ${flag}.`, hint);
 }
 
+/** Whether a word that begins like an option can only be a text. */
+function isText(word: string, flag: string): boolean {
+  return word.startsWith(flag) && /\s/.test(word);
+}
+
+/** Whether the next word is part of a text of many words: of a goal that has begun, or of a message after its recipient. */
+function isInText(command: Command, before: readonly string[]): boolean {
+  const isMany = command.args.at(-1)?.many === true;
+  const parsed = isMany ? parseWithCommander(command, before) : undefined;
+  return (
+    parsed !== undefined &&
+    "operands" in parsed &&
+    parsed.operands.length >= Math.max(1, command.args.length - 1)
+  );
+}
+
 /** Returns the hint at `--` if the command accepts the word there; undefined if that would not help. */
 function dashHint(command: Command, words: readonly string[], flag: string): string | undefined {
-  const at = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
+  const at = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`) || isText(word, flag));
   const word = words[at];
-  // A word with two dashes can be part of a text, never a name.
-  const isText = command.args.some(({ many }) => many);
-  if (word === undefined || (!isText && /^--(?!-)/.test(word))) return undefined;
+  if (
+    word === undefined ||
+    (/^--(?!-)/.test(word) && !isText(word, flag) && !isInText(command, words.slice(0, at)))
+  )
+    return undefined;
   try {
     const parsed = parseWithCommander(command, [...words.slice(0, at), "--", ...words.slice(at)]);
     if ("help" in parsed) return undefined;
@@ -199,5 +219,5 @@ function dashHint(command: Command, words: readonly string[], flag: string): str
     // The line has another mistake, which the hint would not mend.
     return undefined;
   }
-  return `Write a word that begins with - after --, as in: -- ${word}.`;
+  return `Write a word that begins with - after --, as in: -- ${shellWord(word)}.`;
 }

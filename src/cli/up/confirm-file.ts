@@ -11,6 +11,7 @@ import {
 import { teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/output.ts";
+import { cutText } from "../../text/characters/cut-text.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import { canAsk } from "../paged-answer.ts";
 
@@ -19,8 +20,7 @@ const MAX_SHOWN = 500;
 
 /** Describes a field that widens what agents may do, in one line. */
 export function wideningLine({ file, line: at, field, value }: WideningField): string {
-  const shown = value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value;
-  return line`${`${file}:${at}`}: ${field}: ${shown}`;
+  return line`${`${file}:${at}`}: ${field}: ${cutText(value, MAX_SHOWN)}`;
 }
 
 /** Asks a question on the terminal. Only a typed yes is one; keys that were typed before do not count. */

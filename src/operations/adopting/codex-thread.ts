@@ -54,7 +54,8 @@ export function codexThread(program: PaneProgram): AdoptedProgram["thread"] {
 
 /** The id of a thread is a UUID of version 7, which begins with its time in milliseconds. */
 function createdAt(id: string): number {
-  return id[14] === "7" ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : Number.NaN;
+  const [, high, low = ""] = /^([\da-f]{8})-([\da-f]{4})-7/i.exec(id) ?? [];
+  return high === undefined ? Number.NaN : Number.parseInt(high + low, 16);
 }
 
 /** Returns the directory above `sessions/` of a thread's file. */

@@ -104,7 +104,7 @@ export async function approvalDetails(ref: TeamRef, id: string): Promise<Approva
   return defined({
     ...approvalOf(request),
     partial: undefined,
-    change: request.kind === "permission" ? await wholeChange(payload) : undefined,
+    change: request.kind === "permission" ? await wholeChange(request) : undefined,
     input: payload.input,
     isCut: payload.isCut === true || undefined,
     question: text(payload.question),
@@ -144,23 +144,25 @@ function approvalOf(request: RequestRecord): Approval {
 }
 
 /** Returns all lines of a change; undefined if the summary is complete. Only a shortened one is made from the input again. */
-async function wholeChange({
-  tool,
-  input,
-  change,
-}: RequestRecord["payload"]): Promise<ApprovalDetails["change"]> {
-  const saved = savedChange(change, true);
+async function wholeChange({ summary, payload }: RequestRecord): Promise<ApprovalDetails["change"]> {
+  const { tool, input, isCut } = payload;
+  const saved = savedChange(payload.change, true);
   if (saved !== undefined) return saved;
   const { changePreview } = await import("../../team/requests/change-preview.ts");
-  const lines = changePreview(String(tool), input, { whole: true });
+  const lines = changePreview(String(tool), input, {
+    whole: true,
+    // The details show the input of a cut call anyway.
+    ...(isCut === true ? {} : { summary }),
+  });
   return lines.length === 0 ? undefined : lines;
 }
 
 /** Whether a request's summary and change say less than its details: a plan's title, a cut call, a call outside the sandbox. */
-function saysLess({ kind, payload }: RequestRecord): boolean {
+function saysLess(request: RequestRecord): boolean {
+  const { kind, payload } = request;
   if (kind !== "permission") return kind === "plan";
   const { access, isCut, change } = payload;
-  if (savedChange(change, false) === undefined && needsChange(payload)) return true;
+  if (savedChange(change, false) === undefined && needsChange(payload, request.summary)) return true;
   const isOutside = typeof access === "object" && access !== null && "outside" in access;
   return isOutside || isCut === true;
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { decidePermission } from "../../agent/permissions/decide.ts";
 import { plainHost } from "../../agent/permissions/host-rules.ts";
+import { protectedDirectories } from "../../agent/permissions/protected-paths.ts";
 import type { PermissionDecision } from "../../agent/permissions/question.ts";
 import type { PermissionRules } from "../../agent/permissions/rules.ts";
 import type { ToolAccess } from "../../agent/tool.ts";
@@ -103,7 +104,7 @@ async function decideAsLead(
     line: access.kind === "command" ? readShellLine(access.command) : undefined,
     rules,
     workingDirs: [cwd, ...directories],
-    protectedDirs: [ctx.home.root],
+    protectedDirs: protectedDirectories(ctx.home.root),
     reservedBy: (path) => reservedReason(ctx.ref, name, path),
     home: homeDirectory(ctx.env),
   });

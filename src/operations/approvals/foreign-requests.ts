@@ -12,8 +12,9 @@ import { hasStartClaim } from "../../team/members/start-claims.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { isRequested, openRequest } from "../../team/requests/requests.ts";
+import { shortened } from "../../text/characters/cut-text.ts";
 import { joinedLines } from "../../text/line-ends.ts";
-import { revealHidden, shortened } from "../../text/terminal-text.ts";
+import { revealHidden } from "../../text/terminal-text.ts";
 import type { CallPlace } from "./foreign-rules.ts";
 
 /** Characters of a call's tool and of its input that the summary shows. */

@@ -1,6 +1,7 @@
 import { withoutRepository } from "../../git/git.ts";
 import type { Env } from "../../os/env.ts";
 import { runCommandGroup } from "../../os/process/command-group.ts";
+import { OutputTail } from "../../os/process/output-tail.ts";
 import type { Sandbox } from "../../os/sandbox/sandbox.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import type { AgentWork } from "./agent-work.ts";
@@ -36,16 +37,14 @@ export async function runGate(
   const { directory } = work;
   const plain = { file: "/bin/sh", args: ["-c", command], env: withoutRepository(env) };
   const program = (await sandboxOf?.(work)?.wrap(plain, directory)) ?? plain;
-  let output = "";
+  const output = new OutputTail(MAX_OUTPUT_CHARS);
   const end = await runCommandGroup(program.file, program.args, {
     cwd: directory,
     env: program.env,
     timeoutMs: TIMEOUT_MS,
     mark,
     signal,
-    onOutput: (_, bytes) => {
-      output = (output + bytes.toString("utf8")).slice(-MAX_OUTPUT_CHARS);
-    },
+    onOutput: (stream, bytes) => output.add(bytes, stream),
   });
   if (end.failure === "aborted") return "aborted";
   if (end.code === 0 && end.failure === undefined) return undefined;
@@ -53,5 +52,5 @@ export async function runGate(
     end.failure === "timed-out"
       ? `no end within ${TIMEOUT_MS / 60_000} minutes`
       : (end.message ?? end.signal ?? `exit code ${end.code}`);
-  return { how, output: stripControls(output).trim() };
+  return { how, output: stripControls(output.text).trim() };
 }

@@ -9,6 +9,7 @@ import { COMMAND_VARIABLE } from "../../os/process/process-tree.ts";
 import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
+import { FLAGS_TEXT } from "../worktrees/worktree-work.ts";
 import type { AgentWork } from "./agent-work.ts";
 import { type Gate, runGate } from "./gate.ts";
 import { interrupted } from "./landing-lock.ts";
@@ -185,7 +186,7 @@ async function requireClean(
   { path, repository }: WorktreeRecord,
   env: Env,
 ): Promise<void> {
-  const { changed, untracked } = await changesInWorktree(path, env, repository);
+  const { changed, untracked, hasFlags } = await changesInWorktree(path, env, repository);
   if (rebaseIn(path) !== undefined)
     throw new TeamError("WORKTREE_DIRTY", `A rebase is in progress in ${path}.`, {
       hint: `Finish it there, or end it: git -C ${shellWord(path)} rebase --abort`,
@@ -195,7 +196,7 @@ async function requireClean(
     ...(changed === 0 ? [] : [`${changed} changed`]),
     ...(untracked === 0 ? [] : [`${untracked} untracked`]),
   ];
-  const files = `${counts.join(" and ")} ${changed + untracked === 1 ? "file" : "files"}`;
+  const files = `${counts.join(" and ")} ${changed + untracked === 1 ? "file" : "files"}${hasFlags ? FLAGS_TEXT : ""}`;
   throw new TeamError("WORKTREE_DIRTY", `${agent} has work without a commit: ${files} in ${path}.`, {
     hint:
       member === undefined

@@ -9,6 +9,7 @@ import type { TeamRef } from "../../team/ref.ts";
 import { completionNumber } from "../../team/tasks/pending-notifications.ts";
 import { listTasks, ownerName } from "../../team/tasks/tasks.ts";
 import { updateTask } from "../../team/tasks/update-task.ts";
+import { shortenedStart } from "../../text/characters/cut-text.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import type { OperationContext } from "../context.ts";
 import type { AgentWork } from "./agent-work.ts";
@@ -58,7 +59,7 @@ export async function returnWork(
   if (member === undefined) return { taskId: task?.id ?? null, notified: false };
   const text = [
     `Your work has not landed on ${target}. ${rework.reason}`,
-    ...(rework.output === "" ? [] : [tail(stripControls(rework.output))]),
+    ...(rework.output === "" ? [] : [shortenedStart(stripControls(rework.output), MAX_QUOTED)]),
     `${rework.todo}${task === undefined ? "" : ` ${isReopened ? `Task #${task.id} is open again` : `This belongs to task #${task.id}`}; complete it afterwards.`}`,
   ].join("\n\n");
   // The number of completions: work that was completed again, and fails again, is news.
@@ -106,8 +107,4 @@ async function reopen(
     await updateTask(ref, LEAD_NAME, id, { ...own, status: "pending" }, clock);
   }
   return true;
-}
-
-function tail(text: string): string {
-  return text.length <= MAX_QUOTED ? text : `…${text.slice(-MAX_QUOTED)}`;
 }

@@ -6,7 +6,8 @@ import { realPathOf } from "../../os/files/symlinks.ts";
 import { isShortFile } from "../../os/files/user-files.ts";
 import { plainText } from "../../protocol/messages.ts";
 import { type Delivery, sendMessage } from "../../team/mailbox/send.ts";
-import { shortened } from "../../text/terminal-text.ts";
+import { shortened } from "../../text/characters/cut-text.ts";
+
 import type { OperationContext } from "../context.ts";
 import { workOf } from "./agent-work.ts";
 

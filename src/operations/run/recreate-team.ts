@@ -3,7 +3,7 @@ import { ownIdentity } from "../../os/process/identity.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { changedMetadata, readMetadata } from "../../schema/member-metadata.ts";
-import { LEAD_NAME } from "../../schema/names.ts";
+import { isGeneratedTeamName, LEAD_NAME } from "../../schema/names.ts";
 import { readTeam, updateTeam } from "../../team/config/config.ts";
 import { createTeamFiles, type NewTeam } from "../../team/config/create-files.ts";
 import { spentBy, withSpentOf } from "../../team/members/budget.ts";
@@ -66,7 +66,9 @@ function newTeam(
   name: string,
 ): NewTeam {
   const { leadSessionId, leadProcess, metadata } = config;
-  const former = new Set([...(readMetadata(config, "formerNames") ?? []), ref.team]);
+  // The name that the run has generated still names the run's team. A name that the lead chose is deleted with its team.
+  const names = [...(readMetadata(config, "formerNames") ?? []), ref.team];
+  const former = new Set(names.filter(isGeneratedTeamName));
   return defined({
     name,
     leadSessionId,

@@ -9,6 +9,7 @@ import { type CommandEnd, runCommandGroup } from "../../os/process/command-group
 import { redactText, secretsOf, withoutModelCredentials } from "../../os/redact.ts";
 import type { Sandbox } from "../../os/sandbox/sandbox.ts";
 import type { VerifyOutcome, VerifyRun } from "../../schema/guards/verify-record.ts";
+import { textEnd } from "../../text/characters/cut-text.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 
 /** Where and with which rights a verify command runs: those of its task's owner. */
@@ -135,6 +136,6 @@ class OutputTail {
 
   get text(): string {
     const text = stripControls(redactText(this.#kept.toString("utf8"), this.#secrets)).trimEnd();
-    return text.split("\n").slice(-MAX_LINES).join("\n").slice(-MAX_TAIL);
+    return textEnd(text.split("\n").slice(-MAX_LINES).join("\n"), MAX_TAIL);
   }
 }

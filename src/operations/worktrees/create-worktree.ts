@@ -4,6 +4,7 @@ import { addWorktree, rollBackWorktree, type Worktree } from "../../git/worktree
 import { homeDirectory } from "../../os/files/app-directories.ts";
 import { ensureDir } from "../../os/files/fs.ts";
 import { runCommandGroup } from "../../os/process/command-group.ts";
+import { OutputTail } from "../../os/process/output-tail.ts";
 import { agentFileName } from "../../protocol/paths.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
@@ -98,7 +99,7 @@ async function runSetup(
   // The directory may be missing: git checks out neither empty nor untracked directories.
   ensureDir(worktree.cwd);
   if (setup === undefined) return;
-  let output = "";
+  const output = new OutputTail(MAX_OUTPUT_CHARS);
   const end = await runCommandGroup("/bin/sh", ["-c", setup], {
     cwd: worktree.path,
     env: {
@@ -108,9 +109,7 @@ async function runSetup(
     },
     timeoutMs: SETUP_TIMEOUT_MS,
     signal: signal ?? new AbortController().signal,
-    onOutput: (_, bytes) => {
-      output = (output + bytes.toString("utf8")).slice(-MAX_OUTPUT_CHARS);
-    },
+    onOutput: (stream, bytes) => output.add(bytes, stream),
   });
   if (signal?.aborted)
     throw new TeamError("INTERRUPTED", "its setup was interrupted; its worktree was removed.");
@@ -121,7 +120,7 @@ async function runSetup(
       : setupFailure(end);
   throw new TeamError(
     "SPAWN_FAILED",
-    `the setup command of its worktree ${how}: ${setup}\n${output.trim()}`.trim(),
+    `the setup command of its worktree ${how}: ${setup}\n${output.text.trim()}`.trim(),
     {
       hint: "Fix teams.worktreeSetup in your settings; the worktree was removed.",
     },
@@ -138,6 +137,9 @@ function withRemains(error: unknown, remains: readonly string[]): unknown {
   return new TeamError(code, [error.message, ...remains].join("\n"), { ...(hint && { hint }), cause });
 }
 
+/** Git cannot create a branch below another one, or in its place. */
+const NAME_CONFLICT = /exists; cannot create|cannot lock ref/;
+
 function gitFailure(error: GitError, { forModel }: WorktreeOptions, name: string): TeamError {
   const needsFetch =
     forModel === true && /transport '[^']*' not allowed|lazy fetching disabled/.test(error.message);
@@ -146,7 +148,9 @@ function gitFailure(error: GitError, { forModel }: WorktreeOptions, name: string
       ? "Install git, or start it without a worktree."
       : needsFetch
         ? `git may not fetch missing objects for a model. A person can start it: teams spawn ${shellWord(name)} --worktree`
-        : "Fix the problem that git reports, or start it without a worktree.",
+        : NAME_CONFLICT.test(error.message)
+          ? `Name a branch that can be created next to the others: teams spawn ${shellWord(name)} --worktree <branch>`
+          : "Fix the problem that git reports, or start it without a worktree.",
     cause: error,
   });
 }

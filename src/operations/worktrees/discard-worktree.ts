@@ -1,21 +1,20 @@
 import { TeamError } from "../../errors.ts";
 import { GitError, guardedGitEnv } from "../../git/git.ts";
-import { commitsOnNoBranch } from "../../git/worktree.ts";
+import { type DiscardLoss, discardLoss } from "../../git/unsaved.ts";
 import { entryOf } from "../../os/files/fs.ts";
 import { defined } from "../../schema/defined.ts";
 import { withMetadata, worktreeOf } from "../../schema/member-metadata.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { readTeam, updateTeam } from "../../team/config/config.ts";
-import { shellWord } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
-import { unmergedCommitsText } from "./remove-worktree.ts";
+import { lossText, saveText } from "./worktree-work.ts";
 
 /**
  * Records whether the worktrees of these members are removed with unsaved changes; the process that handles a member's ending
  * removes its worktree accordingly.
  * @param discard the process that requests it; undefined to clear the record
- * @throws TeamError WORKTREE_DIRTY if a worktree has commits that are on no branch; then nothing was changed
+ * @throws TeamError WORKTREE_DIRTY if commits would be lost; then nothing was changed
  */
 export async function setDiscard(
   ctx: OperationContext,
@@ -27,7 +26,7 @@ export async function setDiscard(
     const worktrees = readTeam(ctx.ref)
       .members.filter(isMeant)
       .flatMap((one) => worktreeOf(one) ?? []);
-    for (const worktree of worktrees) await requireCommitsOnBranch(ctx, worktree);
+    for (const worktree of worktrees) await requireNoLoss(ctx, worktree);
   }
   await updateTeam(ctx.ref, (config) => {
     const members = config.members.map((member) => {
@@ -39,26 +38,24 @@ export async function setDiscard(
   });
 }
 
-async function requireCommitsOnBranch(
-  { env }: OperationContext,
-  { path, repository }: WorktreeRecord,
-): Promise<void> {
+async function requireNoLoss({ env }: OperationContext, { path, repository }: WorktreeRecord): Promise<void> {
   if (entryOf(path) === undefined) return;
-  let commits: number;
+  let loss: DiscardLoss | undefined;
   try {
-    commits = await commitsOnNoBranch(path, guardedGitEnv(env), repository);
+    loss = await discardLoss(path, guardedGitEnv(env), repository);
   } catch (error) {
     // The removal itself will report this error.
     if (error instanceof GitError) return;
     throw error;
   }
-  if (commits === 0) return;
+  if (loss === undefined) return;
+  const { commits, nested } = loss;
   throw new TeamError(
     "WORKTREE_DIRTY",
-    `Discarding ${path} would lose commits: ${unmergedCommitsText(commits)}. No member was ended.`,
+    `Discarding ${path} would lose commits: ${lossText(loss)}. No member was ended.`,
     {
-      hint: `Create a branch for them first: git -C ${shellWord(path)} switch -c <name>`,
-      details: { worktree: path, commits },
+      hint: `First ${saveText(path, loss)}`,
+      details: { worktree: path, commits, nested },
     },
   );
 }

@@ -1,13 +1,9 @@
 import { GitError, guardedGitEnv } from "../../git/git.ts";
+import { lockOf } from "../../git/own-repository.ts";
 import { pruneWorktree } from "../../git/prune-worktree.ts";
-import {
-  changesInWorktree,
-  commitsOnNoBranch,
-  discardWorktree,
-  removeWorktree,
-  type Unsaved,
-  unsavedIn,
-} from "../../git/worktree.ts";
+import { discardWorktree, removeWorktree } from "../../git/remove-worktree.ts";
+import { discardLoss, unsavedIn } from "../../git/unsaved.ts";
+import { changesInWorktree } from "../../git/worktree.ts";
 import type { Env } from "../../os/env.ts";
 import { entryOf } from "../../os/files/fs.ts";
 import { livenessOf } from "../../os/process/identity.ts";
@@ -20,6 +16,7 @@ import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { readTeam } from "../../team/config/config.ts";
 import type { OperationContext } from "../context.ts";
 import { endStartProcesses } from "../processes/end-processes.ts";
+import { lossText, removalAdvice, unsavedText } from "./worktree-work.ts";
 
 /** Whether the worktree of a former member was removed or kept. */
 export interface WorktreeEnd {
@@ -29,6 +26,8 @@ export interface WorktreeEnd {
   readonly kept: string | null;
   /** A remark about a worktree whose directory was already deleted. */
   readonly note?: string;
+  /** How a person removes it, if it was kept and the usual command would fail or lose commits. */
+  readonly advice?: string;
 }
 
 /**
@@ -53,8 +52,13 @@ async function cleanUpUnlessInUse(
       ...defined({ note: await forgetMissingWorktree(worktree, guardedGitEnv(env)) }),
     };
   const other = memberWorkingIn(others, path);
-  if (other !== undefined) return { path, branch, kept: `${other} works in it` };
-  return { path, branch, kept: (await tryToRemove(worktree, guardedGitEnv(env))) ?? null };
+  const kept = other === undefined ? await tryToRemove(worktree, guardedGitEnv(env)) : `${other} works in it`;
+  return kept === undefined ? { path, branch, kept: null } : keptEnd(worktree, kept, env);
+}
+
+async function keptEnd(worktree: WorktreeRecord, kept: string, env: Env): Promise<WorktreeEnd> {
+  const { path, branch } = worktree;
+  return defined({ path, branch, kept, advice: await removalAdvice(worktree, guardedGitEnv(env)) });
 }
 
 /** Makes git forget a worktree whose directory is gone. @returns a remark; undefined if git has no record of it */
@@ -79,9 +83,11 @@ async function forgetMissingWorktree(worktree: WorktreeRecord, env: Env): Promis
 async function tryToRemove(worktree: WorktreeRecord, env: Env): Promise<string | undefined> {
   const { path, branch, madeBranch, discard, repository } = worktree;
   try {
+    const lock = lockOf(path, repository);
+    if (lock !== undefined) return lock === "" ? "it is locked" : `it is locked: ${lock}`;
     if (discard !== undefined) {
-      const commits = await commitsOnNoBranch(path, env, repository);
-      if (commits > 0) return unmergedCommitsText(commits);
+      const loss = await discardLoss(path, env, repository);
+      if (loss !== undefined) return lossText(loss);
       await discardWorktree(path, env, repository);
       return undefined;
     }
@@ -104,27 +110,6 @@ function memberWorkingIn(members: readonly TeamMember[], path: string): string |
   )?.name;
 }
 
-function unsavedText({ changed, untracked, commits }: Unsaved): string {
-  const parts = [
-    [changed, "changed"],
-    [untracked, "untracked"],
-  ] as const;
-  const files = parts.flatMap(([n, word]) => (n === 0 ? [] : [`${n} ${word}`])).join(" and ");
-  return [
-    ...(files === "" ? [] : [`${files} ${changed + untracked === 1 ? "file" : "files"}`]),
-    ...(commits === 0 ? [] : [`${commitCount(commits)} on no other branch or remote`]),
-  ].join(", ");
-}
-
-function commitCount(commits: number): string {
-  return commits === 1 ? "1 commit that is" : `${commits} commits that are`;
-}
-
-/** Says why a worktree cannot be discarded: only branches survive, and these commits are on none. */
-export function unmergedCommitsText(commits: number): string {
-  return `its HEAD is detached, with ${commitCount(commits)} on no branch`;
-}
-
 /**
  * Removes the worktree of a member that left for good, after ending the processes that were started in it.
  * @returns a sentence for the lead if it was kept or had already been deleted
@@ -142,13 +127,17 @@ export async function cleanUpAfterEnding(ctx: OperationContext, ending: Ending):
   // A teammate in the lead's process has no separate process to check.
   const agentProcess = place?.within === undefined ? process : undefined;
   const isInUse = remaining.length > 0 || (agentProcess !== undefined && livenessOf(agentProcess) !== "dead");
-  const { kept } = isInUse ? worktreeInUse(worktree) : await cleanUpWorktree(ctx, worktree);
-  return kept === null ? undefined : `Its worktree was kept: ${worktree.path} (${kept}).`;
+  const { kept, advice } = isInUse
+    ? await worktreeInUse(ctx, worktree)
+    : await cleanUpWorktree(ctx, worktree);
+  if (kept === null) return undefined;
+  const stays = `Its worktree was kept: ${worktree.path} (${kept}).`;
+  return advice === undefined ? stays : `${stays} ${advice}`;
 }
 
 /** Reports a worktree as kept because its processes could not be ended, or run where no signal arrives. */
-export function worktreeInUse({ path, branch }: WorktreeRecord): WorktreeEnd {
-  return { path, branch, kept: "processes that were started in it may still run" };
+export function worktreeInUse({ env }: OperationContext, worktree: WorktreeRecord): Promise<WorktreeEnd> {
+  return keptEnd(worktree, "processes that were started in it may still run", env);
 }
 
 /**
@@ -169,7 +158,7 @@ export async function cleanUpTeamWorktrees(
     if (worktree === undefined || ends.has(worktree.path) || entryOf(worktree.path) === undefined) continue;
     const end = (await isBranchCheckedOut(ctx, worktree))
       ? await cleanUpUnlessInUse(ctx, worktree, lead)
-      : keptForOtherBranch(worktree);
+      : await keptEnd(worktree, `${worktree.branch} is no longer checked out in it`, ctx.env);
     ends.set(worktree.path, end);
   }
   return [...ends.values()];
@@ -186,8 +175,4 @@ async function isBranchCheckedOut(
     if (error instanceof GitError) return false;
     throw error;
   }
-}
-
-function keptForOtherBranch({ path, branch }: WorktreeRecord): WorktreeEnd {
-  return { path, branch, kept: `${branch} is no longer checked out in it` };
 }

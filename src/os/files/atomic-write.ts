@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
-import { messageOf, systemCode, TeamError } from "../../errors.ts";
+import { messageOf, systemCode, systemErrorCode, TeamError } from "../../errors.ts";
 import {
   isMissing,
   makePrivateDir,
@@ -213,7 +213,7 @@ function isUnsupported(error: unknown): boolean {
 
 function notConfirmed(path: string, error: unknown): TeamError {
   return new TeamError(
-    "PERMISSION_DENIED",
+    systemErrorCode(error),
     `${path} was written but could not be synced to disk (${messageOf(error)}).`,
     {
       hint: "Check the disk before you retry; the change is lost only if the machine crashes.",

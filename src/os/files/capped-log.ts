@@ -1,5 +1,5 @@
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync } from "node:fs";
-import { systemCode } from "../../errors.ts";
+import { closeSync, constants, fstatSync, ftruncateSync, lstatSync, openSync, readSync } from "node:fs";
+import { messageOf, systemCode } from "../../errors.ts";
 import { ownSecrets, redactText } from "../redact.ts";
 import { isMissing, PRIVATE_FILE, removeFile } from "./fs.ts";
 import { writeNow } from "./standard-streams.ts";
@@ -17,7 +17,10 @@ export const LOG_BOUNDS: LogBounds = { max: 8 * 1024 * 1024, kept: 1024 * 1024 }
 /** Characters between two checks of a log's size: a check costs as much as a short line. */
 const CHECK_EVERY = 1024 * 1024;
 
-/** A new log file that only this process writes, kept within its bounds. */
+/**
+ * A new log file that only this process writes, kept within its bounds. Writing never throws: a log that cannot be written (a full
+ * disk) must not end the agent. The log says where text is missing.
+ */
 export interface LogFile {
   write(text: string): void;
   close(): void;
@@ -41,20 +44,36 @@ export function openLogFile(path: string): LogFile {
   };
 }
 
-/** Returns a writer to standard output; if that is the log at `path`, it is kept within its bounds. */
+/** Returns a writer to standard output. If that is the log at `path`, it is kept within its bounds, as {@link LogFile}. */
 export function writerToLog(write: (text: string) => void, path: string): (text: string) => void {
-  return writerTo(STANDARD_OUTPUT, write, path);
+  // A stream would end with its first error, and this process with the stream.
+  const append = (text: string): void => void writeNow(STANDARD_OUTPUT, text);
+  return writerTo(STANDARD_OUTPUT, isOpenAs(STANDARD_OUTPUT, path) ? append : write, path);
+}
+
+/** Whether a descriptor of this process is the file at a path. */
+function isOpenAs(fd: number, path: string): boolean {
+  const own = fstatSync(fd);
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  return own.ino === there?.ino && own.dev === there.dev;
 }
 
 function writerTo(fd: number, write: (text: string) => void, path: string): (text: string) => void {
   let since = 0;
+  /** A line about the text that could not be written; usually empty. */
+  let lost = "";
   return (text) => {
-    // Text from outside (a message, a typed line) may contain a secret of this process.
-    write(redactText(text, ownSecrets()));
-    since += text.length;
-    if (since < CHECK_EVERY) return;
-    since = 0;
-    cutLog(fd, path);
+    try {
+      // Text from outside (a message, a typed line) may contain a secret of this process.
+      write(`${lost}${redactText(text, ownSecrets())}`);
+      lost = "";
+      since += text.length;
+      if (since < CHECK_EVERY) return;
+      since = 0;
+      cutLog(fd, path);
+    } catch (error) {
+      lost = `\n… output is missing here: ${messageOf(error)}\n`;
+    }
   };
 }
 

@@ -153,12 +153,21 @@ export function temporaryWriter(name: string): number | undefined {
   return pid === undefined ? undefined : Number(pid);
 }
 
-/** Appends text to a file with mode 0600. Not synced: for files that may lose their end in a power cut. */
+/**
+ * Appends text to a file with mode 0600 that only this process writes. Not synced: for files that may lose their end in a power cut.
+ * @throws a system error, after the file was cut to its size before
+ */
 export function appendPrivate(path: string, text: string): void {
   const fd = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, PRIVATE_FILE);
   try {
     setFileMode(fd, PRIVATE_FILE);
-    writeAll(fd, Buffer.from(text));
+    const { size } = fstatSync(fd);
+    try {
+      writeAll(fd, Buffer.from(text));
+    } catch (error) {
+      ftruncateSync(fd, size);
+      throw error;
+    }
   } finally {
     closeSync(fd);
   }

@@ -5,13 +5,14 @@ import {
   constants,
   mkdirSync,
   openSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { systemCode } from "../../errors.ts";
 import { replaceFile } from "./atomic-write.ts";
-import { isMissing, readPart } from "./fs.ts";
+import { isMissing, PRIVATE_DIR, PRIVATE_FILE, readPart, temporaryBeside, writeNew } from "./fs.ts";
 import { realPathOf } from "./symlinks.ts";
 
 /** The stats of a path, links followed. */
@@ -46,6 +47,23 @@ export function isShortFile(path: string): boolean {
 /** Whether a path leads to a pipe, a device or the like, which is written in place and never replaced. */
 export function isSpecialFile(path: string): boolean {
   return pathStat(path).kind === "special";
+}
+
+/** Whether the file system of a directory keeps the executable bit of a file. Tries it with a temporary file. */
+export function keepsModes(directory: string): boolean {
+  const path = temporaryBeside(join(directory, "mode"));
+  try {
+    writeNew(path, "", PRIVATE_FILE, false);
+    const isSet = (): boolean => (statSync(path).mode & 0o100) !== 0;
+    if (isSet()) return false;
+    chmodSync(path, PRIVATE_DIR);
+    return isSet();
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return false;
+  } finally {
+    rmSync(path, { force: true });
+  }
 }
 
 /**

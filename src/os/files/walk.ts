@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { isMissing } from "./fs.ts";
 
 interface WalkOptions {
   /** Names of directories to skip. */
@@ -34,6 +35,8 @@ interface FindOptions {
   readonly skip: ReadonlySet<string>;
   /** Maximum number of directories to read. */
   readonly limit: number;
+  /** Called with a directory that cannot be read; by default it is skipped. */
+  readonly onUnreadable?: (path: string) => void;
 }
 
 /** Returns the absolute paths of wanted entries below a directory, nearest first. Does not follow links. */
@@ -45,7 +48,7 @@ export async function findEntries(directory: string, options: FindOptions): Prom
     const below: string[] = [];
     for (const at of open.slice(0, options.limit - read)) {
       read += 1;
-      for (const entry of await entriesOf(at)) {
+      for (const entry of await entriesOf(at, options.onUnreadable)) {
         const path = join(at, entry.name);
         if (options.isWanted(path, entry.isDirectory())) found.push(path);
         else if (entry.isDirectory() && !options.skip.has(entry.name)) below.push(path);
@@ -56,11 +59,15 @@ export async function findEntries(directory: string, options: FindOptions): Prom
   return found;
 }
 
-async function entriesOf(directory: string): Promise<import("node:fs").Dirent[]> {
+async function entriesOf(
+  directory: string,
+  onUnreadable?: (path: string) => void,
+): Promise<import("node:fs").Dirent[]> {
   try {
     return await readdir(directory, { withFileTypes: true });
-  } catch {
+  } catch (error) {
     // Removed meanwhile, or unreadable: continue with the rest.
+    if (!isMissing(error)) onUnreadable?.(directory);
     return [];
   }
 }

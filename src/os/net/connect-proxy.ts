@@ -1,9 +1,20 @@
 import { timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { once } from "node:events";
+import {
+  type ClientRequest,
+  createServer,
+  type IncomingMessage,
+  request,
+  type ServerResponse,
+} from "node:http";
 import { type AddressInfo, connect, isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { messageOf } from "../../errors.ts";
 import { parsedUrl } from "../../text/parsed-url.ts";
+import type { Env } from "../env.ts";
+import { checkName } from "./check-name.ts";
+import { type OutboundProxy, outboundProxy } from "./outbound-proxy.ts";
+import { openTunnel, proxyFailure, requestThrough } from "./proxy-requests.ts";
 import { guardedLookup } from "./safe-lookup.ts";
 
 interface ProxyOptions {
@@ -11,6 +22,8 @@ interface ProxyOptions {
   readonly listen: { readonly path: string } | "loopback";
   /** A client on loopback must know it, because every user of the machine can connect there. */
   readonly token?: string;
+  /** Names the proxies through which it reaches hosts itself. */
+  readonly env?: Env;
   /** Whether a client may connect to a host, normalized as in a URL. */
   mayReach(host: string): boolean;
   /** Whether a connection to an allowed host may lead to this address. */
@@ -28,12 +41,13 @@ const FOR_PROXY = ["proxy-authorization", "proxy-connection", "connection", "kee
 
 /**
  * Opens an HTTP proxy that connects only to allowed hosts: CONNECT for TLS, and plain requests. It resolves names itself, so
- * that its checks and its connections get the same answer. It does not keep this process alive.
+ * that its checks and its connections get the same answer; a proxy of the environment resolves them again. It does not keep
+ * this process alive.
  */
 export async function openConnectProxy(options: ProxyOptions): Promise<ConnectProxy> {
   const open = new Set<Socket>();
   const server = createServer((incoming, response) => void forward(options, incoming, response));
-  server.on("connect", (incoming, client, head) => tunnel(options, incoming, client, head));
+  server.on("connect", (incoming, client, head) => void tunnel(options, incoming, client, head));
   server.on("connection", (socket) => {
     open.add(socket);
     socket.unref();
@@ -84,11 +98,30 @@ function hostAndPort(target: string): { readonly host: string; readonly port: nu
   }
 }
 
+/**
+ * Returns the proxy of the environment for an allowed host; undefined if it is reached directly.
+ * @throws RefusedAddress; ProxyError
+ */
+async function outerProxy(
+  options: ProxyOptions,
+  url: URL,
+  signal: AbortSignal,
+): Promise<OutboundProxy | undefined> {
+  const proxy = outboundProxy(url, options.env ?? {});
+  if (proxy !== undefined) await checkName(url.hostname, lookupFor(options, url.hostname), signal);
+  return proxy;
+}
+
 function lookupFor({ mayConnect }: ProxyOptions, host: string) {
   return guardedLookup((address) => mayConnect(address, host));
 }
 
-function tunnel(options: ProxyOptions, incoming: IncomingMessage, client: Duplex, head: Buffer): void {
+async function tunnel(
+  options: ProxyOptions,
+  incoming: IncomingMessage,
+  client: Duplex,
+  head: Buffer,
+): Promise<void> {
   client.on("error", () => client.destroy());
   const refuse = (status: string, text: string): void => {
     client.end(`HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n${text}\n`);
@@ -103,22 +136,41 @@ function tunnel(options: ProxyOptions, incoming: IncomingMessage, client: Duplex
     refuse("403 Forbidden", refused);
     return;
   }
-  const server = connect({ ...target, lookup: lookupFor(options, target.host), allowHalfOpen: true });
-  let isConnected = false;
-  server.once("connect", () => {
-    isConnected = true;
+  try {
+    const server = await openConnection(options, target, client);
+    client.once("close", () => server.destroy());
+    server.once("error", () => client.destroy());
     client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
     if (head.length > 0) server.write(head);
     server.pipe(client).pipe(server);
-  });
-  server.once("error", (error) => {
-    if (isConnected) client.destroy();
-    else refuse("502 Bad Gateway", messageOf(error));
-  });
-  client.once("close", () => server.destroy());
+  } catch (error) {
+    refuse("502 Bad Gateway", messageOf(error));
+  }
 }
 
-function forward(options: ProxyOptions, incoming: IncomingMessage, response: ServerResponse): void {
+interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Connects to an allowed host, directly or through the proxy of the environment for it. Ends if the client goes away. */
+async function openConnection(options: ProxyOptions, target: Target, client: Duplex): Promise<Socket> {
+  const gone = new AbortController();
+  client.once("close", () => gone.abort());
+  const name = `${isIP(target.host) === 6 ? `[${target.host}]` : target.host}:${target.port}`;
+  const outer = await outerProxy(options, new URL(`https://${name}`), gone.signal);
+  if (outer !== undefined) return await openTunnel(outer, name, gone.signal);
+  const server = connect({ ...target, lookup: lookupFor(options, target.host), allowHalfOpen: true });
+  gone.signal.addEventListener("abort", () => server.destroy());
+  await once(server, "connect", { signal: gone.signal });
+  return server;
+}
+
+async function forward(
+  options: ProxyOptions,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const refuse = (status: number, text: string): void => {
     response.writeHead(status, { "content-type": "text/plain", connection: "close" }).end(`${text}\n`);
   };
@@ -127,34 +179,49 @@ function forward(options: ProxyOptions, incoming: IncomingMessage, response: Ser
     refuse(400, "A proxy request names an http: URL.");
     return;
   }
-  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  const refused = refusal(options, incoming, host);
+  const refused = refusal(options, incoming, url.hostname.replace(/^\[(.*)\]$/, "$1"));
   if (refused !== undefined) {
     refuse(403, refused);
     return;
   }
-  const headers = Object.fromEntries(
-    Object.entries(incoming.headers).filter(([name]) => !FOR_PROXY.includes(name)),
-  );
-  const outgoing = request(
-    {
-      host,
-      port: url.port || 80,
-      path: `${url.pathname}${url.search}`,
-      method: incoming.method,
-      headers: { ...headers, host: url.host },
-      lookup: lookupFor(options, host),
-      agent: false,
-    },
-    (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    },
-  );
-  outgoing.once("error", (error) => {
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  const failed = (error: unknown): void => {
     if (response.headersSent) response.destroy();
     else refuse(502, messageOf(error));
+  };
+  try {
+    const outer = await outerProxy(options, url, gone.signal);
+    const outgoing = startRequest(options, incoming, url, outer);
+    outgoing.once("response", (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    outgoing.once("error", (error) => failed(outer === undefined ? error : proxyFailure(outer, error)));
+    incoming.pipe(outgoing);
+    response.once("close", () => outgoing.destroy());
+  } catch (error) {
+    failed(error);
+  }
+}
+
+function startRequest(
+  options: ProxyOptions,
+  { method, headers: given }: IncomingMessage,
+  url: URL,
+  outer: OutboundProxy | undefined,
+): ClientRequest {
+  const kept = Object.entries(given).filter(([name]) => !FOR_PROXY.includes(name));
+  const headers = { ...Object.fromEntries(kept), host: url.host };
+  if (outer !== undefined) return requestThrough(outer, url, { method, headers, agent: false });
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  return request({
+    host,
+    port: url.port || 80,
+    path: `${url.pathname}${url.search}`,
+    method,
+    headers,
+    lookup: lookupFor(options, host),
+    agent: false,
   });
-  incoming.pipe(outgoing);
-  response.once("close", () => outgoing.destroy());
 }

@@ -5,6 +5,9 @@ import {
   type RequestOptions,
 } from "node:http";
 import { pipeline, Readable, Transform } from "node:stream";
+import type { Env } from "../env.ts";
+import { namesProxy } from "./proxy-error.ts";
+import type { ProxyRoute, ProxyRoutes } from "./proxy-routes.ts";
 
 /**
  * Maximum bytes of a response, or of one event in an event stream, which may last for days. The client must buffer that
@@ -15,27 +18,39 @@ const MAX_BODY = 16 * 1024 * 1024;
 /**
  * Returns a `fetch` over node:http and node:https, for libraries that accept one: the global one takes 7 MB more memory.
  * Supports what an API client needs: string or byte bodies, streamed responses, abort. No redirects (a credential must
- * not follow one), no cookies, no compressed bodies (none are requested), no proxy: like the global `fetch` it ignores
- * HTTP_PROXY, HTTPS_PROXY and NO_PROXY. A user who needs a proxy can set a base URL that leads to it.
+ * not follow one), no cookies, no compressed bodies (none are requested). Uses the proxy of the environment, except for this machine.
  * @param idleTimeoutMs a connection without data for this long is closed
+ * @param env names the proxies
  * @param how connection options; default: the shared connections of this process
  */
 export function httpFetch(
   idleTimeoutMs: number,
+  env: Env,
   how: Pick<RequestOptions, "lookup" | "agent"> = {},
 ): typeof fetch {
+  let routes: Promise<ProxyRoutes> | undefined;
+  const routeTo = async (url: URL, signal: AbortSignal | undefined): Promise<ProxyRoute | undefined> => {
+    if (!namesProxy(env)) return undefined;
+    routes ??= import("./proxy-routes.ts").then((proxies) => new proxies.ProxyRoutes(env, how));
+    return (await routes).routeTo(url, signal);
+  };
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
     const send = await senderFor(url.protocol);
+    const signal = init.signal ?? undefined;
+    const route = await routeTo(url, signal);
     const body = bodyOf(init.body);
     const headers = Object.fromEntries(new Headers(init.headers ?? {}));
     if (body !== undefined) headers["content-length"] = String(Buffer.byteLength(body));
     const options = {
-      ...how,
       method: init.method ?? "GET",
       headers: { ...headers, "accept-encoding": "identity" },
     };
-    const answer = await exchange(send(url, options), body, init.signal ?? undefined, idleTimeoutMs);
+    const request = route?.send(options) ?? send(url, { ...how, ...options });
+    const answer = await exchange(request, body, signal, idleTimeoutMs).catch((error: unknown) => {
+      throw signal?.aborted ? error : (route?.explain(error) ?? error);
+    });
+    route?.check(answer);
     return responseOf(answer);
   };
 }
@@ -63,9 +78,11 @@ function exchange(
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
-      request.destroy(
-        signal?.reason instanceof Error ? signal.reason : new DOMException("Aborted", "AbortError"),
-      );
+      const reason =
+        signal?.reason instanceof Error ? signal.reason : new DOMException("Aborted", "AbortError");
+      request.destroy(reason);
+      // A request that waits for a tunnel does not report it.
+      reject(reason);
     };
     if (signal?.aborted) abort();
     signal?.addEventListener("abort", abort, { once: true });

@@ -3,11 +3,12 @@ import { randomUUID } from "node:crypto";
 import { messageOf, systemCode } from "../../errors.ts";
 import { pause } from "../clock.ts";
 import type { Env } from "../env.ts";
+import { withoutTerminal } from "./no-terminal.ts";
 import { COMMAND_VARIABLE, endCommand } from "./process-tree.ts";
 
 export interface CommandOptions {
   readonly cwd: string;
-  /** The whole environment: nothing of this process is added. */
+  /** The whole environment: nothing of this process is added. Editors, pagers and questions are replaced: there is no terminal. */
   readonly env: Env;
   /** Text for stdin; default: empty. */
   readonly input?: string;
@@ -48,7 +49,10 @@ export async function runCommandGroup(
 ): Promise<CommandEnd> {
   if (options.signal.aborted) return { code: undefined, signal: undefined, failure: "aborted" };
   const mark = options.mark ?? randomUUID();
-  const started = start(file, args, { ...options, env: { ...options.env, [COMMAND_VARIABLE]: mark } });
+  const started = start(file, args, {
+    ...options,
+    env: { ...withoutTerminal(options.env), [COMMAND_VARIABLE]: mark },
+  });
   if ("failure" in started) return started;
   const { child } = started;
   // A program that does not read stdin closes it, which is an error event here.

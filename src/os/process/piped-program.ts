@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { messageOf } from "../../errors.ts";
 import type { Env } from "../env.ts";
+import { OutputTail } from "./output-tail.ts";
 import { COMMAND_VARIABLE, endCommand } from "./process-tree.ts";
 
 interface PipedOptions {
@@ -51,10 +52,8 @@ export function startPiped(file: string, args: readonly string[], options: Piped
         stdio: ["pipe", "pipe", "pipe", "pipe"],
       })
     : spawn(file, args, { ...how, stdio: ["pipe", "pipe", "pipe"] });
-  let errors = "";
-  child.stderr.on("data", (bytes: Buffer) => {
-    errors = `${errors}${bytes.toString("utf8")}`.slice(-MAX_ERRORS);
-  });
+  const errors = new OutputTail(MAX_ERRORS);
+  child.stderr.on("data", (bytes: Buffer) => errors.add(bytes));
   // A program that ends closes its stdin, which is an error event here; its end is reported below.
   child.stdin.on("error", () => undefined);
   const [, , , lifeline] = child.stdio;
@@ -68,7 +67,7 @@ export function startPiped(file: string, args: readonly string[], options: Piped
     stdin: child.stdin,
     stdout: child.stdout,
     ended,
-    errors: () => errors.trim(),
+    errors: () => errors.text.trim(),
     end: async () => {
       child.stdin.end();
       if (child.pid !== undefined) await endCommand(child.pid, mark);

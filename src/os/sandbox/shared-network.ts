@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { after } from "../clock.ts";
 import type { Env } from "../env.ts";
+import { OutputTail } from "../process/output-tail.ts";
 import { networkHolderArgs } from "./bubblewrap.ts";
 import type { SandboxTool } from "./find-sandbox.ts";
 
@@ -116,17 +117,17 @@ function withLimit<T>(work: Promise<T>): Promise<T> {
 function textUntil(child: ChildProcess, stream: Readable, end: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";
-    let problem = "";
-    child.stderr?.on("data", (bytes: Buffer) => {
-      problem = `${problem}${bytes.toString("utf8")}`.slice(-500);
-    });
-    stream.on("data", (bytes: Buffer) => {
-      text += bytes.toString("utf8");
+    const problem = new OutputTail(500);
+    child.stderr?.on("data", (bytes: Buffer) => problem.add(bytes));
+    stream.setEncoding("utf8").on("data", (piece: string) => {
+      text += piece;
       if (text.includes(end)) resolve(text);
     });
     child.once("error", reject);
     child.once("close", () =>
-      reject(new Error(`The network of the sandbox could not be created: ${problem.trim() || "no message"}`)),
+      reject(
+        new Error(`The network of the sandbox could not be created: ${problem.text.trim() || "no message"}`),
+      ),
     );
   });
 }

@@ -1,4 +1,5 @@
 import { outputDirectory } from "../../agent/background/output-file.ts";
+import { protectedDirectories } from "../../agent/permissions/protected-paths.ts";
 import type { AgentPermissions } from "../../agent/turn/permission.ts";
 import { leadEnvironment } from "../../launch/agent-environment.ts";
 import type { Env } from "../../os/env.ts";
@@ -61,7 +62,7 @@ export function agentPermissions(parts: RightsParts, denials: readonly string[])
     readDirs: [outputDirectory(ctx.cwd), ...(parts.resources?.readDirs ?? [])],
     planFile: worker.planApproval.planFile,
     writes: parts.writes,
-    protectedDirs: [ctx.home.root],
+    protectedDirs: protectedDirectories(ctx.home.root),
     coordinator: role === "lead",
     reservedBy: (path) => reservedReason(ctx.ref, worker.name, path),
     ask: (request, signal) => worker.askPermission(request, signal),

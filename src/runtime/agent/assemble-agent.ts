@@ -116,7 +116,7 @@ export function assembleAgent(given: Omit<AgentParts, "teamsOff">): Agent {
     facts: () => teamSummary(ctx.ref, worker.name),
     onTaskEnd: (notice) => worker.notifyTaskEnd(notice),
     onBackgroundChange: (tasks) => worker.recordBackground(tasks),
-    onInputRecorded: () => worker.onInputRecorded(),
+    onInputRecorded: (keys) => worker.onInputRecorded(keys),
     betweenTools: () => worker.betweenTools(),
     beforeCall: (signal) => worker.beforeCall(signal),
     clock: ctx.clock,

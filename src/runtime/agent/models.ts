@@ -159,6 +159,7 @@ async function createModel(choice: ModelChoice): Promise<Model> {
   return anthropicModel({
     model: id,
     facts: modelFacts(id, prices, namesOfModel(model, id, names)),
+    env,
     ...(env.ANTHROPIC_API_KEY ? { apiKey: env.ANTHROPIC_API_KEY } : {}),
     ...(env.ANTHROPIC_AUTH_TOKEN ? { authToken: env.ANTHROPIC_AUTH_TOKEN } : {}),
     ...(env.ANTHROPIC_BASE_URL ? { baseUrl: env.ANTHROPIC_BASE_URL } : {}),

@@ -36,6 +36,7 @@ import { hidesLeadOutput, isInteractive, type Lead, type LeadPlan, type LedTeam 
 import { recordCli, resumeRun } from "./resume-run.ts";
 import { recordRun } from "./run-summary.ts";
 import { createLeadScreen, type LeadScreen } from "./team-screen.ts";
+import { outputRows } from "./team-view.ts";
 
 /** Creates or resumes the plan's team and opens this process as its lead. */
 export async function openRun(call: AnyCall, plan: LeadPlan): Promise<Lead> {
@@ -116,7 +117,11 @@ async function openLead(
     plain: !(call.out.json ? io.terminal.stderr : io.terminal.stdout) || Boolean(io.env.NO_COLOR),
   };
   const inProcess = inProcessBackend({
-    runWorker: inProcessRunner(own, paneOptions),
+    // A request in a teammate's view must fit into the rows of that view.
+    runWorker: inProcessRunner(own, {
+      ...paneOptions,
+      ...(io.terminal.stdout && { height: () => outputRows(io.rows ?? 24) }),
+    }),
     problem: (text) => view.error(text),
   });
   const ignored = ignoredLines(settings());

@@ -29,7 +29,7 @@ import { watchTeam } from "./watch-team.ts";
 /** Fewest columns of the lead's pane beside a sidebar that `run` opens: it opens from 100 columns (product.md). */
 const LEAD_WIDTH = 65;
 /** Milliseconds to wait for the terminal's new size, and between two checks. */
-const RESIZE_MS = 300;
+const RESIZE_MS = 1_000;
 const RESIZE_POLL_MS = 5;
 
 /** Leads a team in this process until its goal is reached, prints the result and cleans up. */

@@ -12,10 +12,11 @@ import { spentBy, spentByTeam } from "../../team/members/budget.ts";
 import { type EndedTeam, endedTeamOf } from "../../team/records/ended-teams.ts";
 import type { Home } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
+import { shortened } from "../../text/characters/cut-text.ts";
 import { compact } from "../../text/compact-number.ts";
 import { duration } from "../../text/duration.ts";
 import { shortPath } from "../../text/short-path.ts";
-import { gridText, shortened } from "../../text/terminal-text.ts";
+import { gridText } from "../../text/terminal-text.ts";
 
 /** A request that no person and no lead has answered. */
 export type UnansweredRequest = Pick<Approval, "id" | "kind" | "from" | "summary">;

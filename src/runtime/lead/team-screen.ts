@@ -10,6 +10,7 @@ import type { LineEditor } from "../../terminal/input/line-editor.ts";
 import type { InputTerminal } from "../../terminal/input/line-reader.ts";
 import { type LiveRegion, liveRegion } from "../../terminal/live-region.ts";
 import type { PaneRegion } from "../../terminal/pane/pane-view.ts";
+import { textEnd } from "../../text/characters/cut-text.ts";
 import { shortCall } from "../../text/short-call.ts";
 import { styler } from "../../text/style.ts";
 import {
@@ -109,7 +110,7 @@ class Screen implements LeadScreen {
     }
     this.#held += text;
     if (this.#held.length <= MAX_HELD) return;
-    const kept = this.#held.slice(-MAX_HELD / 2);
+    const kept = textEnd(this.#held, MAX_HELD / 2);
     this.#held = `… earlier output: teams logs team-lead\n${kept.slice(kept.indexOf("\n") + 1)}`;
   }
 

@@ -161,6 +161,11 @@ function listFrame(view: TeamView, facts: ViewFacts, canvas: Canvas): string[] {
   return [...head, ...list.slice(top), "", rule(canvas), ...last].slice(0, height);
 }
 
+/** Returns how many rows of its output a teammate's view shows, on a screen of this height. */
+export function outputRows(height: number): number {
+  return Math.max(1, height - 4);
+}
+
 function agentFrame(
   { scrolledBack }: TeamView,
   agent: AgentSummary,
@@ -180,7 +185,7 @@ function agentFrame(
     Math.max(1, width - displayWidth(plain) - 2 - displayWidth(facts) - displayWidth(keys)),
   );
   const head = `${name}  ${styleText(TONE.quiet, `${facts}${gap}${keys}`)}`;
-  const room = Math.max(1, height - 4);
+  const room = outputRows(height);
   // Never scroll beyond the first row.
   const end = Math.max(Math.min(room, agent.lines.length), agent.lines.length - scrolledBack);
   const shown = agent.lines.slice(Math.max(0, end - room), end);

@@ -1,10 +1,9 @@
-import { unansweredPlans } from "../../operations/approvals/approvals.ts";
+import { listApprovals, unansweredPlans } from "../../operations/approvals/approvals.ts";
 import { decideByLeadRules } from "../../operations/approvals/decide-by-lead-rules.ts";
 import type { ProtocolMessage } from "../../protocol/messages.ts";
 import { additionalDirectories } from "../../settings/settings.ts";
 import { readTeam } from "../../team/config/config.ts";
 import type { InboxEntry } from "../../team/mailbox/receive.ts";
-import { listRequests } from "../../team/requests/requests.ts";
 import { cutToWidth } from "../../text/cell-width.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { shortCall } from "../../text/short-call.ts";
@@ -45,14 +44,15 @@ export async function answerTeammateRequest(
   if (decision === "person") {
     const where =
       screen === undefined ? "answer in its pane" : "view it (Shift+Down, Enter) and answer there";
-    const summary = listRequests(ctx.ref).find(({ id }) => id === wanted.id)?.summary;
+    const { summary, partial, change } = listApprovals(ctx.ref).find(({ id }) => id === wanted.id) ?? {};
     const { cwd } = readTeam(ctx.ref).members.find(({ name }) => name === message.from) ?? {};
     const { text } = shortCall(summary ?? wanted.action, cwd, MAX_SUMMARY_WIDTH);
     const shown = cutToWidth(gridText(text), MAX_SUMMARY_WIDTH);
     // A request of another program may have no record, only its message.
     const request = summary ? `asks: ${shown}` : `asks to ${shown}`;
     const [see, approve] = ["approvals", "approve"].map((word) => `teams ${word} ${operand(wanted.id)}`);
-    const command = shown.includes("…") ? `see all of it with ${see}, then ${approve}` : approve;
+    const isPart = partial === true || change !== undefined || shown.includes("…");
+    const command = isPart ? `see all of it with ${see}, then ${approve}` : approve;
     view.waiting(`${message.from} ${request}: ${command}, or ${where}`, "person", wanted.id);
   }
 }

@@ -8,6 +8,7 @@ import { findMember } from "../../team/members/members.ts";
 import { withRefusals } from "../../team-tools/context.ts";
 import type { AnyClientTool, ClientCall, ClientToolContext } from "../../team-tools/mcp/client-tool.ts";
 import { clientTools } from "../../team-tools/mcp/client-tools.ts";
+import { shortened } from "../../text/characters/cut-text.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 
 /** Most calls that run at a time; a client with more is broken. */
@@ -40,7 +41,7 @@ export async function serverFactory(
         const known = calls.list.map(({ name }) => name).join(", ");
         throw new sdk.ProtocolError(
           sdk.ProtocolErrorCode.InvalidParams,
-          `There is no tool ${JSON.stringify(stripControls(params.name).slice(0, 100))}. The tools: ${known}`,
+          `There is no tool ${JSON.stringify(shortened(stripControls(params.name), 100))}. The tools: ${known}`,
         );
       }
       return calls.run(tool, params.arguments ?? {}, clientCall(ctx));
@@ -97,7 +98,7 @@ class ToolCalls {
       const [issue] = parsed.error.issues;
       const at = issue?.path.join(".") ?? "";
       return refusal(
-        `Invalid input${at === "" ? "" : ` (${at.slice(0, 100)})`}: ${issue?.message ?? "unknown"}. Nothing was done.`,
+        `Invalid input${at === "" ? "" : ` (${shortened(at, 100)})`}: ${issue?.message ?? "unknown"}. Nothing was done.`,
       );
     }
     const result = await withRefusals(async () => {

@@ -1,7 +1,9 @@
+import { StringDecoder } from "node:string_decoder";
 import { messageOf } from "../../errors.ts";
 import { runCommandGroup } from "../../os/process/command-group.ts";
 import { redactText, secretsOf } from "../../os/redact.ts";
-import { gridText, shortened } from "../../text/terminal-text.ts";
+import { shortened } from "../../text/characters/cut-text.ts";
+import { gridText } from "../../text/terminal-text.ts";
 import { type NotifyPlace, notifyEnv } from "./notify-place.ts";
 
 /** Time limit in milliseconds for the command, which only shows or sends a line. */
@@ -23,6 +25,7 @@ export async function runNotifyCommand(
   const [file = "", ...args] =
     typeof setting === "string" ? ["sh", "-c", setting, "teams", text] : [...setting, text];
   const env = notifyEnv(place);
+  const decoder = new StringDecoder("utf8");
   let stderr = "";
   const command = {
     cwd: place.cwd,
@@ -31,7 +34,7 @@ export async function runNotifyCommand(
     timeoutMs: TIMEOUT_MS,
     signal,
     onOutput: (stream: "stdout" | "stderr", bytes: Buffer) => {
-      if (stream === "stderr" && stderr.length < MAX_STDERR) stderr += bytes.toString("utf8");
+      if (stream === "stderr" && stderr.length < MAX_STDERR) stderr += decoder.write(bytes);
     },
   };
   try {

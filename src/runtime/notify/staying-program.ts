@@ -220,12 +220,17 @@ export class StayingProgram {
 
 function requestLine(token: string, text: string, team: string, details: ApprovalDetails): object {
   const { id, kind, from, summary, reason, change, input, question, choices, planContent } = details;
+  // What `approve` without a note answers.
+  const { default: byDefault } = details;
   return {
     type: "request",
     token,
     team,
     agent: from,
     text,
-    request: { id, kind, summary, reason, change, input, question, choices, plan: planContent },
+    request: {
+      ...{ id, kind, summary, reason, change, input, question, choices },
+      ...{ default: byDefault, plan: planContent },
+    },
   };
 }

@@ -4,6 +4,7 @@ import type { MemberStatus } from "../../operations/status.ts";
 import type { Env } from "../../os/env.ts";
 import { entryOf, writeNew } from "../../os/files/fs.ts";
 import { runCommandGroup } from "../../os/process/command-group.ts";
+import { OutputTail } from "../../os/process/output-tail.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { sumOf } from "../../schema/tokens.ts";
 import { readTeam } from "../../team/config/config.ts";
@@ -72,20 +73,20 @@ export function paneLines(options: PaneLinesOptions): PaneLines {
     shellCount += 1;
     const id = `shell-${shellCount}`;
     view.event({ type: "tool_started", id, tool: "!", summary: command });
-    let output = "";
+    const output = new OutputTail(MAX_OUTPUT);
     try {
       const end = await runCommandGroup(io.env.SHELL || "sh", ["-c", command], {
         cwd: io.cwd,
         env: personsEnv(io.env),
         timeoutMs: SHELL_LIMIT_MS,
         signal: shell.signal,
-        onOutput: (_, bytes) => {
-          output = (output + bytes.toString()).slice(-MAX_OUTPUT);
-          view.event({ type: "tool_output", id, tail: output });
+        onOutput: (stream, bytes) => {
+          output.add(bytes, stream);
+          view.event({ type: "tool_output", id, tail: output.text });
         },
       });
       const how = endNote(end);
-      const content = [output.trimEnd(), how].filter((part) => part !== "").join("\n");
+      const content = [output.text.trimEnd(), how].filter((part) => part !== "").join("\n");
       view.event({ type: "tool_ended", id, tool: "!", content, isError: how !== "", ms: 0 });
     } finally {
       shell = undefined;

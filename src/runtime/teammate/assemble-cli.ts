@@ -104,7 +104,7 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
     hooks,
     instructions: () => lead?.instructions(roster) ?? instructionsOf(parts, roster, isTyped(adapter.channel)),
     onEvent: (event) => worker.onEvent(event),
-    onInputRecorded: () => worker.onInputRecorded(),
+    onInputRecorded: (keys) => worker.onInputRecorded(keys),
     onInputKept: () => worker.onInputKept(),
     beforeTurn: (signal) => worker.beforeCall(signal),
     limits: await accountLimits(adapter, { worker, env, model: flags.model, settings }),

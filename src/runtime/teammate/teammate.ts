@@ -21,6 +21,7 @@ import { type LiveRegion, liveRegion } from "../../terminal/live-region.ts";
 import { createPaneView, type PaneView } from "../../terminal/pane/pane-view.ts";
 import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
 import type { WorkerEnd } from "../../worker/lifecycle.ts";
+import { hasConversation } from "../../worker/turn/interrupted-turn.ts";
 import { Worker } from "../../worker/worker.ts";
 import { type Notifier, withNotifications } from "../notify/notifying-view.ts";
 import { paneKeys } from "../pane/pane-keys.ts";
@@ -59,6 +60,8 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
     const { showRecent } = await import("../pane/recent-conversation.ts");
     showRecent(view, ref, member.name);
   }
+  const transcript = transcriptPath(ref.home.root, sessionId);
+  if (hasConversation(transcript)) view.note("continues its conversation");
   if (readMetadata(member, "ownInbox") === true) {
     const { runOwnInbox } = await import("./own-inbox.ts");
     return runOwnInbox(call, self, mode.now).finally(() => endAll(self));
@@ -72,7 +75,7 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
     initialMode: mode.now,
     modeAfterPlan: mode.afterPlan,
     planFile: planPath(ref.home.root, ref.team, member.name),
-    transcript: transcriptPath(ref.home.root, sessionId),
+    transcript,
     bell,
     status,
     view,

@@ -1,5 +1,6 @@
 import type { FileDiff, FileStatus } from "../../git/diff.ts";
 import { displayWidth } from "../../text/cell-width.ts";
+import { textStart } from "../../text/characters/cut-text.ts";
 import type { DiffLine } from "../../text/diff/diff-line.ts";
 import { diffLineRows } from "../../text/diff/diff-rows.ts";
 import { shortPath } from "../../text/short-path.ts";
@@ -31,7 +32,7 @@ export function diffDocument(
   comments: readonly LineComment[],
   width: number,
 ): readonly ReaderRow[] {
-  const since = `since ${diff.base.slice(0, 10)}`;
+  const since = `since ${textStart(diff.base, 10)}`;
   if (diff.files.length === 0) return [row([span(`no changes ${since}`, { fg: TONE.quiet })])];
   const shared =
     diff.sharedWith.length === 0 ? [] : wrap(`also work of ${diff.sharedWith.join(", ")}`, width, 2);

@@ -61,6 +61,22 @@ export function readerRoom(state: SidebarState, data: SidebarData, size: ScreenS
   return Math.max(1, size.height - headRows(size) - bottomLines(state, data, size).length);
 }
 
+/** Records which rows of a request are on the screen, before a key moves them. */
+export function withRead(state: SidebarState, data: SidebarData, size: ScreenSize): SidebarState {
+  const { reader } = state;
+  if (reader?.source.kind !== "whole" || reader.content === undefined) return state;
+  const { length } = rowsFor(reader, state, data, size);
+  const rows = rowsRead(reader, length, readerRoom(state, data, size), size.width);
+  return { ...state, reader: { ...reader, read: { width: size.width, rows } } };
+}
+
+/** Returns how many rows were on the screen, from the first one without a gap. Another width breaks other rows: it begins again. */
+function rowsRead(reader: Reader, count: number, room: number, width: number): number {
+  const before = reader.read?.width === width ? reader.read.rows : 0;
+  const { top } = windowOf(reader, count, room);
+  return top > before ? before : Math.max(before, Math.min(count, top + room));
+}
+
 /** Renders the document of a state, without the rows below it. */
 export function readerLines(
   reader: Reader,
@@ -73,7 +89,7 @@ export function readerLines(
   const room = readerRoom(state, data, size);
   const { top, cursor } = windowOf(reader, rows.length, room);
   const shown = rows.slice(top, top + room);
-  const isEnd = top + shown.length >= rows.length;
+  const isRead = rowsRead(reader, rows.length, room, width) >= rows.length;
   const place = rows.length <= room ? "" : `${top + 1}–${top + shown.length} of ${rows.length}`;
   const follows = reader.top === "end" && grows(reader) ? "following" : place;
   const title = lineOf(ends([span(" "), ...titleOf(reader)], [span(follows, { fg: TONE.quiet })], width));
@@ -83,8 +99,10 @@ export function readerLines(
     const { search } = reader;
     const spans = search === undefined ? one.spans : highlighted(one.spans, search);
     const line = lineOf(cut([bar(isSelected), ...spans], width), { kind: "row", index });
-    const isLast = isEnd && i === shown.length - 1;
-    return isLast && reader.source.kind === "whole" ? { ...line, wholeRequest: reader.source.id } : line;
+    const isLast = i === shown.length - 1;
+    return isRead && isLast && reader.source.kind === "whole"
+      ? { ...line, wholeRequest: reader.source.id }
+      : line;
   });
   const waits = reader.content === undefined ? [lineOf([span(" reading …", { fg: TONE.quiet })])] : [];
   return [title, ...(headRows(size) > 1 ? [BLANK] : []), ...waits, ...lines];

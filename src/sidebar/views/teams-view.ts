@@ -1,3 +1,4 @@
+import { teamTitle } from "../../schema/config.ts";
 import { TONE } from "../../text/style.ts";
 import { gridText } from "../../text/terminal-text.ts";
 import type { TeamLine } from "../documents.ts";
@@ -10,10 +11,11 @@ export function teamsDocument(teams: readonly TeamLine[], width: number): readon
 }
 
 function teamSpans(
-  { displayName, members, waiting, isShown, flaw }: TeamLine,
+  { team, displayName, members, waiting, isShown, flaw }: TeamLine,
   width: number,
 ): ReaderRow["spans"] {
-  const name = span(gridText(displayName), { bold: isShown, fg: isShown ? TONE.busy : undefined });
+  const title = teamTitle({ name: team, displayName });
+  const name = span(gridText(title), { bold: isShown, fg: isShown ? TONE.busy : undefined });
   if (flaw !== undefined) return ends([name], [span("unreadable", { fg: TONE.bad })], width);
   const count = `${members} ${members === 1 ? "member" : "members"}`;
   const asks = waiting === 0 ? [] : [span(`▲ ${waiting} `, { fg: TONE.attention })];

@@ -9,6 +9,7 @@ import { history } from "../../team/mailbox/history.ts";
 import { markAsRead, unreadMessages } from "../../team/mailbox/receive.ts";
 import { livenessOfAgent } from "../../team/records/read-records.ts";
 import { judgeProcess, type TeamRef } from "../../team/ref.ts";
+import { cutText } from "../../text/characters/cut-text.ts";
 
 /** Longest text of one message, in characters: longer than `SendMessage` allows; other programs have no limit. */
 const MAX_TEXT = 110_000;
@@ -150,10 +151,7 @@ function clientMessage(id: string, message: InboxMessage, reader: string): Clien
     at,
     type: protocol?.type ?? "message",
     ...(summary === undefined ? {} : { summary }),
-    text:
-      text.length <= MAX_TEXT
-        ? text
-        : `${text.slice(0, MAX_TEXT)}… [${text.length - MAX_TEXT} more characters]`,
+    text: cutText(text, MAX_TEXT),
   };
 }
 

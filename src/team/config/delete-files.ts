@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { isSystemError, messageOf, TeamError } from "../../errors.ts";
+import { isSystemError, messageOf, systemErrorCode, TeamError } from "../../errors.ts";
 import { isOwnRuntime } from "../../os/files/app-directories.ts";
 import { makeDirBelow } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, listDir, removeIfEmpty, removeTree, rename } from "../../os/files/fs.ts";
@@ -68,7 +68,7 @@ function emptyTrash(ref: TeamRef, trash: readonly string[]): void {
   const paths = failures.map(({ path }) => path);
   const message = `The team ${ref.team} is deleted, but some of its files could not be removed: ${paths.join(", ")} (${messageOf(first.error)}).`;
   const operands = paths.map(shellWord).join(" ");
-  throw new TeamError("PERMISSION_DENIED", message, {
+  throw new TeamError(systemErrorCode(first.error), message, {
     hint: `Remove them, nothing uses them any more: chmod -R u+rwX ${operands} && rm -r ${operands}`,
     details: { team: ref.team, stays: paths },
     cause: first.error,

@@ -2,7 +2,8 @@ import { TeamError } from "../../errors.ts";
 import { entryOf, removeFile, rename } from "../../os/files/fs.ts";
 import { planPath } from "../../protocol/paths.ts";
 import type { TeamConfig } from "../../schema/config.ts";
-import { shortened } from "../../text/terminal-text.ts";
+import { shortened } from "../../text/characters/cut-text.ts";
+
 import type { TeamRef } from "../ref.ts";
 
 /** Renames the plan of a former holder of a name, so that it cannot be approved for the new one. */

@@ -36,10 +36,9 @@ export function messageKey({ msg_id, from, timestamp, text }: InboxMessage): str
   return createHash("sha256").update(content).digest("hex").slice(0, 32);
 }
 
-/** Positions after damaged text that are tried for a whole entry: one damage needs a few, endless rubbish must stop. */
-const MAX_ATTEMPTS = 100;
-/** Damaged parts of one text: each may be read to the end of the text. */
-const MAX_DAMAGED = 100;
+/** Characters that the search after damages may read, as a multiple of the text's length: endless rubbish must stop. */
+const MAX_READ = 100;
+const BLANK = /^[\s\],]*$/;
 
 interface Recovered {
   readonly entries: unknown[];
@@ -60,81 +59,91 @@ export function recover(text: string): Recovered {
   const entries: unknown[] = [];
   const damage: string[] = [];
   const start = /^\s*\[/.exec(text)?.[0].length;
+  const budget = { left: MAX_READ * text.length };
   let from = start ?? 0;
   for (;;) {
-    const end = start === undefined ? undefined : elementEnd(text, from);
-    const whole = end === undefined ? undefined : parseElement(text.slice(from, end));
-    if (end !== undefined && whole !== undefined) {
-      entries.push(whole.element);
-      from = end + 1;
-      continue;
-    }
-    const next = damage.length < MAX_DAMAGED ? nextMessage(text, from) : undefined;
-    damage.push(text.slice(from, next?.start));
-    if (next === undefined) return { entries, damage: damage.filter((part) => !/^[\s\],]*$/.test(part)) };
+    const here = elementAt(text, from, start !== undefined, budget);
+    const next = here ?? nextMessage(text, from, budget);
+    const between = here === undefined ? text.slice(from, next?.start) : "";
+    if (!BLANK.test(between)) damage.push(between);
+    if (next === undefined) return { entries, damage };
     entries.push(next.entry);
-    from = afterComma(text, next.end);
+    from = next.end;
   }
+}
+
+/** An entry of an inbox in its text. */
+interface Found {
+  readonly entry: unknown;
+  readonly start: number;
+  /** After its comma or the array's bracket. */
+  readonly end: number;
+}
+
+/** How many more characters may be read. */
+interface Budget {
+  left: number;
+}
+
+/** Reads the element at `from`. After a message there may be anything, after another element only what JSON allows. */
+function elementAt(text: string, from: number, isArray: boolean, budget: Budget): Found | undefined {
+  const start = afterMatch(/\s*/y, text, from) ?? from;
+  const isObject = text[start] === "{";
+  if (!isObject && !isArray) return undefined;
+  const end =
+    isObject || text[start] === "[" ? bracketEnd(text, start, budget) : plainEnd(text, start, budget);
+  const value = end === undefined ? undefined : parseElement(text.slice(start, end));
+  if (end === undefined || value === undefined) return undefined;
+  const closed = afterMatch(/\s*(?:[,\]]|$)/y, text, end);
+  if ((closed === undefined || !isArray) && readEntry(value.element) === undefined) return undefined;
+  return { entry: value.element, start, end: closed ?? end };
 }
 
 /** Returns the next complete object that is a message. The text of a message never matches, since its quotes are escaped. */
-function nextMessage(
-  text: string,
-  from: number,
-): { readonly entry: unknown; readonly start: number; readonly end: number } | undefined {
-  OBJECT.lastIndex = from;
-  const places = text.matchAll(OBJECT);
-  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
-    const at = places.next().value?.index;
-    if (at === undefined) return undefined;
-    const end = objectEnd(text, at);
-    const value = end === undefined ? undefined : parseElement(text.slice(at, end));
-    if (end !== undefined && value !== undefined && readEntry(value.element) !== undefined) {
-      return { entry: value.element, start: at, end };
-    }
+function nextMessage(text: string, from: number, budget: Budget): Found | undefined {
+  const object = /\{\s*"/g;
+  object.lastIndex = from;
+  for (let found = object.exec(text); found !== null && budget.left > 0; found = object.exec(text)) {
+    const message = elementAt(text, found.index, false, budget);
+    if (message !== undefined) return message;
   }
   return undefined;
 }
 
-/** The start of a non-empty object. */
-const OBJECT = /\{\s*"/g;
-
-function afterComma(text: string, at: number): number {
-  return at + (/^\s*,/.exec(text.slice(at))?.[0].length ?? 0);
+/** Returns the index after a match of a sticky pattern at `at`. */
+function afterMatch(pattern: RegExp, text: string, at: number): number | undefined {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : undefined;
 }
 
 /**
- * Matches whole strings, brackets, commas, and the quote of an unterminated string. A run of plain characters is one
- * step: a step for each character would overflow the engine's stack on long texts.
+ * Matches whole strings, brackets, and the quote of an unterminated string. A run of plain characters is one step: a
+ * step for each character would overflow the engine's stack on long texts.
  */
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|["{}[\],]/gs;
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|["{}[\]]/gs;
 
-/** Returns the end of the element at `from`: its comma, the array's closing bracket, or the end of the text. */
-function elementEnd(text: string, from: number): number | undefined {
+/** Returns the index after the bracket that closes the object or array at `from`. */
+function bracketEnd(text: string, from: number, budget: Budget): number | undefined {
   let depth = 0;
   TOKEN.lastIndex = from;
   for (let token = TOKEN.exec(text); token !== null; token = TOKEN.exec(text)) {
     const [mark] = token;
-    if (mark === '"') return undefined;
-    if (depth === 0 && (mark === "," || mark === "]")) return token.index;
+    if (mark === '"') break;
     if (mark === "{" || mark === "[") depth += 1;
     if (mark === "}" || mark === "]") depth -= 1;
+    if (depth > 0) continue;
+    budget.left -= TOKEN.lastIndex - from;
+    return TOKEN.lastIndex;
   }
-  return depth === 0 && text.slice(from).trim() !== "" ? text.length : undefined;
+  budget.left -= text.length - from;
+  return undefined;
 }
 
-/** Returns the index after the bracket that closes the object at `from`. */
-function objectEnd(text: string, from: number): number | undefined {
-  let depth = 0;
-  TOKEN.lastIndex = from;
-  for (let token = TOKEN.exec(text); token !== null; token = TOKEN.exec(text)) {
-    const [mark] = token;
-    if (mark === '"') return undefined;
-    if (mark === "{" || mark === "[") depth += 1;
-    if (mark === "}" || mark === "]") depth -= 1;
-    if (depth === 0) return token.index + 1;
-  }
-  return undefined;
+/** Returns the index after the string, number or word at `from`. */
+function plainEnd(text: string, from: number, budget: Budget): number | undefined {
+  const end = afterMatch(/"[^"\\]*(?:\\.[^"\\]*)*"|[^"{}[\],]+/sy, text, from);
+  budget.left -= (end ?? text.length) - from;
+  return end;
 }
 
 function parseElement(text: string): { readonly element: unknown } | undefined {

@@ -1,4 +1,4 @@
-import { isSystemError, TeamError } from "../../errors.ts";
+import { isFileAccessError, isSystemError, TeamError } from "../../errors.ts";
 import type { EventSubject } from "../../schema/event.ts";
 import { journalForm } from "../../schema/guards/inbox.ts";
 import type { InboxMessage, JournalLine } from "../../schema/inbox.ts";
@@ -206,6 +206,6 @@ function journalQueued(ref: TeamRef, lines: readonly JournalLine[]): void {
     appendJournal(ref, lines);
   } catch (error) {
     // The messages are in the inbox, so sending them succeeded; the recipient journals what is missing here.
-    if (!(error instanceof TeamError) || error.code !== "PERMISSION_DENIED") throw error;
+    if (!isFileAccessError(error)) throw error;
   }
 }

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
-import { messageOf, TeamError } from "../../errors.ts";
+import { messageOf, systemErrorCode, TeamError } from "../../errors.ts";
 import { type Clock, systemClock } from "../../os/clock.ts";
 import { newUuid } from "../../os/process/identity.ts";
 import { ownSecrets, redactText } from "../../os/redact.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { type InboxMessage, TYPED } from "../../schema/inbox.ts";
 import { LEAD_NAME, sameName, splitAddress } from "../../schema/names.ts";
+import { wellFormed } from "../../text/characters/well-formed.ts";
 import { readTeam } from "../config/config.ts";
 import type { Warn } from "../inbox/inbox-file.ts";
 import { messageKey } from "../inbox/inbox-format.ts";
@@ -75,16 +76,16 @@ async function deliver(
   return { messageId: messageKey(message), to: to.name, queuedForRestart: !isUp };
 }
 
-/** Creates the inbox entry, with secrets redacted as in every file that `teams` writes. */
+/** Creates the inbox entry, well formed, with secrets redacted as in every file that `teams` writes. */
 function compose(config: TeamConfig, mail: OutgoingMessage, clock: Clock): InboxMessage {
   const sender = lookUpMember(config, mail.from);
   const color = mail.color ?? (sender?.name === LEAD_NAME ? undefined : sender?.color);
   return {
     from: mail.from,
-    text: redactText(mail.text, ownSecrets()),
+    text: wellFormed(redactText(mail.text, ownSecrets())),
     timestamp: new Date(clock.now()).toISOString(),
     ...(color === undefined ? {} : { color }),
-    ...(mail.summary === undefined ? {} : { summary: redactText(mail.summary, ownSecrets()) }),
+    ...(mail.summary === undefined ? {} : { summary: wellFormed(redactText(mail.summary, ownSecrets())) }),
     msgV: 1,
     msg_id: mail.messageId ?? newUuid(),
     type: mail.isTyped ? TYPED : "message",
@@ -125,7 +126,7 @@ export async function broadcast(
 function broadcastFailed(failed: string, reached: readonly string[], error: unknown): TeamError {
   const who = reached.length === 0 ? "no member" : reached.join(", ");
   return new TeamError(
-    error instanceof TeamError ? error.code : "PERMISSION_DENIED",
+    error instanceof TeamError ? error.code : systemErrorCode(error),
     `The broadcast reached ${who} and stopped at ${failed}: ${messageOf(error)}`,
     {
       hint: "Send the message to the other members one by one.",

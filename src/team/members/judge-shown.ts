@@ -1,23 +1,49 @@
 import type { TeamMember } from "../../schema/config.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
-import { readCrash } from "../records/read-records.ts";
+import { readTeam } from "../config/config.ts";
+import { readCrash, readExit, readPlace, readStatus } from "../records/read-records.ts";
 import { judgeProcess, type TeamRef } from "../ref.ts";
 import { type AgentRecords, judgeLiveness, launchScriptOf } from "./judge-liveness.ts";
 import { hasStartClaim } from "./start-claims.ts";
+
+type Verdict = ReturnType<typeof judgeLiveness>;
 
 /**
  * Judges an agent as {@link judgeLiveness}, for a user: an agent whose next start is under way is starting, although the records of
  * the earlier start say that it has ended.
  */
-export function judgeShown(
-  ref: TeamRef,
-  member: TeamMember,
-  records: AgentRecords,
-): ReturnType<typeof judgeLiveness> {
+export function judgeShown(ref: TeamRef, member: TeamMember, records: AgentRecords): Verdict {
+  const verdict = judge(ref, member, records);
+  // Without a record of an end, only processes that are gone speak for one.
+  if (verdict.alive !== false || verdict.exit !== null) return verdict;
+  const newer = readAgain(ref, member, records);
+  return newer === undefined ? verdict : judge(ref, newer.member, newer.records);
+}
+
+function judge(ref: TeamRef, member: TeamMember, records: AgentRecords): Verdict {
   const verdict = judgeLiveness(member, records, (record) => judgeProcess(ref, record));
   if (verdict.alive !== false) return verdict;
   const isStarting = isStartClaimed(member, records) || isRestartingInPane(ref, member, records);
   return isStarting ? { state: "starting", alive: null, exit: null } : verdict;
+}
+
+/**
+ * Reads the records again, now that a process of theirs is known to be gone. It may have lived when they were read: the command that
+ * started the member has finished its start since, or the agent has reported how it ends.
+ * @returns undefined if the member has left the team
+ */
+function readAgain(
+  ref: TeamRef,
+  { name }: TeamMember,
+  before: AgentRecords,
+): { readonly member: TeamMember; readonly records: AgentRecords } | undefined {
+  const member = readTeam(ref).members.find((one) => one.name === name);
+  if (member === undefined) return undefined;
+  const place = readPlace(ref, name);
+  const records = { ...before, status: readStatus(ref, name), place, exit: readExit(ref, name) };
+  // The backends were not asked about a newer place.
+  const isKnown = place?.instance === before.place?.instance;
+  return { member, records: isKnown ? records : { ...records, presentInstances: undefined } };
 }
 
 /** Whether a process starts the member and has no record of the new start yet. */

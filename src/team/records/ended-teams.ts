@@ -9,7 +9,8 @@ import { readMetadata } from "../../schema/member-metadata.ts";
 import { isSessionId, LEAD_NAME } from "../../schema/names.ts";
 import { readRecordFile } from "../../store/json-file.ts";
 import { withLock } from "../../store/lock.ts";
-import { shortened } from "../../text/terminal-text.ts";
+import { shortened } from "../../text/characters/cut-text.ts";
+
 import type { Home, TeamRef } from "../ref.ts";
 import { castDirectories } from "./cast-directories.ts";
 

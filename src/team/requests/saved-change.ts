@@ -1,4 +1,5 @@
 import { isShortened } from "../../text/diff/left-out.ts";
+import { revealHidden } from "../../text/terminal-text.ts";
 import type { RequestRecord } from "./requests.ts";
 
 /** Length of a command that the summary shows in one row of most terminals. */
@@ -15,11 +16,30 @@ export function savedChange(saved: unknown, whole: boolean): readonly string[] |
 }
 
 /** Whether the summary of a request without a saved change says less than the call does. */
-export function needsChange({ tool, input }: RequestRecord["payload"]): boolean {
+export function needsChange({ tool, input }: RequestRecord["payload"], summary: string): boolean {
   const command = tool === "Bash" && typeof input === "object" && input !== null && "command" in input;
-  return tool === "Edit" || tool === "Write" || (command && !isShortCommand(String(input.command)));
+  if (command) return !isShortCommand(String(input.command));
+  return tool === "Edit" || tool === "Write" || !saysInput(summary, input);
 }
 
+/** Whether a summary shows a command as it is: it is one line, with single blanks. */
 export function isShortCommand(command: string): boolean {
-  return command.length <= SHORT_COMMAND && !command.trim().includes("\n");
+  return command.length <= SHORT_COMMAND && !/ {2}|[^\S ]/.test(command.trim());
+}
+
+/** Whether a summary has every value of a call's input. */
+export function saysInput(summary: string, input: unknown): boolean {
+  const said = flat(summary);
+  const isSaid = (value: unknown): boolean => {
+    if (value === undefined || value === null) return true;
+    if (typeof value === "object") return Object.values(value).every(isSaid);
+    const text = String(value);
+    return said.includes(flat(text)) || said.includes(flat(JSON.stringify(text).slice(1, -1)));
+  };
+  return isSaid(input);
+}
+
+/** A summary is one line without hidden characters. */
+function flat(text: string): string {
+  return revealHidden(text).replace(/\s+/g, " ").trim();
 }

@@ -71,7 +71,7 @@ async function claimOne(
     if (task.status !== "in_progress" || ownerName(task) !== actor) assertNoOverlap(ref, task);
     return withLease(ref, { ...task, owner: actor, status: "in_progress" }, actor);
   };
-  const change = (): Promise<Task> => changeTask(ref, id, claim, options);
+  const change = (): Promise<Task> => changeTask(ref, id, claim, { ...options, actor });
   // As one step, so that two tasks that touch the same files cannot start at once.
   const claimed = await (isReserving && !isLocked ? lockTasks(ref, change) : change());
   return hasNewPatterns ? claimOne(ref, actor, id, { isNew, isLocked, ...options }) : claimed;

@@ -29,6 +29,29 @@ export function linkTasks(ref: TeamRef, { id, addBlocks = [], addBlockedBy = [] 
   });
 }
 
+/**
+ * Removes the links of a task to tasks that it waits for, in the files of both ends.
+ * @throws TeamError TASK_NOT_FOUND; INVALID_INPUT if it does not wait for one of them; no link is removed in that case
+ */
+export function unlinkTasks(ref: TeamRef, id: string, blockers: readonly string[]): Promise<Task> {
+  return lockTasks(ref, async () => {
+    const { blockedBy } = getTask(ref, id);
+    const missing = blockers.find((blocker) => !blockedBy.includes(blocker));
+    if (missing !== undefined) {
+      const waits = blockedBy.length === 0 ? "no task" : blockedBy.map((other) => `#${other}`).join(", ");
+      throw new TeamError(
+        "INVALID_INPUT",
+        `Task #${id} does not wait for #${missing}; nothing was changed.`,
+        {
+          hint: `It waits for ${waits}. teams task graph shows all dependencies.`,
+        },
+      );
+    }
+    await changeLinks(ref, { unlinked: blockers.map((blocker) => [id, blocker]) }, taskFiles(ref));
+    return getTask(ref, id);
+  });
+}
+
 /** Refuses links that would make a task wait for itself, directly or through other tasks. */
 function assertNoCycle(
   ref: TeamRef,

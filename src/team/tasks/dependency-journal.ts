@@ -7,12 +7,13 @@ import { readRecordFile } from "../../store/json-file.ts";
 import type { TeamRef } from "../ref.ts";
 
 /**
- * One change of links, which spans several task files: new links, each as a waiting task and its blocker; a new task,
- * with the links in its own file; or a deleted task, with the tasks that name it.
+ * One change of links, which spans several task files: new or removed links, each as a waiting task and its blocker; a new
+ * task, with the links in its own file; or a deleted task, with the tasks that name it.
  */
 const linkChange = lazily(() =>
   z.union([
     z.object({ links: z.array(z.tuple([z.string(), z.string()])) }),
+    z.object({ unlinked: z.array(z.tuple([z.string(), z.string()])) }),
     z.object({ created: z.string() }),
     z.object({ deleted: z.string(), namedBy: z.array(z.string()) }),
   ]),
@@ -61,6 +62,21 @@ async function applyLinkChange(change: LinkChange, files: TaskFiles): Promise<vo
     }
     return;
   }
+  if ("unlinked" in change) {
+    for (const [waiting, blocker] of change.unlinked) {
+      if (files.read(waiting) !== undefined)
+        await files.change(waiting, (task) => ({
+          ...task,
+          blockedBy: task.blockedBy.filter((id) => id !== blocker),
+        }));
+      if (files.read(blocker) !== undefined)
+        await files.change(blocker, (task) => ({
+          ...task,
+          blocks: task.blocks.filter((id) => id !== waiting),
+        }));
+    }
+    return;
+  }
   const links = linksOf(change, files).filter((ends) => ends.every((id) => files.read(id) !== undefined));
   // The waiting tasks first: `blockedBy` is the end that decides.
   const ids = new Set([...links.map(([waiting]) => waiting), ...links.map(([, blocker]) => blocker)]);
@@ -69,7 +85,10 @@ async function applyLinkChange(change: LinkChange, files: TaskFiles): Promise<vo
 
 type Link = readonly [waiting: string, blocker: string];
 
-function linksOf(change: Exclude<LinkChange, { deleted: string }>, files: TaskFiles): readonly Link[] {
+function linksOf(
+  change: Extract<LinkChange, { links: unknown } | { created: string }>,
+  files: TaskFiles,
+): readonly Link[] {
   if ("links" in change) return change.links;
   const { created } = change;
   return (files.read(created)?.blockedBy ?? []).map((blocker): Link => [created, blocker]);

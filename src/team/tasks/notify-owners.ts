@@ -1,4 +1,4 @@
-import { messageOf, TeamError } from "../../errors.ts";
+import { messageOf, systemErrorCode, TeamError } from "../../errors.ts";
 import type { Clock } from "../../os/clock.ts";
 import { formatProtocol } from "../../protocol/messages.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
@@ -77,17 +77,21 @@ async function notifyCompletion(ref: TeamRef, task: Task, by: string, clock: Clo
   for (const id of task.blocks) {
     // The owner of an unreadable task is unknown; notify the others.
     const waiting = readableTask(ref, id);
-    const waiter = waiting === undefined ? undefined : ownerName(waiting);
-    if (waiting === undefined || waiter === undefined || waiting.status === "completed") continue;
-    if (isBlockedNow(ref, waiting)) continue;
-    // All blockers are part of the id, so there is one event even if the last two are completed at the same time.
-    const blockers = waiting.blockedBy.map((other) => {
-      const blocker = readableTask(ref, other);
-      return blocker === undefined ? other : `${other}.${completionNumber(blocker)}`;
-    });
-    const messageId = eventMessageId("unblocked", id, waiter, ...blockers.toSorted());
-    await sendAssignment(ref, waiting, { from: by, to: waiter, messageId }, clock, { isFree: true });
+    if (waiting !== undefined) await notifyIfFree(ref, waiting, by, clock);
   }
+}
+
+/** Notifies the owner of an open task that waits for no other task any more. @param by who completed or removed the last blocker */
+export async function notifyIfFree(ref: TeamRef, task: Task, by: string, clock: Clock): Promise<void> {
+  const waiter = ownerName(task);
+  if (waiter === undefined || task.status === "completed" || isBlockedNow(ref, task)) return;
+  // All blockers are part of the id, so there is one event even if the last two are completed at the same time.
+  const blockers = task.blockedBy.map((other) => {
+    const blocker = readableTask(ref, other);
+    return blocker === undefined ? other : `${other}.${completionNumber(blocker)}`;
+  });
+  const messageId = eventMessageId("unblocked", task.id, waiter, ...blockers.toSorted());
+  await sendAssignment(ref, task, { from: by, to: waiter, messageId }, clock, { isFree: true });
 }
 
 /** The request to review a completed task. The task counts as completed unless its reviewer reopens it. */
@@ -130,7 +134,7 @@ async function send(ref: TeamRef, mail: OutgoingMessage, taskId: string, clock: 
     // The recipient has left the team, or (a lead) was never a member: there is no one to notify.
     if (error instanceof TeamError && NO_RECIPIENT.has(error.code)) return;
     throw new TeamError(
-      error instanceof TeamError ? error.code : "PERMISSION_DENIED",
+      error instanceof TeamError ? error.code : systemErrorCode(error),
       `Task #${taskId} was changed, but ${mail.to} could not be notified: ${messageOf(error)}`,
       {
         hint: "Run teams status to send the notification again; the task itself is correct.",

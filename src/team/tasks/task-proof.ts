@@ -1,6 +1,7 @@
 import { livenessOf } from "../../os/process/identity.ts";
 import type { VerifyRecord, VerifyRun } from "../../schema/guards/verify-record.ts";
 import type { Task } from "../../schema/task.ts";
+import { textStart } from "../../text/characters/cut-text.ts";
 import type { TeamRef } from "../ref.ts";
 import { completionNumber } from "./pending-notifications.ts";
 import { proposedVerify, reviewerOf, touchesOf } from "./task-fields.ts";
@@ -69,7 +70,7 @@ function shownBy({ running, run }: VerifyRecord, task: Task): Shown {
 export function runText(run: VerifyRun): string {
   const { ms, commit, uncommitted = 0 } = run;
   const files = uncommitted === 1 ? "1 uncommitted file" : `${uncommitted} uncommitted files`;
-  const where = commit === undefined ? "" : `, at ${commit.slice(0, 7)}`;
+  const where = commit === undefined ? "" : `, at ${textStart(commit, 7)}`;
   const seconds = ms < 10_000 ? (ms / 1000).toFixed(1) : String(Math.round(ms / 1000));
   return `${endText(run)} after ${seconds} s${where}${uncommitted > 0 ? ` with ${files}` : ""}`;
 }

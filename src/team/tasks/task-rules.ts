@@ -15,6 +15,8 @@ export interface TaskUpdate extends TaskFields {
   readonly activeForm?: string;
   readonly addBlocks?: readonly string[];
   readonly addBlockedBy?: readonly string[];
+  /** Tasks that this one no longer waits for. */
+  readonly removeBlockedBy?: readonly string[];
   /** Merged into the existing metadata; null removes a key. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }

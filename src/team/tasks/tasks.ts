@@ -9,6 +9,7 @@ import type { Task } from "../../schema/task.ts";
 import { jsonUpdate, readJsonFile } from "../../store/json-file.ts";
 import type { Held, LockOptions } from "../../store/lock.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
+import { wellFormed } from "../../text/characters/well-formed.ts";
 import { assertTeam, updateTeamFile } from "../config/team-lock.ts";
 import { currentEventSubject } from "../members/members.ts";
 import { readCached, type TeamRef } from "../ref.ts";
@@ -55,27 +56,25 @@ export async function createTask(
   return created;
 }
 
-/** Who acts on a task. */
 interface Actor {
+  /** The member that acts on a task, and is the subject of the event; undefined if teams itself does. */
   readonly actor?: string | undefined;
 }
 
-/** @param context the task before a change, and the actor, who is the subject of the event if the task has no owner */
+/** @param context the task before a change, and who changed it */
 function recordTask(
   ref: TeamRef,
   what: "created" | "changed" | "deleted",
   task: Task,
   { before, actor }: { readonly before?: Task } & Actor,
 ): void {
-  const owner = ownerName(task);
-  const subjectName = owner ?? (before && ownerName(before)) ?? actor;
   recordEvent(ref, {
     type: "task",
     what,
-    ...currentEventSubject(ref, subjectName),
+    ...currentEventSubject(ref, actor),
     taskId: task.id,
     status: task.status,
-    owner,
+    owner: ownerName(task),
     ...(before && { statusBefore: before.status, ownerBefore: ownerName(before) }),
   });
 }
@@ -107,17 +106,20 @@ function newTask(id: string, input: NewTask, blockedBy: string[]): Task {
   return withoutSecrets(isGiven ? withPendingAssignment(task, owner, assignedBy) : task);
 }
 
-/** Redacts secrets in texts and metadata, except in our own keys, which only identify processes and messages. */
+/**
+ * Redacts secrets in texts and metadata, except in our own keys, which only identify processes and messages. The texts are well formed,
+ * because models of other programs read them, too.
+ */
 function withoutSecrets(task: Task): Task {
   const { subject, description, activeForm, metadata } = task;
   const userEntries = Object.entries(metadata ?? {}).filter(([key]) => !key.startsWith("_"));
   const texts = defined({ subject, description, activeForm });
   const secrets = ownSecrets();
-  return {
+  return wellFormed({
     ...task,
     ...redactValue(texts, secrets),
     ...(metadata && { metadata: { ...metadata, ...redactValue(Object.fromEntries(userEntries), secrets) } }),
-  };
+  });
 }
 
 /** Returns a task. @throws TeamError TASK_NOT_FOUND, CORRUPT_FILE, TEAM_NOT_FOUND */

@@ -6,9 +6,9 @@ import { readTeam } from "../config/config.ts";
 import { findMember } from "../members/members.ts";
 import type { TeamRef } from "../ref.ts";
 import { lowerClaimCursor } from "./claim-cursor.ts";
-import { linkTasks } from "./dependencies.ts";
+import { linkTasks, unlinkTasks } from "./dependencies.ts";
 import { withLease, withoutLease } from "./lease.ts";
-import { notifyPending } from "./notify-owners.ts";
+import { notifyIfFree, notifyPending } from "./notify-owners.ts";
 import { parseTouches } from "./parse-touches.ts";
 import {
   PRIVATE_KEYS,
@@ -24,6 +24,7 @@ import {
   deleteTask,
   findTask,
   getTask,
+  isBlockedNow,
   type NewTask,
   ownerName,
   reserveTaskId,
@@ -130,6 +131,9 @@ export async function updateTask(
   if (update.addBlocks?.length || update.addBlockedBy?.length) {
     await linkTasks(ref, { id, addBlocks: update.addBlocks ?? [], addBlockedBy: update.addBlockedBy ?? [] });
   }
+  const { removeBlockedBy = [] } = update;
+  const wasBlocked = isBlockedNow(ref, before);
+  if (removeBlockedBy.length > 0) await unlinkTasks(ref, id, removeBlockedBy);
   const change = (current: Task): Task => {
     assertAllowed(current, actor, wanted, get);
     const next = applied(ref, current, actor, wanted);
@@ -142,6 +146,8 @@ export async function updateTask(
   const task = await startAlone(ref, planned, () => changeTask(ref, id, change, { actor }));
   await changeConfirmed(ref, id, fields.verify, { at: clock.now(), confirms: hooks?.confirms === true });
   if (task.status !== "completed") await lowerClaimCursor(ref, id);
+  if (removeBlockedBy.length > 0 && wasBlocked && ownerName(task) !== actor)
+    await notifyIfFree(ref, task, actor, clock);
   return notifyPending(ref, task, clock);
 }
 
@@ -158,14 +164,14 @@ async function changeConfirmed(
 
 /** Returns the task with the update applied. */
 function applied(ref: TeamRef, task: Task, actor: string, update: TaskUpdate): Task {
-  const { subject = task.subject, description = task.description } = update;
+  const { subject = task.subject, description = task.description, activeForm = task.activeForm } = update;
   const owner = nextOwner(task, actor, update);
-  const { owner: _old, ...rest } = task;
+  const { owner: _owner, activeForm: _form, ...rest } = task;
   const next: Task = {
     ...rest,
     subject,
     description,
-    ...(update.activeForm === undefined ? {} : { activeForm: update.activeForm }),
+    ...(activeForm ? { activeForm } : {}),
     status: nextStatus(task, update),
     ...(owner === undefined ? {} : { owner }),
   };

@@ -1,4 +1,5 @@
 import { cutToWidth, displayWidth } from "../../text/cell-width.ts";
+import { borderAfter, borderBefore, graphemes } from "../../text/characters/graphemes.ts";
 import { type Styler, TONE } from "../../text/style.ts";
 import { gridText } from "../../text/terminal-text.ts";
 import type { EditedLine } from "./line-editor.ts";
@@ -49,8 +50,8 @@ function layOut(
   maxRows: number,
 ): { readonly lines: readonly string[]; readonly row: number; readonly column: number } {
   const reach = UNITS_PER_CELL * room * maxRows;
-  const from = Math.max(0, cursor - reach);
-  const near = text.slice(from, cursor + reach);
+  const from = borderAfter(text, cursor - reach);
+  const near = text.slice(from, borderBefore(text, cursor + reach));
   const lines: string[] = [""];
   let used = 0;
   let at = { row: 0, column: 0 };
@@ -77,12 +78,9 @@ function layOut(
   return { lines, ...at };
 }
 
-let segmenter: Intl.Segmenter | undefined;
-
 function clustersOf(text: string): Iterable<string> {
   if (/^[\x20-\x7e\n]*$/.test(text)) return text;
-  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
-  return [...segmenter.segment(text)].map(({ segment }) => segment);
+  return graphemes(text);
 }
 
 /** A character as a grid of cells can show it: a blank stays one, a control character is a replacement character. */

@@ -1,3 +1,5 @@
+import { plainKey } from "../../text/extended-keys.ts";
+
 /** Keys that edit the line or move in it. */
 export type EditKey =
   | "left"
@@ -154,8 +156,9 @@ export function keyDecoder(): KeyDecoder {
       pasting = sequence === PASTE;
       return [];
     }
-    const key = pasting ? undefined : SEQUENCES[sequence];
-    return key === undefined ? [] : [key];
+    if (pasting) return [];
+    const key = SEQUENCES[sequence];
+    return key === undefined ? extendedKey(sequence) : [key];
   };
   /** Decodes what begins with an escape, and says how long it is. */
   const afterEscape = (text: string): { readonly pressed: readonly Pressed[]; readonly length: number } => {
@@ -199,6 +202,20 @@ export function keyDecoder(): KeyDecoder {
       return was === "" ? [] : [{ kind: "escape" }];
     },
   };
+}
+
+/** Decodes a key of a terminal that reports every modifier; nothing for another sequence. */
+function extendedKey(sequence: string): Pressed[] {
+  const plain = plainKey(sequence) ?? "";
+  if (plain === "") return [];
+  if (plain === "\u001b") return [{ kind: "escape" }];
+  const key = SEQUENCES[plain] ?? CONTROLS[plain];
+  if (key !== undefined) return [key];
+  if (!plain.startsWith("\u001b"))
+    return isControl(plain) ? [] : [{ kind: "text", text: plain, pasted: false }];
+  // Alt with another key types nothing, and is no Esc.
+  const withAlt = WITH_ALT[plain.slice(1)];
+  return withAlt === undefined ? [] : [withAlt];
 }
 
 function isControl(char: string): boolean {

@@ -1,4 +1,5 @@
 import { steadyNow } from "../../os/clock.ts";
+import { textStart } from "../../text/characters/cut-text.ts";
 import type { History } from "./history.ts";
 import {
   type EditKey,
@@ -91,8 +92,7 @@ export function lineEditor(): LineEditor {
     return changed;
   };
   const insert = (piece: string): readonly Typed[] => {
-    // Drops the first half of a cut surrogate pair.
-    const fitting = piece.slice(0, MAX_LINE - buffer.text.length).replace(/[\ud800-\udbff]$/, "");
+    const fitting = textStart(piece, MAX_LINE - buffer.text.length);
     const isReported = isFull;
     isFull = fitting !== piece;
     const full: readonly Typed[] = isFull && !isReported ? [{ kind: "full" }] : [];

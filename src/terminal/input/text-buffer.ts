@@ -1,3 +1,5 @@
+import { borderAfter, borderBefore, graphemes } from "../../text/characters/graphemes.ts";
+
 /** Returns where the word before a place begins. */
 function wordStart(text: string, at: number): number {
   let start = at;
@@ -6,9 +8,6 @@ function wordStart(text: string, at: number): number {
   while (start > 0 && /\S/.test(text.charAt(start - 1))) start -= 1;
   return start;
 }
-
-/** Number of code units around the cursor that are searched for the borders of a character. */
-const NEAR = 256;
 
 /** A text of one or more lines with a cursor in it. */
 export interface TextBuffer {
@@ -32,19 +31,7 @@ export function textBuffer(): TextBuffer {
   let text = "";
   let cursor = 0;
   let erased = "";
-  let graphemes: Intl.Segmenter | undefined;
 
-  const clusters = (part: string): string[] => {
-    // Created on first use: a segmenter's language data takes memory that an idle agent does not need.
-    graphemes ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
-    return [...graphemes.segment(part)].map(({ segment }) => segment);
-  };
-  const before = (): number => {
-    if (cursor === 0) return 0;
-    const near = text.slice(Math.max(0, cursor - NEAR), cursor);
-    return cursor - (clusters(near).at(-1)?.length ?? 1);
-  };
-  const after = (): number => cursor + (clusters(text.slice(cursor, cursor + NEAR))[0]?.length ?? 0);
   const lineStart = (at: number): number => (at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1);
   const lineEnd = (at: number): number => {
     const end = text.indexOf("\n", at);
@@ -53,9 +40,9 @@ export function textBuffer(): TextBuffer {
   const target = (to: Parameters<TextBuffer["move"]>[0]): number => {
     switch (to) {
       case "left":
-        return before();
+        return borderBefore(text, cursor - 1);
       case "right":
-        return after();
+        return borderAfter(text, cursor + 1);
       case "word-left":
         return wordStart(text, cursor);
       case "word-right":
@@ -86,11 +73,11 @@ export function textBuffer(): TextBuffer {
     },
     moveLine(step) {
       const start = lineStart(cursor);
-      const column = clusters(text.slice(start, cursor)).length;
+      const column = graphemes(text.slice(start, cursor)).length;
       const edge = step === -1 ? start - 1 : lineEnd(cursor) + 1;
       if (edge < 0 || edge > text.length) return false;
       const from = step === -1 ? lineStart(edge) : edge;
-      const line = clusters(text.slice(from, lineEnd(from)));
+      const line = graphemes(text.slice(from, lineEnd(from)));
       cursor = from + line.slice(0, column).join("").length;
       return true;
     },

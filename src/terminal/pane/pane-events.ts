@@ -36,8 +36,8 @@ export function eventWriter(pane: PaneWriter, results: ResultWriter): (event: Ag
     const { id, tool, isError } = event;
     const call = calls.get(id) ?? { type: "tool_started", id, tool, summary: "" };
     calls.delete(id);
-    // Each result is below its own call, also if other calls came in between.
-    if (open === id) pane.begin("tool");
+    // Each result is below its own call, also if other calls or notices came in between.
+    if (open === id && pane.last() === "tool") pane.begin("tool");
     else writeCall(call);
     const text = event.display ?? event.content;
     const whole = shortSummary(call, pane.cwd, Number.POSITIVE_INFINITY);
@@ -92,6 +92,12 @@ export function eventWriter(pane: PaneWriter, results: ResultWriter): (event: Ag
       case "throttled":
         notice("◑", throttledText(event), TONE.attention);
         break;
+      case "unsaved":
+        notice("✗", unsavedText(event), TONE.bad);
+        break;
+      case "saved":
+        notice("✓", "the conversation is saved; the agent continues", TONE.quiet);
+        break;
       case "compacting":
       case "compacted":
       case "cleared":
@@ -127,6 +133,12 @@ function compactionText(event: CompactionEvent): string {
   return event.isAsked
     ? "summarising the conversation"
     : "the context window is nearly full: summarising the oldest part of the conversation";
+}
+
+function unsavedText({ failure, hint, isLost }: Extract<AgentEvent, { type: "unsaved" }>): string {
+  return isLost === true
+    ? `the newest part of the conversation could not be saved, and is lost: ${failure}`
+    : `the conversation cannot be saved, so the agent waits and tries again every second: ${failure}. ${hint}`;
 }
 
 type CompactionEvent = Extract<AgentEvent, { type: "compacting" | "compacted" | "cleared" }>;

@@ -127,6 +127,16 @@ export function createPaneView(options: PaneViewOptions): PaneView {
       if (line !== undefined && region !== undefined) return region.hold(line);
       return pane.aside(() => notice("◂", `queued: message from ${from}`, TONE.quiet));
     },
+    saving(line) {
+      if (region === undefined) {
+        pane.aside(() =>
+          notice("◂", "your line waits for the inbox, which another process has locked", TONE.quiet),
+        );
+        return () => undefined;
+      }
+      region.hold(line);
+      return () => region.release(line);
+    },
     typed(line) {
       region?.release(line);
       pane.begin("message");

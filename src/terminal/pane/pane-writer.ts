@@ -135,6 +135,8 @@ export interface PaneWriter {
   width(): number;
   height(): number;
   begin(block: Block): void;
+  /** The kind of the last row. */
+  last(): Block;
   row(text: string): void;
   /** Writes the agent's text, in pieces. */
   text(piece: string): void;
@@ -188,6 +190,7 @@ export function paneWriter(options: PaneWriterOptions): PaneWriter {
     width,
     height: () => options.height?.() ?? Number.POSITIVE_INFINITY,
     begin,
+    last: blocks.last,
     row: blocks.row,
     text(piece) {
       if (live !== undefined || options.markdown) {

@@ -1,3 +1,4 @@
+import { cutText } from "../characters/cut-text.ts";
 import { MARK, moreLines } from "./left-out.ts";
 
 /** Limits of a change that is kept for display. */
@@ -22,8 +23,5 @@ export function boundedLines(lines: readonly string[]): string[] {
 
 /** Cuts a line to a number of characters. @returns the line, and how much of it is left out */
 function cutLine(text: string, max: number): readonly string[] {
-  if (text.length <= max) return [text];
-  // Half of a character in two units is no character.
-  const start = text.slice(0, max).replace(/[\ud800-\udbff]$/, "");
-  return [start, `${MARK}${text.length - start.length} more characters`];
+  return cutText(text, max, (missing) => `\n${MARK}${missing}`).split("\n");
 }

@@ -1,4 +1,5 @@
 import { cells } from "../cell-width.ts";
+import { textStart } from "../characters/cut-text.ts";
 import { type Style, styled, TONE } from "../style.ts";
 import type { Part } from "./changed-words.ts";
 
@@ -70,7 +71,7 @@ function rowFlow(width: number): RowFlow {
   };
   const addAscii = (text: string, changed: boolean): void => {
     for (let at = 0; at < text.length; ) {
-      const part = text.slice(at, at + (used < width ? width - used : width));
+      const part = textStart(text.slice(at), used < width ? width - used : width);
       add(part, part.length, changed);
       at += part.length;
     }

@@ -1,3 +1,5 @@
+import { textStart } from "../characters/cut-text.ts";
+
 /** The longest address that terminals accept in a link. */
 const MAX_LENGTH = 2000;
 const LINKED = /^(?:https?:\/\/|mailto:|file:\/\/)/i;
@@ -28,7 +30,7 @@ function plainAddress(text: string): string {
 /** True if a text looks like an address: with another target, a link would disguise it. */
 export function looksLikeAddress(text: string): boolean {
   return /^\s*(?:[a-z][a-z\d+.-]*:\/\/|www\.|[\w.-]+\.[a-z]{2,}(?:[/:?#]|\s*$)|[^\s@]+@[^\s@]+\s*$)/i.test(
-    text.slice(0, 300),
+    textStart(text, 300),
   );
 }
 

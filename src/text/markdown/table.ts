@@ -146,12 +146,12 @@ function joined(
 
 /** Each value is further to the right than its header, each header than its bullet. */
 function listRows({ header, body }: Table, width: number, { bullet }: TableSigns): Row[] {
-  // Each row repeats the headers.
+  // The first row has the whole headers; a long one would take most of every other row.
   const heads = header.map((head) => shortened(head, Math.max(2, width - 4)));
-  return body.flatMap((cells) =>
+  return body.flatMap((cells, rowNumber) =>
     cells
       .flatMap((cell, i) => {
-        const head = heads[i] ?? [];
+        const head = (rowNumber === 0 ? header : heads)[i] ?? [];
         const colon = head.length === 0 ? [] : [{ text: ": ", styles: BOLD }];
         const rows = cell.length === 0 ? [] : wrapSpans([...head, ...colon, ...cell], Math.max(2, width - 4));
         return rows.map((row, k) => (k === 0 ? row : [{ text: "  ", styles: NONE }, ...row]));
@@ -165,10 +165,11 @@ function shortened(row: Row, width: number): Row {
   const spans: Span[] = [];
   let left = width;
   for (const span of row) {
-    if (left <= 0) break;
-    const text = cutToWidth(span.text.replaceAll("\n", " "), left);
+    const whole = span.text.replaceAll("\n", " ");
+    const text = cutToWidth(whole, left);
     spans.push({ ...span, text });
     left -= displayWidth(text);
+    if (text !== whole) break;
   }
   return spans;
 }

@@ -1,5 +1,7 @@
 import { defined } from "../../schema/defined.ts";
-import { LEAD_NAME, SYSTEM_NAME } from "../../schema/names.ts";
+import { LEAD_NAME, SYSTEM_NAME, sameName } from "../../schema/names.ts";
+import { teamExists } from "../../team/config/config.ts";
+import type { InboxEntry } from "../../team/mailbox/receive.ts";
 import { eventMessageId, sendMessage } from "../../team/mailbox/send.ts";
 import {
   type Budget,
@@ -84,6 +86,25 @@ function budgetSentence(
   return `${whose} has used up its budget (${text}): ${effect} until a person raises it: teams budget ${target} --max-tokens <tokens> or --max-cost <dollars>`;
 }
 
+/** The beginning of {@link budgetSentence}. */
+const NOTIFICATION = /^(The team|\S+) has used (?:up its budget \(|\d+ % of its budget: )/;
+
+/** Returns what to say instead of a notification if there is more budget since; undefined if it still holds, or is none. */
+function raisedText(ref: TeamRef, { from, text }: InboxEntry["message"]): string | undefined {
+  const [start, whose = ""] = NOTIFICATION.exec(text) ?? [];
+  const isOfTeam = whose === "The team";
+  if (start === undefined || !teamExists(ref) || (from !== SYSTEM_NAME && !sameName(from, whose)))
+    return undefined;
+  const budget = budgetsOf(ref, isOfTeam ? LEAD_NAME : whose).find(
+    ({ member }) => (member === undefined) === isOfTeam,
+  );
+  if (budget === undefined) return undefined;
+  const { limits, spent } = budget;
+  const { level } = budgetUse(limits, spent);
+  if (level === "spent" || (level === "near" && start.includes("%"))) return undefined;
+  return `A person has raised the budget of ${isOfTeam ? "the team" : whose}: ${budgetText(limits, spent)}.`;
+}
+
 /** Model calls that an agent without budget may make to answer a shutdown request: the tool call, and its last text. */
 const MAX_OVERDRAFT_CALLS = 3;
 /** Milliseconds between two checks while waiting for more budget, in case a ring is lost. */
@@ -153,6 +174,17 @@ export class BudgetWait {
     }
     this.#resume();
     return "go";
+  }
+
+  /**
+   * Returns messages for a turn. A notification of a budget that a person has raised since then says so instead: a model that reads
+   * that all stop would stop, too.
+   */
+  upToDate(entries: readonly InboxEntry[]): readonly InboxEntry[] {
+    return entries.map((entry) => {
+      const raised = raisedText(this.#context.ref, entry.message);
+      return raised === undefined ? entry : { ...entry, message: { ...entry.message, text: raised } };
+    });
   }
 
   /** Shows another agent's notification of a budget. @param event its message's id */

@@ -8,7 +8,8 @@ import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
 import { answerRequest, closeRequest, openRequest, readAnswer } from "../../team/requests/requests.ts";
-import { shortened } from "../../text/terminal-text.ts";
+import { shortened } from "../../text/characters/cut-text.ts";
+
 import type { WorkerContext } from "../context.ts";
 import type { PermissionPrompt } from "../view.ts";
 import { wholeChange, withChange } from "./request-change.ts";

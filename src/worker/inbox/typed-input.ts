@@ -1,5 +1,5 @@
-import { messageOf, TeamError } from "../../errors.ts";
-import { steadyNow } from "../../os/clock.ts";
+import { isSystemError, messageOf, TeamError } from "../../errors.ts";
+import { after, steadyNow } from "../../os/clock.ts";
 import { newUuid } from "../../os/process/identity.ts";
 import { plainText } from "../../protocol/messages.ts";
 import { TYPED } from "../../schema/inbox.ts";
@@ -8,6 +8,9 @@ import { sendMessage } from "../../team/mailbox/send.ts";
 import type { WorkerContext } from "../context.ts";
 import type { WorkerGates } from "../gates/gates.ts";
 import type { InboundMessages } from "./inbound-messages.ts";
+
+/** Milliseconds after which a line whose inbox is locked is shown: usually it is saved, and read, sooner. */
+const SHOWN_MS = 150;
 
 /**
  * Lines that a person types in an agent's pane: the answer to a permission request or a question, else input for the model.
@@ -40,20 +43,27 @@ export class TypedInput {
   }
 
   async #sendToSelf(line: string): Promise<void> {
-    const { ref, name: to, clock } = this.#context;
+    const { ref, name: to, clock, view } = this.#context;
     const text = plainText(line);
+    let isSaved = (): void => undefined;
+    const cancel = after(SHOWN_MS, () => {
+      isSaved = view.saving(line);
+    });
     try {
       await sendMessage(ref, { from: PERSON_NAME, to, text, isTyped: true }, clock);
     } catch (error) {
-      if (!(error instanceof TeamError)) throw error;
+      if (!(error instanceof TeamError) && !isSystemError(error)) throw error;
       this.#queueDirectly(text, error);
+    } finally {
+      cancel();
+      isSaved();
     }
   }
 
-  /** Queues a line that the inbox cannot take: the lead's team may be deleted, or the file locked. */
-  #queueDirectly(text: string, why: TeamError): void {
+  /** Queues a line that the inbox cannot take: the lead's team may be deleted, the file locked, or the disk full. */
+  #queueDirectly(text: string, why: Error): void {
     const { view, clock } = this.#context;
-    if (why.code !== "TEAM_NOT_FOUND")
+    if (!(why instanceof TeamError && why.code === "TEAM_NOT_FOUND"))
       view.error(`kept only as long as this process runs: ${messageOf(why)}`);
     const timestamp = new Date(clock.now()).toISOString();
     const message = { from: PERSON_NAME, text, timestamp, read: false, type: TYPED };

@@ -6,7 +6,7 @@ import { readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { listRequests } from "../../team/requests/requests.ts";
 import { listTasks, ownerName } from "../../team/tasks/tasks.ts";
-import { shortened } from "../../text/terminal-text.ts";
+import { shortened } from "../../text/characters/cut-text.ts";
 
 /** Maximum number of listed tasks: those with the lowest ids, which are claimed first. */
 const MAX_TASKS = 100;

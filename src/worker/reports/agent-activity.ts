@@ -66,6 +66,8 @@ export class AgentActivity {
     if (event.type === "subagent") status.setActivity(`${event.what}: ${event.doing}`);
     if (event.type === "compacting") status.setActivity("summarises its conversation");
     if (event.type === "compacted") status.setActivity("continues after its summary");
+    if (event.type === "unsaved") status.setActivity(`cannot save its conversation: ${event.failure}`);
+    if (event.type === "saved") status.setActivity("continues: its conversation is saved");
     if (event.type === "spent") status.addSpent(event.usage, event.costUsd);
     events.recordAgentEvent(event);
     view.event(event);
@@ -96,6 +98,8 @@ function reportedActivity(what: string, event: AgentEvent): AgentEvent | undefin
     case "permission_decided":
     case "hook":
     case "hook_ran":
+    case "unsaved":
+    case "saved":
       return event;
     case "tool_started":
       return { type: "subagent", what, doing: `${event.tool}(${event.summary})` };

@@ -31,6 +31,8 @@ interface TeamNotificationsOptions {
 export class TeamNotifications {
   readonly #options: TeamNotificationsOptions;
   readonly #reports: UnsentReports;
+  /** Progress that the journal lacks, since it could not be written: a turn without an end would be resumed by the next process. */
+  readonly #unrecorded: (() => Promise<void>)[] = [];
 
   constructor(options: TeamNotificationsOptions) {
     const { lifecycle, status, agent } = options;
@@ -50,9 +52,10 @@ export class TeamNotifications {
     return this.#reports.count;
   }
 
-  /** Sends the idle notices again that could not be delivered. */
-  resendReports(): Promise<void> {
-    return this.attempt(() => this.#reports.retry());
+  /** Sends the idle notices again that could not be delivered, and records the progress that could not be written. */
+  async resendReports(): Promise<void> {
+    await this.attempt(() => this.#reports.retry());
+    if (this.#unrecorded.length > 0) await this.attempt(() => this.#recordAgain());
   }
 
   /** Runs an operation on the team. A deleted team ends the worker; any other failure (a held lock) is only shown. */
@@ -79,7 +82,20 @@ export class TeamNotifications {
   /** Records the progress of a turn's messages in the journal. */
   recordProgress(keys: readonly string[], state: "turn_started" | "done"): Promise<void> {
     const { ref, name } = this.#options;
-    return this.attempt(() => recordProgress(ref, name, keys, state));
+    this.#unrecorded.push(() => recordProgress(ref, name, keys, state));
+    return this.attempt(() => this.#recordAgain());
+  }
+
+  /** Records in order; what fails stays for the next call. @throws as {@link recordProgress} */
+  async #recordAgain(): Promise<void> {
+    for (let record = this.#unrecorded.shift(); record !== undefined; record = this.#unrecorded.shift()) {
+      try {
+        await record();
+      } catch (error) {
+        this.#unrecorded.unshift(record);
+        throw error;
+      }
+    }
   }
 
   /**

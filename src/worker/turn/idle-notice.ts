@@ -1,3 +1,5 @@
+import { cutText } from "../../text/characters/cut-text.ts";
+
 /** How a turn ended, as reported in an idle notice. */
 export interface TurnSummary {
   readonly outcome: "completed" | "interrupted" | "failed";
@@ -49,9 +51,9 @@ export function idleNoticeFields(
   return {
     idleReason: idleReason(turn.outcome),
     ...(peerSummary === undefined ? {} : { summary: peerSummary }),
-    ...(turn.text === "" ? {} : { result: truncate(turn.text) }),
+    ...(turn.text === "" ? {} : { result: cutText(turn.text, MAX_NOTICE_RESULT) }),
     ...(taskId === undefined ? {} : { completedTaskId: taskId, completedStatus }),
-    ...(turn.failure === undefined ? {} : { failureReason: truncate(turn.failure) }),
+    ...(turn.failure === undefined ? {} : { failureReason: cutText(turn.failure, MAX_NOTICE_RESULT) }),
     toolCalls: turn.toolCalls,
   };
 }
@@ -100,8 +102,4 @@ export class WorkSinceIdle {
     this.#done = {};
     return fields;
   }
-}
-
-function truncate(text: string): string {
-  return text.length <= MAX_NOTICE_RESULT ? text : `${text.slice(0, MAX_NOTICE_RESULT)}…`;
 }

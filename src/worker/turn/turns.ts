@@ -79,8 +79,9 @@ export class Turns {
 
   async run(material: TurnMaterial): Promise<void> {
     const { view, status } = this.#context;
-    const { entries, taskEnds } = material;
-    const composed = composeTurn(material);
+    const { taskEnds } = material;
+    const entries = this.#gates.budget.upToDate(material.entries);
+    const composed = composeTurn({ ...material, entries });
     // A turn without messages gets a new key, so that it can be resumed like any other.
     const input = composed.keys.length > 0 ? composed : { ...composed, keys: [newUuid()] };
     const answersShutdown = entries.some(({ protocol }) => protocol?.type === "shutdown_request");

@@ -216,7 +216,9 @@ describe("Qwen by its files", () => {
     const { spawn, state, teams, log } = await team();
     await spawn("say: hi");
     await state("ada", "idle");
-    const args = log().find((line) => "new" in line)?.args as readonly string[];
+    // It is idle before its program has begun.
+    const begun = await eventually("its start", () => log().find((line) => "new" in line));
+    const args = begun.args as readonly string[];
     const events = args[args.indexOf("--json-file") + 1] ?? "";
     expect(existsSync(events)).toBe(true);
     expect((await teams("shutdown", "ada")).code).toBe(0);

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AdapterInput } from "../../../src/adapter/adapter-schema.ts";
+import { MARK_MS } from "../../../src/runtime/teammate/own-inbox-report.ts";
 import { testMemberContract } from "../../support/cli/member-contract.ts";
 import { memberTeam } from "../../support/cli/member-team.ts";
 import { scriptFile } from "../../support/processes/script-process.ts";
@@ -177,6 +178,8 @@ describe("a CLI that reads its inbox itself", () => {
     try {
       await teams("send", "ada", "say: quick");
       await leadGot("quick");
+      const noticed = Date.now();
+      await eventually("a notice too old to be a late one", () => Date.now() > noticed + 2 * MARK_MS);
     } finally {
       process.kill(watcher, "SIGCONT");
     }

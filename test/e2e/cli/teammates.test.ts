@@ -79,6 +79,10 @@ describe.each([
     const spawned = await teams(["spawn", "dev", ...SPAWN, "--teammate-mode", mode, "--prompt", "hello"]);
     expect(spawned).toMatchObject({ code: 0, err: "" });
     expect(spawned.out).toMatch(new RegExp(`^dev is ready: ${place}.*, pid \\d+\\.`));
+    // Each command that it names works.
+    const named = [...spawned.out.matchAll(/teams (attach|peek|logs) dev\b/g)].map(([, word = ""]) => word);
+    expect(named).toEqual(mode === "tmux" ? ["attach", "peek"] : ["logs"]);
+    for (const word of named) expect((await teams([word, "dev"])).code).toBe(0);
     expect((await teams(["wait", "dev", "--timeout", "180"])).out).toBe("dev is idle\n");
     const screen = (await teams(["peek", "dev", "-n", "40"])).out;
     expect(screen).toContain("I heard hello");

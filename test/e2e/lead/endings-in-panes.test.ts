@@ -105,17 +105,22 @@ describe("an agent in a pane", () => {
     await claimTask(ref, "dev", "1");
     const watching = new AbortController();
     const problems: string[] = [];
+    let looks = 0;
     const watch = supervise(ctx, {
       signal: watching.signal,
       slowCheckMs: NEVER_MS,
       onEnd: () => undefined,
-      onChange: () => undefined,
+      onChange: () => {
+        looks += 1;
+      },
       onProblem: (problem) => problems.push(problem),
     });
     onTestFinished(async () => {
       watching.abort();
       await watch;
     });
+    // The first check needs no bell. An agent that ends after it is noticed by a bell alone.
+    await eventually("the first check", () => looks > 0);
     signalProcess(pidOf("dev"), "SIGKILL");
     const [told] = await eventually("the notification", async () => (await news()).length > 0 && news());
     expect(told).toMatch(/^dev crashed \(SIGKILL\)\. Unassigned tasks: #1 count\./);

@@ -232,6 +232,9 @@ describe("a killed lead", () => {
       { name: "team-lead", alive: false },
       { name: "worker", alive: true, state: "running" },
     ]);
+    expect((await teams(["status"])).out).toMatch(
+      /\n\nThe lead has ended; its teammate continues\. To let its model lead again: teams run --resume --team crew\. To lead the team yourself: teams resume crew\n$/,
+    );
     const again = await teams([...playing(t, "worker"), "--json"]);
     expect([again.code, again.error().code]).toEqual([4, "TEAM_EXISTS"]);
     expect(again.error().hint).toContain("teams delete");

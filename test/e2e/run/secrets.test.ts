@@ -16,6 +16,7 @@ const SECRETS = {
   SIGNING_KEY: "-----BEGIN KEY-----\npem1pem1pem1\npem2 pem2  pem2\n-----END KEY-----\n",
   DEPLOY_TOKEN: "sesame-7f3a9c1e-open",
   DB_PASSWORD: "hunter2hunter2\"and'more",
+  HTTPS_PROXY: "http://ada:proxy-5c1d-sesame@proxy.test:3128",
 };
 /** The value of a variable that the user's settings set for all agents. */
 const SETTING = "settings-9b2d-sesame";
@@ -23,7 +24,7 @@ const TOKEN = SECRETS.DEPLOY_TOKEN;
 
 const mcpServer = scriptFile("mcp/server");
 const bash = (command: string, more = {}) => ({ name: "Bash", input: { command, ...more } });
-const both = 'echo "$DEPLOY_TOKEN $DB_PASSWORD $SIGNING_KEY"';
+const both = 'echo "$DEPLOY_TOKEN $DB_PASSWORD $SIGNING_KEY $HTTPS_PROXY"';
 /** Prints a secret in two writes, so that a reader sees the first part alone. */
 const SPLIT = `head=$(echo "$DEPLOY_TOKEN" | cut -c1-13); printf %s "$head"; sleep 0.3; echo "$DEPLOY_TOKEN" | cut -c14-`;
 
@@ -211,7 +212,15 @@ interface Approval {
   readonly kind: string;
 }
 
-const PARTS = [TOKEN.slice(0, 13), TOKEN.slice(7), "hunter2hunter2", SETTING, "pem1pem1", "pem2 pem2"];
+const PARTS = [
+  TOKEN.slice(0, 13),
+  TOKEN.slice(7),
+  "hunter2hunter2",
+  SETTING,
+  "pem1pem1",
+  "pem2 pem2",
+  "proxy-5c1d",
+];
 
 function textOf(name: string): { readonly name: string; readonly text: string } {
   return { name, text: unlessGone(() => readFileSync(name, "utf8")) ?? "" };

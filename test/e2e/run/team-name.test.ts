@@ -132,7 +132,8 @@ it.each([
 
     await at("recreated");
     expect(teamsOf(t)).toEqual(["next-team"]);
-    for (const name of ["next-team", "review-team", first]) {
+    expect((await teams(["status", "review-team", "--json"])).error().code).toBe("TEAM_NOT_FOUND");
+    for (const name of ["next-team", first]) {
       expect((await teams(["status", name, "--json"])).json(), name).toMatchObject({
         team: "next-team",
         leadAlive: true,

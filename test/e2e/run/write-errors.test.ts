@@ -41,7 +41,6 @@ interface World {
   readonly ended: Promise<number | null>;
   /** The lead's output. */
   out(): string;
-  err(): string;
   /** Kills one teammate. */
   killAnn(): void;
 }
@@ -66,7 +65,7 @@ async function world(): Promise<World> {
     t.env,
     t.home,
   );
-  const [out, err] = [child.stdout, child.stderr].map(textOf);
+  const out = textOf(child.stdout);
   for (const name of ["ann", "bob"])
     await eventually(`${name} at work`, () => existsSync(join(t.home, `${name}-works`)));
   await eventually("the idle lead", () => readStatus(ref, LEAD_NAME)?.state === "idle");
@@ -75,8 +74,7 @@ async function world(): Promise<World> {
     ref,
     lead: child.pid ?? 0,
     ended,
-    out: () => out?.() ?? "",
-    err: () => err?.() ?? "",
+    out,
     killAnn: () => signalProcess(readStatus(ref, "ann")?.process.pid ?? 0, "SIGKILL"),
   };
 }
@@ -126,7 +124,7 @@ describe("a run during a write error", () => {
   );
 
   it.skipIf(!hasPrlimit)(
-    "leaves the team as it is when the lead's conversation cannot be written",
+    "waits in the turn while the lead's conversation cannot be written, and then goes on",
     async () => {
       const w = await world();
       const teams = teamsIn(w.t.env, w.t.home);
@@ -134,12 +132,12 @@ describe("a run during a write error", () => {
       await eventually("the lead at work", () => existsSync(join(w.t.home, "lead-works")));
       limitFiles(w, "0");
       writeFileSync(join(w.t.home, "lead-goes"), "");
-      expect(await w.ended).toBe(1);
-      expect(w.err().trimEnd()).toMatch(
-        /The team is left as it is\. To continue: teams run --resume --team crew$/,
-      );
-      for (const name of ["ann", "bob"]) expect(livenessOfAgent(w.ref, name), name).toBe("alive");
-      expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
+      await eventually("the report", () => /the conversation cannot be saved[\s\S]*EFBIG/.test(w.out()));
+      for (const name of [LEAD_NAME, "ann", "bob"]) expect(livenessOfAgent(w.ref, name), name).toBe("alive");
+      limitFiles(w, "unlimited");
+      await eventually("the idle lead", () => readStatus(w.ref, LEAD_NAME)?.state === "idle");
+      w.killAnn();
+      await expectCompleted(w);
     },
   );
 });

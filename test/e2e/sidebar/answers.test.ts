@@ -39,9 +39,9 @@ async function asking(options: PersonOptions = {}) {
   ];
   expect((await teams(words)).code).toBe(0);
   const person = personInside(t, ["sidebar", "crew"], { size: { width: 60, height: 30 }, ...options });
-  /** Begins to approve; a key that comes with a new request is not its answer. */
+  /** Selects the request, and begins to approve it; a key that comes with a new request is not its answer. */
   const approve = async (): Promise<void> => {
-    person.type("a");
+    person.type("n", "a");
     await eventually("the answer's line", () => {
       if (person.screen().includes("approve dev:")) return true;
       if (person.screen().includes("just appeared")) person.type("a");
@@ -54,12 +54,15 @@ async function asking(options: PersonOptions = {}) {
 describe("a request in the sidebar (S61)", () => {
   it("can be answered with a note that reaches the agent", async () => {
     const { teams, person, approve, made } = await asking();
-    await person.sees(/asks for permission\s+Bash\(touch first\)/);
+    await person.sees(/asks for permission\s+▌?\s*Bash\(touch first\)/);
+    // The cursor is on the lead, which asks nothing.
+    person.type("a");
+    await person.sees("team-lead asks nothing");
     await approve();
     person.type("-l", "but gently");
     person.type("Enter");
     // Its row shows the command a moment before the request can be answered.
-    await person.sees(/asks for permission\s+Bash\(touch second\)/);
+    await person.sees(/asks for permission\s+▌?\s*Bash\(touch second\)/);
     expect(made("first")).toBe(true);
     person.type("r", "Enter");
     const inbox = await teams(["inbox", "dev", "--all", "--json"]);
@@ -74,14 +77,14 @@ describe("a request in the sidebar (S61)", () => {
 
   it("appears without a slow check", async () => {
     const { t, teams, person } = await asking({ env: { NODE_OPTIONS: `--require ${NO_SLOW_CHECK}` } });
-    await person.sees(/asks for permission\s+Bash\(touch first\)/);
+    await person.sees(/asks for permission\s+▌?\s*Bash\(touch first\)/);
     const { requests } = t.paths("crew");
     const [first = ""] = readdirSync(requests);
     const answered = teams(["approve", first.replace(/\.json$/, "")]);
     await eventually("the next request", () =>
       readdirSync(requests).some((name) => name.endsWith(".json") && name !== first),
     );
-    await person.sees(/asks for permission\s+Bash\(touch second\)/);
+    await person.sees(/asks for permission\s+▌?\s*Bash\(touch second\)/);
     await answered;
     await teams(["kill", "crew", "--force", "--team", "crew"]);
   });
@@ -97,10 +100,10 @@ describe("a request in the sidebar (S61)", () => {
       // A permission request that it has left is listed for a moment more, and an answer would be meant for it.
       await eventually("its crash as the only request", () => {
         const shown = person.screen();
-        return /dev crashed\s+SIGKILL/.test(shown) && !shown.includes("asks for permission");
+        return /dev crashed\s+▌?\s*SIGKILL/.test(shown) && !shown.includes("asks for permission");
       });
     };
-    await person.sees(/asks for permission\s+Bash\(touch first\)/);
+    await person.sees(/asks for permission\s+▌?\s*Bash\(touch first\)/);
     await crash();
     await approve();
     person.type("Enter");
@@ -114,9 +117,9 @@ describe("a request in the sidebar (S61)", () => {
 
   it("takes only the first answer", async () => {
     const { teams, person, made } = await asking();
-    await person.sees(/asks for permission\s+Bash\(touch first\)/);
+    await person.sees(/asks for permission\s+▌?\s*Bash\(touch first\)/);
     const [first] = (await teams(["approvals", "--json"])).json<{ approvals: { id: string }[] }>().approvals;
-    person.type("r");
+    person.type("n", "r");
     await person.sees("reject dev:");
     expect((await teams(["approve", first?.id ?? ""])).code).toBe(0);
     await eventually("the first command", () => made("first"));

@@ -87,10 +87,15 @@ it("sidebar › opens beside the lead, its keys go to panes, hide and close, and
       )
       .map(() => "j"),
   ];
-  t.tmux("send-keys", "-t", sidebar, ...toAda, "Enter");
-  await eventually("ada's pane", () => client() === `crew ${paneOf("ada")}`);
-  t.tmux("send-keys", "-t", sidebar, "g", "Enter");
-  await eventually("the lead's pane", () => client() === `mine ${person.pane}`);
+  // The sidebar may read later than status that a pane is there.
+  const enters = (keys: readonly string[], there: string): Promise<unknown> =>
+    eventually(there, () => {
+      if (client() === there) return true;
+      t.tmux("send-keys", "-t", sidebar, ...keys, "Enter");
+      return false;
+    });
+  await enters(toAda, `crew ${paneOf("ada")}`);
+  await enters(["g"], `mine ${person.pane}`);
   const windowOf = (name: string) =>
     t.tmux("display-message", "-p", "-t", paneOf(name) ?? "", "#{window_name} #{window_panes}");
   t.tmux("send-keys", "-t", sidebar, ...toAda, "h");

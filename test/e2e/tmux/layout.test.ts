@@ -73,6 +73,30 @@ it("pane border › shows a crash until the teammate is restarted", async () => 
   expect((await teams(["kill", "--team", "crew", "--force"])).code).toBe(0);
 });
 
+it("pane border › does not name the tasks of a crashed teammate, and its pane says that its conversation continues", async () => {
+  const { tmux, teams } = await team();
+  const start = { name: "TaskUpdate", input: { taskId: "1", owner: "ada", status: "in_progress" } };
+  const turns = [{ tools: [start] }, { say: "half", delayMs: 600_000 }];
+  writeFileSync(join(tmux.home, "play.json"), JSON.stringify({ version: 1, agents: { "*": turns } }));
+  expect((await teams(["task", "add", "Build it"])).code).toBe(0);
+  expect((await teams(["spawn", "ada", ...SPAWN, "--prompt", "begin"])).code).toBe(0);
+  const pane = paneOf(tmux, "ada");
+  const border = () =>
+    tmux.tmux("display-message", "-p", "-t", pane, "#{E:pane-border-format}").replaceAll(/#\[.*?\]/g, "");
+  await eventually("its task", () => border().trim() === "ada running #1");
+  const { members } = (await teams(["status", "--json"])).json<{
+    members: { name: string; pid: number }[];
+  }>();
+  signalProcess(members.find(({ name }) => name === "ada")?.pid ?? 0, "SIGKILL");
+  await eventually("its crash", () => border().trim() === "ada crashed");
+  const shown = () => tmux.tmux("capture-pane", "-p", "-t", pane);
+  await eventually("the key hint", () => shown().includes("r + Enter starts it again"));
+  expect(shown()).not.toContain("continues its conversation");
+  tmux.tmux("send-keys", "-t", pane, "r", "Enter");
+  await eventually("the note", () => shown().includes("continues its conversation"));
+  expect((await teams(["kill", "--team", "crew", "--force"])).code).toBe(0);
+});
+
 it("hide and show › are refused for a teammate without a pane", async () => {
   const { teams } = await team();
   expect((await teams(["spawn", "dot", ...SPAWN, "--teammate-mode", "process"])).code).toBe(0);

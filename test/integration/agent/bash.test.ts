@@ -10,6 +10,7 @@ import { bashTool } from "../../../src/agent/tools/bash.ts";
 import { scratchDirectory } from "../../../src/os/files/app-directories.ts";
 import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { hasShell } from "../../support/attack/throwaway.ts";
+import { GIT_IDENTITY, git } from "../../support/files/git.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { overAfter } from "../../support/timing/held-timer.ts";
 
@@ -26,9 +27,12 @@ afterEach(() => {
   rmSync(cwd, { recursive: true, force: true });
 });
 
-function bash(command: string, more: Partial<ToolContext> & { timeout?: number } = {}): Promise<ToolResult> {
-  const { timeout, ...context } = more;
-  const input = { command, ...(timeout === undefined ? {} : { timeout }) };
+function bash(
+  command: string,
+  more: Partial<ToolContext> & { timeout?: number; run_in_background?: boolean } = {},
+): Promise<ToolResult> {
+  const { timeout, run_in_background = false, ...context } = more;
+  const input = { command, run_in_background, ...(timeout === undefined ? {} : { timeout }) };
   const signal = new AbortController().signal;
   return bashTool.execute(input, {
     cwd,
@@ -133,6 +137,72 @@ describe("Bash tool", () => {
     expect(readFileSync(join(cwd, "=mytool"), "utf8")).toBe("x\n");
     const { content } = await bash("mytool; echo $ZSH_VERSION", { snapshot: async () => snapshot });
     expect(content).toMatch(/^mine\n\d/);
+  });
+
+  describe("without a terminal", () => {
+    const HINT = "There is no terminal for an editor";
+    /** An editor that waits for a person, as one that nobody sees. */
+    const hanging = (): string => {
+      const file = join(cwd, "editor");
+      writeFileSync(file, "#!/bin/sh\nexec sleep 600\n", { mode: 0o755 });
+      return file;
+    };
+    const repository = (): string => {
+      const editor = hanging();
+      Object.assign(env, GIT_IDENTITY, { EDITOR: editor, VISUAL: editor, GIT_EDITOR: editor, PAGER: editor });
+      git(cwd, "init", "--quiet");
+      git(cwd, "commit", "--quiet", "--allow-empty", "--message", "one");
+      git(cwd, "commit", "--quiet", "--allow-empty", "--message", "two");
+      for (const name of ["core.editor", "sequence.editor", "core.pager"]) git(cwd, "config", name, editor);
+      return editor;
+    };
+
+    test.each([
+      "git commit --allow-empty --amend",
+      "git rebase -i HEAD~1",
+      "git rebase --root -i",
+      "git tag -a v1",
+      "EDITOR= git commit --allow-empty",
+    ])("%s fails at once, and says why", async (command) => {
+      repository();
+      const { content, isError } = await bash(command, { timeout: 60_000 });
+      expect([isError, content]).toEqual([true, expect.stringContaining(HINT)]);
+    });
+
+    test.each([
+      "EDITOR=true git commit --allow-empty --amend",
+      "GIT_EDITOR=: git rebase -i HEAD~1",
+      "EDITOR='sed -i.bak \"s/two/a three/\"' git commit --allow-empty --amend && git log -1 --format=%s | grep 'a three'",
+      "GIT_SEQUENCE_EDITOR=true git rebase -i HEAD~1",
+      "git -p log -1",
+    ])("%s works: its editor needs none", async (command) => {
+      repository();
+      expect(await bash(command, { timeout: 60_000 })).toMatchObject({ isError: false });
+    });
+
+    test("an editor that start-up files of the shell set does not win, in bash and zsh", async () => {
+      const editor = repository();
+      const exports = `export EDITOR='${editor}' VISUAL='${editor}' GIT_EDITOR='${editor}' GPG_TTY=/dev/tty\n`;
+      const show = 'git commit --allow-empty --amend; echo "$EDITOR $VISUAL [$GPG_TTY]"';
+      env.BASH_ENV = join(cwd, "start");
+      writeFileSync(env.BASH_ENV, exports);
+      writeFileSync(join(cwd, ".zshenv"), exports);
+      for (const shell of ["", "bash", "zsh"].filter((name) => name === "" || hasShell(name))) {
+        const snapshot = join(cwd, `snapshot-${shell}-1-a.sh`);
+        writeFileSync(snapshot, exports);
+        const context = shell === "" ? {} : { snapshot: async () => snapshot };
+        const { content } = await bash(show, { timeout: 60_000, ...context });
+        expect(content, shell).toContain(HINT);
+        expect(content.trim(), shell).toMatch(/^false # [^/]*\[\]$/m);
+      }
+    });
+
+    test("a command in the background ends too", async () => {
+      repository();
+      const background = new BackgroundTasks({ cwd, secrets: [] });
+      await bash("git commit --allow-empty --amend", { background, run_in_background: true });
+      await eventually("its end", () => background.running === 0);
+    });
   });
 
   test("sources the shell snapshot before the command, and ignores one of another shell", async () => {

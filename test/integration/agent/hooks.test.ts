@@ -84,11 +84,12 @@ describe("Hooks.run", () => {
   });
 
   it.each([
-    ["exit 1", 600],
-    ["sleep 600", 0.3],
-  ])("lets a tool call continue after the failure of its guard: %s", async (command, timeout) => {
-    const { run } = hooksOf([command], { event: "PreToolUse", timeout });
+    ["exit 1", 600, "exit 1"],
+    ["sleep 600", 0.3, "timeout"],
+  ])("lets a tool call continue after the failure of its guard: %s", async (command, timeout, reason) => {
+    const { run, notices } = hooksOf([command], { event: "PreToolUse", timeout });
     expect((await run()).stopped).toBeUndefined();
+    expect(notices).toEqual([expect.stringMatching(new RegExp(`error.*${reason}`))]);
   });
 
   it("gives the hook no terminal and no API key, and redacts secrets it prints (S75)", async () => {

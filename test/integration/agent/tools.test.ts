@@ -226,6 +226,30 @@ describe("Write tool", () => {
     expect([change, display, content]).toEqual([undefined, undefined, expect.stringContaining("Replaced")]);
   });
 
+  test.each([
+    ["CRLF", "one\r\ntwo\r\n", "1\n2\n3\n", "1\r\n2\r\n3\r\n", " It keeps its CRLF line ends."],
+    ["CRLF that the content has", "one\r\n", "1\r\n2\r\n", "1\r\n2\r\n", ""],
+    ["the byte order mark", "\ufeffone\n", "1\n", "\ufeff1\n", " It keeps its byte order mark."],
+    ["a mark that the content has", "\ufeffone\n", "\ufeff1\n", "\ufeff1\n", ""],
+    [
+      "both",
+      "\ufeffone\r\n",
+      "1\n",
+      "\ufeff1\r\n",
+      " It keeps its CRLF line ends. It keeps its byte order mark.",
+    ],
+    ["LF of most lines", "one\r\ntwo\nthree\n", "1\n2\n", "1\n2\n", ""],
+    ["nothing of an empty file", "", "1\r\n", "1\r\n", ""],
+  ])("keeps the form of a file: %s", async (_, text, content, after, note) => {
+    put("a", text);
+    await use(readTool, { file_path: "a" });
+    const planned = await writeTool.plannedChange?.({ file_path: at("a"), content }, context, true);
+    const result = await use(writeTool, { file_path: "a", content });
+    expect(readFileSync(at("a"), "utf8")).toBe(after);
+    expect(result.content.endsWith(`).${note}`)).toBe(true);
+    expect(result.change).toEqual(planned);
+  });
+
   test("refuses a directory as its path", async () => {
     expect((await use(writeTool, { file_path: ".", content: "" })).isError).toBe(true);
   });
@@ -290,6 +314,45 @@ describe("Edit tool", () => {
   });
 
   test.each([
+    ["in a CRLF file", "one\r\ntwo\r\n", "two", "two\nand a half", "one\r\ntwo\r\nand a half\r\n"],
+    ["at the end of a CRLF file", "one\r\ntwo", "two", "two\nthree\n", "one\r\ntwo\r\nthree\r\n"],
+    ["in an LF file", "one\ntwo\n", "one", "1\r\n1.5", "1\n1.5\ntwo\n"],
+    ["in a file without line ends", "one", "one", "1\n2", "1\n2"],
+    ["in the CRLF part of a mixed file", "a\nb\nx\r\ny\r\n", "x", "x\nz", "a\nb\nx\r\nz\r\ny\r\n"],
+    ["in the LF part of a mixed file", "a\nb\nx\r\ny\r\n", "a", "a\nz", "a\nz\nb\nx\r\ny\r\n"],
+    ["across both parts", "a\nx\r\ny\n", "a\nx\ny", "b", "b\n"],
+    ["from a line end to the next", "a\r\nb\r\nc", "\nb\n", "\n", "a\r\nc"],
+    ["for carriage returns in old_string", "a\r\nb\r\n", "a\r\nb", "c\nd", "c\r\nd\r\n"],
+  ])("gives new line ends the form of their place: %s", async (_, text, old_string, new_string, after) => {
+    expect((await edit(text, { old_string, new_string })).isError).toBeUndefined();
+    expect(now()).toBe(after);
+  });
+
+  test("keeps the byte order mark, which Read does not show", async () => {
+    put("a", "\ufeffone\ntwo\n");
+    expect((await use(readTool, { file_path: "a" })).content).toMatch(/^ +1\tone\n/);
+    const { change } = await use(editTool, { file_path: "a", old_string: "one\n", new_string: "1\n" });
+    expect([now(), change]).toEqual(["\ufeff1\ntwo\n", ["@@ -1,2 +1,2 @@", "-one", "+1", " two"]]);
+  });
+
+  test("changes a valid file that holds a replacement character", async () => {
+    expect((await edit("a \ufffd b", { old_string: "b", new_string: "c" })).isError).toBeUndefined();
+    expect(now()).toBe("a \ufffd c");
+  });
+
+  test("replaces all places of a file with CRLF, each with its own line ends", async () => {
+    const text = `${"x\r\n".repeat(3)}x\n`;
+    await edit(text, { old_string: "x", new_string: "x\ny", replace_all: true });
+    expect(now()).toBe(`${"x\r\ny\r\n".repeat(3)}x\ny\n`);
+  });
+
+  test.each([
+    [
+      "line ends that differ only in their form",
+      "a\r\nb",
+      { old_string: "a\r\nb", new_string: "a\nb" },
+      "the same",
+    ],
     ["an old_string that occurs twice", "x x", { old_string: "x", new_string: "y" }, "occurs 2 times"],
     ["an old_string that does not occur", "x", { old_string: "z", new_string: "y" }, "does not occur"],
     ["a new_string equal to old_string", "x", { old_string: "x", new_string: "x" }, "the same"],
@@ -411,6 +474,8 @@ describe.each(engines)("Grep with %s", (name, engine) => {
       expect(await found("one.*two", { multiline: true })).toEqual(["b.txt:2+2:TODO one\r\ntodo two"]);
       expect(await found("\\bTODO\\s\\w+$", { path: at("b.txt") })).toEqual(["b.txt:2+1:TODO one"]);
       expect(await found("nowhere")).toEqual([]);
+      put("empty-first", "\nfoo\n");
+      expect(await found("\\nfoo", { multiline: true, glob: "empty*" })).toEqual(["empty-first:1+2:\nfoo"]);
     },
   );
 

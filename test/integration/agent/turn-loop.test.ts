@@ -910,8 +910,8 @@ describe("resumed conversation", () => {
     const again = agent({ turns });
     expectValid(again.messages);
     expect(resultsOf(again.messages)).toEqual([expect.stringContaining("restarted")]);
-    expect(readFileSync(path(), "utf8")).toBe(`${upToCall}\n`);
     await again.run(input("b", ["k2"]), never);
+    expect(readFileSync(path(), "utf8").startsWith(`${upToCall}\n{`)).toBe(true);
     expectValid(agent({ turns }).messages);
     expect([...agent({ turns }).handledKeys]).toEqual(["k1", "k2"]);
   });

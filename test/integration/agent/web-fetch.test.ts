@@ -140,6 +140,16 @@ describe("WebFetch tool", () => {
     await eventually("the end of the connection", () => left);
   });
 
+  test("cuts a page that is too long between two characters", async () => {
+    const url = await serve((_, response) => {
+      response.writeHead(200, { "content-type": "text/plain; charset=utf-8" });
+      response.end(`a${"漢".repeat(1_000_000)}`);
+    });
+    const { content } = await get(url);
+    const [, file = ""] = /all of it is in (\S+)\)/.exec(content) ?? [];
+    expect(readFileSync(file, "utf8")).toMatch(/^a漢+$/);
+  });
+
   test.each([
     ["nested too deeply to read", `${"<b>".repeat(20_000)}x`, "(200, text/html)\n\n..."],
     ["nested 400,000 levels deep", "<div>".repeat(400_000), "could not be converted to text"],
@@ -286,6 +296,6 @@ test("webPage › opens a new connection for each page", async () => {
     sockets.add(request.socket);
     response.end("x");
   });
-  for (let i = 0; i < 3; i += 1) await webPage(new URL(url), () => true, context.signal);
+  for (let i = 0; i < 3; i += 1) await webPage(new URL(url), () => true, {}, context.signal);
   expect(sockets.size).toBe(3);
 });

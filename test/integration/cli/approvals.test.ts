@@ -145,6 +145,31 @@ describe("the request that approve and reject mean", () => {
     expect((await cli(["approvals", "--json"])).json<{ approvals: object[] }>().approvals).toHaveLength(left);
   });
 
+  it("is shown on a terminal with the default that would be its answer, unless a note is", async () => {
+    const cli = cliIn();
+    await cli(["create", "crew"]);
+    const ref = teamRef({ root: cli.root, runtime: join(cli.directory, "runtime", "teams") }, "crew");
+    await addMembers(ref, [{ name: "ben", cwd: cli.directory }]);
+    const payload = { question: "Which branch?", default: "main" };
+    for (const at of [1, 2])
+      openRequest(ref, {
+        id: `question-${at}@ben`,
+        kind: "question",
+        from: "ben",
+        summary: "Which?",
+        payload,
+        at,
+      });
+    const asked = await cli(["approve"], { terminal: true, stdin: "n\n" });
+    expect(asked.out).toMatch(
+      /Which branch\?[\s\S]*default: main[\s\S]*Approve this question of ben\? \[y\/N\] /,
+    );
+    expect(asked.out).toContain("Nothing was answered.");
+    const named = await cli(["approve", "--note", "dev"], { terminal: true });
+    expect([named.code, named.out]).toEqual([0, expect.stringContaining("Answered: question of ben")]);
+    expect(named.out).not.toContain("[y/N]");
+  });
+
   it("is none if several ids begin with the words, or nothing waits", async () => {
     const cli = await waiting();
     const several = await cli(["reject", "plan_approval-1", "--json"]);

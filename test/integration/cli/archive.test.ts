@@ -2,8 +2,10 @@ import { execFileSync, spawn } from "node:child_process";
 import {
   existsSync,
   lstatSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -186,6 +188,15 @@ describe("teams delete --backup", () => {
     );
     expect((await teams(["import", file])).code).toBe(0);
     expect(await tasksOf(teams, "my-review")).toMatchObject({ tasks: [{ subject: "Read it" }] });
+  });
+
+  it("says that the archive is in a git worktree, as export does", async () => {
+    const teams = await home();
+    mkdirSync(join(teams.directory, ".git"));
+    const top = realpathSync(teams.directory);
+    const warning = `It is in the git worktree ${top}, and contains whole conversations: move it, or don't commit it.\n`;
+    expect((await teams(["export", "my-review", "-o", "again.tar.gz"])).out).toContain(warning);
+    expect((await teams(["delete", "my-review", "--backup"])).out).toContain(warning);
   });
 
   it("deletes nothing if it cannot save", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { cliIn } from "../../support/processes/in-process-cli.ts";
@@ -20,6 +20,20 @@ describe("completion install", () => {
     symlinkSync("dotfile", join(home, ".zshrc"));
     expect((await run("install")).code).toBe(0);
     expect(readFileSync(join(home, "dotfile"), "utf8")).toContain("# >>> teams completion >>>");
+  });
+
+  it("writes through a link that leads nowhere, and names one that leads in a circle", async () => {
+    const { run, home } = user();
+    symlinkSync("dotfiles/zshrc", join(home, ".zshrc"));
+    expect((await run("install")).code).toBe(0);
+    expect(readlinkSync(join(home, ".zshrc"))).toBe("dotfiles/zshrc");
+    expect(readFileSync(join(home, "dotfiles/zshrc"), "utf8")).toContain("# >>> teams completion >>>");
+    const circle = user();
+    symlinkSync(".zshrc", join(circle.home, ".zshrc"));
+    const refused = await circle.run("install");
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining(join(circle.home, ".zshrc"))]);
+    expect(refused.err).not.toContain("defect");
+    expect(existsSync(join(circle.home, ".local"))).toBe(false);
   });
 
   it("changes nothing if its lines are damaged, or its script is not its own", async () => {

@@ -261,6 +261,22 @@ describe("teams inbox", () => {
     expect(await inboxOf(teams, "team-lead", "--unread")).toEqual([]);
   });
 
+  it("counts as seen what it shows to a person at a terminal who leads by hand, and nothing else", async () => {
+    const teams = await teamOf("dev");
+    const person = { terminal: true, env: { TERM: "xterm" } };
+    await teams(["send", "dev", "for dev"]);
+    await teams(["send", "team-lead", "one", "--as", "dev"]);
+    await teams(["inbox"]);
+    await teams(["inbox", "--json"], person);
+    await teams(["inbox"], { ...person, env: { ...person.env, TEAMS_AGENT: "dev@review" } });
+    expect(await inboxOf(teams, "team-lead", "--unread")).toHaveLength(1);
+    expect((await teams(["inbox"], person)).out).toContain("queued");
+    expect(await inboxOf(teams, "team-lead", "--unread")).toEqual([]);
+    expect((await teams(["inbox"], person)).out).toContain("delivered");
+    await teams(["inbox", "dev"], person);
+    expect(await inboxOf(teams, "dev", "--unread")).toHaveLength(1);
+  });
+
   it("reports a broken inbox and shows the recovered messages; send reports the repair", async () => {
     const teams = await teamOf("dev");
     await teams(["send", "team-lead", "one", "--as", "dev"]);

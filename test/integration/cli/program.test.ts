@@ -89,6 +89,17 @@ describe("runProgram", () => {
     expect(ended.error().hint).not.toBe("");
   });
 
+  it.each([
+    ["an unknown option", ["run", "--foo", "bar"], /^Usage: /],
+    ["an unknown option of a name", ["status", "--foo"], /^Usage: /],
+    ["a text of several words", ["send", "ada", "--hello you"], /^Write a word .* as in: -- '--hello you'\./],
+    ["a word of a text", ["run", "use", "the", "-x", "flag"], /^Write a word .* as in: -- -x\./],
+    ["a mistyped option", ["run", "--verbos"], /^Did you mean --verbose\?/],
+  ])("mentions -- for what can be meant as a text: %s", async (_, words, hint) => {
+    const { code, err } = await cliIn()(words);
+    expect([code, err.split("hint: ")[1]]).toEqual([2, expect.stringMatching(hint)]);
+  });
+
   it("treats --json after -- as an operand", async () => {
     const ended = await cliIn()(["status", "--", "--json"]);
     expect(ended.err).toContain("teams: ");

@@ -57,6 +57,37 @@ describe("teams task", () => {
     expect((await teams(["task", "list", "--json"])).json<{ tasks: unknown[] }>().tasks).toHaveLength(1);
   });
 
+  it("add and update set what lists show while it is worked on; an empty value removes it", async () => {
+    const teams = await team();
+    await taskOf(teams, ["add", "Write the report", "--active-form", "Writing the report"]);
+    await taskOf(teams, ["update", "1", "--status", "in_progress", "--owner", "writer"]);
+    expect((await teams(["status"])).out).toContain("Writing the report");
+    expect(await taskOf(teams, ["update", "1", "--active-form", "Writing"])).toMatchObject({
+      activeForm: "Writing",
+    });
+    expect(await taskOf(teams, ["update", "1", "--active-form", ""])).not.toHaveProperty("activeForm");
+  });
+
+  it("dep --remove lets a task no longer wait, in both files, and notifies its owner", async () => {
+    const teams = await team();
+    for (const subject of ["one", "two"]) await taskOf(teams, ["add", subject]);
+    await taskOf(teams, ["add", "three", "--blocked-by", "1,2", "--owner", "writer"]);
+    const notices = async (): Promise<number> =>
+      (await teams(["inbox", "writer", "--json"])).out.split("isFree").length - 1;
+    expect(await taskOf(teams, ["dep", "3", "1", "--remove"])).toMatchObject({ blockedBy: ["2"] });
+    expect(await taskOf(teams, ["show", "1"])).toMatchObject({ blocks: [] });
+    expect(await notices()).toBe(0);
+    expect((await teams(["task", "dep", "3", "2", "--remove"])).out).toContain(
+      "Task #3 no longer waits for #2.",
+    );
+    expect(await notices()).toBe(1);
+    const refused = await teams(["task", "dep", "3", "2", "--remove", "--json"]);
+    expect(refused.error()).toMatchObject({
+      code: "INVALID_INPUT",
+      message: "Task #3 does not wait for #2; nothing was changed.",
+    });
+  });
+
   it("update --no-owner unassigns a task", async () => {
     const teams = await team();
     await taskOf(teams, ["add", "Fix it", "--owner", "dev"]);

@@ -9,17 +9,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
+import { discardWorktree, removeWorktree } from "../../../src/git/remove-worktree.ts";
 import { checkoutOf } from "../../../src/git/repository.ts";
 import { aheadBehind, changesIn } from "../../../src/git/status.ts";
-import {
-  addWorktree,
-  commitsOnNoBranch,
-  discardWorktree,
-  removeWorktree,
-  rollBackWorktree,
-  unsavedIn,
-  type WorktreeRequest,
-} from "../../../src/git/worktree.ts";
+import { discardLoss, unsavedIn } from "../../../src/git/unsaved.ts";
+import { addWorktree, rollBackWorktree, type WorktreeRequest } from "../../../src/git/worktree.ts";
 import { GIT_IDENTITY, git } from "../../support/files/git.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
@@ -85,6 +79,21 @@ describe("creating a worktree", () => {
     ]);
     const given = await add({ name: "ben", branch: "feature", branchIsGiven: true });
     expect([given.branch, given.madeBranch]).toEqual(["feature", false]);
+  });
+
+  test.each([
+    [["teams"], "teams-2/review/ada"],
+    [["teams", "teams-2"], "teams-3/review/ada"],
+    [["teams/review"], "teams/review-2/ada"],
+    [["teams/review/ada/old"], "teams/review/ada-2"],
+    [["teams/review/ada", "teams/review/ada-2/old"], "teams/review/ada-3"],
+    [["teams", "teams-2/review", "teams-2/review-2/ada"], "teams-2/review-2/ada-2"],
+  ])("picks a free branch beside the branches %s, which git allows no other near", async (taken, free) => {
+    for (const branch of taken) git(repository, "branch", branch);
+    const { branch, path } = await add();
+    expect(branch).toBe(free);
+    expect(git(path, "branch", "--show-current")).toBe(free);
+    expect((await add({ name: "ben" })).branch).toMatch(/-\d$/);
   });
 
   test("carries over changed and untracked files, and leaves the user's index unchanged", async () => {
@@ -193,11 +202,11 @@ describe("S46: removing a worktree", () => {
     const { path } = await add();
     expect(await unsavedIn(path, MADE, ENV)).toBeUndefined();
     writeFileSync(join(path, "new.txt"), "new\n");
-    expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 0, untracked: 1, commits: 0 });
+    expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 0, untracked: 1, commits: 0, nested: [] });
     commit(path, "second");
-    expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 0, untracked: 0, commits: 1 });
+    expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 0, untracked: 0, commits: 1, nested: [] });
     writeFileSync(join(path, "src/one.txt"), "changed\n");
-    expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 1, untracked: 0, commits: 1 });
+    expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 1, untracked: 0, commits: 1, nested: [] });
   });
 
   test("ignores commits that another branch has, but counts those of a detached HEAD", async () => {
@@ -209,7 +218,7 @@ describe("S46: removing a worktree", () => {
     git(path, "checkout", "--quiet", "--detach");
     writeFileSync(join(path, "more.txt"), "more\n");
     commit(path, "third");
-    expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 0, untracked: 0, commits: 1 });
+    expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 0, untracked: 0, commits: 1, nested: [] });
   });
 
   test("counts the commits on its branch even if HEAD has left it", async () => {
@@ -217,7 +226,7 @@ describe("S46: removing a worktree", () => {
     writeFileSync(join(path, "new.txt"), "new\n");
     commit(path, "second");
     git(path, "checkout", "--quiet", "--detach", "main");
-    expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 0, untracked: 0, commits: 1 });
+    expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 0, untracked: 0, commits: 1, nested: [] });
     git(repository, "branch", "-D", "--quiet", MADE);
     expect(await unsavedIn(path, MADE, ENV)).toBeUndefined();
   });
@@ -235,7 +244,7 @@ describe("S46: removing a worktree", () => {
     rmSync(join(path, ".git"));
     for (const ask of [
       () => unsavedIn(path, MADE, ENV),
-      () => commitsOnNoBranch(path, ENV),
+      () => discardLoss(path, ENV),
       () => removeWorktree(path, branch, ENV),
       () => discardWorktree(path, ENV),
     ])
@@ -263,11 +272,11 @@ describe("S46: removing a worktree", () => {
     const { path } = await add();
     writeFileSync(join(path, "new.txt"), "new\n");
     commit(path, "second");
-    expect(await commitsOnNoBranch(path, ENV)).toBe(0);
+    expect(await discardLoss(path, ENV)).toBeUndefined();
     git(path, "checkout", "--quiet", "--detach");
     writeFileSync(join(path, "more.txt"), "more\n");
     commit(path, "third");
-    expect(await commitsOnNoBranch(path, ENV)).toBe(1);
+    expect(await discardLoss(path, ENV)).toEqual({ commits: 1, nested: [] });
   });
 
   test("deletes the branch on removal, and keeps it on discard", async () => {

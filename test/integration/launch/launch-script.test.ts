@@ -77,6 +77,18 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     expect(run.exit()?.lastLines.at(-1)).toBe("<[secret]> <[secret][secret]> <short>");
   });
 
+  test("redacts the credentials of proxies in the recorded lines", async () => {
+    const env = {
+      HTTPS_PROXY: "http://ada:hunter2hunter2@proxy.test:3128",
+      all_proxy: "a:b@proxy.test:1",
+      NO_PROXY: "localhost",
+    };
+    const argv = ["/bin/sh", "-c", 'echo "<$HTTPS_PROXY> <hunter2hunter2> <$all_proxy> <$NO_PROXY>"; exit 7'];
+    const run = await launched(shell, { argv, env });
+    expect(await run.bell.wait()).toBe("rung");
+    expect(run.exit()?.lastLines.at(-1)).toBe("<http://[secret]> <[secret]> <[secret]> <localhost>");
+  });
+
   test("keeps a crashed pane open, restarts on r and Enter, and closes on q and Enter", async () => {
     const run = await launched(shell);
     run.type("exit 3");

@@ -29,12 +29,14 @@ const SHELLS = [
 ];
 const FISH = "/usr/bin/fish";
 
+const HTTPS_PROXY = "http://ada:proxy-sesame@proxy.test:3128";
 const STARTUP = `
 export SECRET_TOKEN=hunter2
 export PATH="$HOME/own bin:$PATH"
 set -o noclobber
 alias hi='echo "hi  there"'
 alias up="upload --token '$API_TOKEN'"
+alias far="curl -x '$HTTPS_PROXY'"
 greet() { echo "hello $1"; }
 `;
 
@@ -203,6 +205,6 @@ function homeWith(file: string, text: string): string {
 }
 
 function take(home: string, shell: string, timeoutMs = 240_000): Promise<string | undefined> {
-  const env = { HOME: home, PATH: "/usr/bin:/bin", TERM: "dumb", API_TOKEN: "open sesame" };
+  const env = { HOME: home, PATH: "/usr/bin:/bin", TERM: "dumb", API_TOKEN: "open sesame", HTTPS_PROXY };
   return takeSnapshot({ root: join(home, "root"), shell, env, now: 1_700_000_000_000, timeoutMs });
 }

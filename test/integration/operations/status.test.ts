@@ -1,11 +1,17 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { renameSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Backend } from "../../../src/backend/backend.ts";
 import { prepareStarts } from "../../../src/launch/prepare.ts";
 import { runState } from "../../../src/operations/run/run-state.ts";
 import { teamStatus } from "../../../src/operations/status.ts";
-import { ownIdentity } from "../../../src/os/process/identity.ts";
+import { identityOf, ownIdentity } from "../../../src/os/process/identity.ts";
+import { withMetadata } from "../../../src/schema/member-metadata.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
+import type { StartClaim } from "../../../src/schema/start-claim.ts";
 import type { Task } from "../../../src/schema/task.ts";
+import { updateTeam } from "../../../src/team/config/config.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { claimStarts } from "../../../src/team/members/start-claims.ts";
 import { writePlace } from "../../../src/team/records/read-records.ts";
@@ -107,13 +113,35 @@ test("teamStatus › counts each member's messages by state (S28)", async () => 
   expect(members[1]).toMatchObject({ unread: 2, mail: { queued: 2, delivered: 0, inTurn: 1 } });
 });
 
+const PLACE = { instance: "new", backend: "tmux", panePid: process.pid, spawnedAt: 1 };
+
+/** Returns the state of the member `a`, and the number of open requests. */
+async function stateIn(ref: TeamRef, ctx = lookingContext(ref)): Promise<unknown[]> {
+  const { members, approvals } = await teamStatus(ctx);
+  return [members.find(({ name }) => name === "a")?.state, approvals.length];
+}
+
+test("teamStatus › shows a member as exited whose process ends as agreed while it looks", async () => {
+  const ref = await testTeam(["a"]);
+  const agent = spawn("sleep", ["1000"]);
+  onTestFinished(() => void agent.kill("SIGKILL"));
+  const process = identityOf(agent.pid ?? 0) ?? deadProcess();
+  writePlace(ref, "a", { ...PLACE, instance: "i" });
+  writeStatus(ref, "a", statusOf({ instance: "i", process, state: "idle" }));
+  const ctx = lookingContext(ref);
+  const present = async (): Promise<ReadonlySet<string>> => {
+    writeStatus(ref, "a", statusOf({ instance: "i", process, state: "exited" }));
+    agent.kill("SIGKILL");
+    await once(agent, "exit");
+    return new Set();
+  };
+  const backend = { ...ctx.backends.of("tmux"), present } as unknown as Backend;
+  const busy = { ...ctx, backends: { ...ctx.backends, of: () => backend } };
+  expect(await stateIn(ref, busy)).toEqual(["exited", 0]);
+});
+
 describe("teamStatus › shows a member as starting", () => {
   const dead = deadProcess();
-  const PLACE = { instance: "new", backend: "tmux", panePid: process.pid, spawnedAt: 1 };
-  const stateIn = async (ref: TeamRef, ctx = lookingContext(ref)) => {
-    const { members, approvals } = await teamStatus(ctx);
-    return [members.find(({ name }) => name === "a")?.state, approvals.length];
-  };
   const own = () => ({ paneProcStart: ownIdentity().procStart });
 
   test("when it has a place and no status, also for a command without backends", async () => {
@@ -124,6 +152,34 @@ describe("teamStatus › shows a member as starting", () => {
     expect(await stateIn(ref, files)).toEqual(["starting", 0]);
     // A backend that does not list the place knows that it is gone.
     expect(await stateIn(ref)).toEqual(["crashed", 1]);
+  });
+
+  test("although its start ends, with the process that began it, while a status is collected", async () => {
+    const ref = await testTeam(["other", "a"]);
+    const spawner = spawn("sleep", ["1000"]);
+    onTestFinished(() => void spawner.kill("SIGKILL"));
+    writeStatus(ref, "other", statusOf({ instance: "o" }));
+    writePlace(ref, "other", { ...PLACE, instance: "o" });
+    const claim = (startClaim: StartClaim | undefined) =>
+      updateTeam(ref, (config) => ({
+        ...config,
+        members: config.members.map((one) => (one.name === "a" ? withMetadata(one, { startClaim }) : one)),
+      }));
+    const by = identityOf(spawner.pid ?? 0) ?? deadProcess();
+    await claim({ instance: "new", first: true, by, at: Date.now() });
+    const ctx = lookingContext(ref);
+    expect(await stateIn(ref, ctx)).toEqual(["starting", 0]);
+    // Between the records of the members and the verdict on them.
+    const present = async (): Promise<ReadonlySet<string>> => {
+      writePlace(ref, "a", { ...PLACE, ...own() });
+      await claim(undefined);
+      spawner.kill("SIGKILL");
+      await once(spawner, "exit");
+      return new Set(["o"]);
+    };
+    const backend = { ...ctx.backends.of("tmux"), present } as unknown as Backend;
+    const busy = { ...ctx, backends: { ...ctx.backends, of: () => backend } };
+    expect(await stateIn(ref, busy)).toEqual(["starting", 0]);
   });
 
   test("while another process starts it again", async () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -44,8 +44,10 @@ function copyOfSuite(files: Readonly<Record<string, string>>): string {
       '{ "include": ["test"], "compilerOptions": { "skipLibCheck": true, "types": ["node"] } }\n',
     "biome.json": '{ "files": { "includes": ["test/**/*.ts"] }, "formatter": { "enabled": false } }\n',
     "scripts/layers.mjs": "",
+    "scripts/cuts.mjs": "",
     "test/vitest.config.ts": 'export default { test: { include: ["test/**/*.test.ts"] } };\n',
     "test/quarantine.json": "[]\n",
+    "test/skips.json": "[]\n",
     ...files,
   };
   for (const [path, text] of Object.entries(all)) {
@@ -71,7 +73,7 @@ function gate(root: string, ...words: readonly string[]) {
 describe("scripts/gate", () => {
   it("ends in the counts when all checks and tests pass", () => {
     const { status, last } = gate(copyOfSuite({ "test/a.test.ts": PASSES }));
-    expect([last, status]).toEqual([["4 passed, 0 failed, 0 skipped"], 0]);
+    expect([last, status]).toEqual([["5 passed, 0 failed, 0 skipped"], 0]);
   });
 
   it("names a failed check, a count above its limit and a failed test, with the first line of the error", () => {
@@ -101,7 +103,7 @@ describe("scripts/gate", () => {
         'failed: lint: exit status 1, see "== lint" above',
         "failed: bench: send loads: 9, the limit is ≤ 8",
         "failed: test/b.test.ts > always fails: AssertionError: one is not two: expected 1 to be 2 // Object.is equality",
-        "3 passed, 3 failed, 0 skipped",
+        "4 passed, 3 failed, 0 skipped",
       ],
     ]);
     expect(stdout.match(/^== once more, alone: test\/b.test.ts$/gm)).toHaveLength(2);
@@ -160,6 +162,21 @@ describe("scripts/gate", () => {
     ]);
     const [, pid] = /process (\d+)/.exec(last[0] ?? "") ?? [];
     expect(startTimeOf(Number(pid))).toBeUndefined();
+  });
+
+  it("gives each file one temporary directory, also after a file whose tests are all skipped", () => {
+    const setup = join(CHECKOUT, "test/support/setup/no-leaks.ts");
+    const where = `import { tmpdir } from "node:os";\n${IMPORT}test("where", () => expect(tmpdir()).toMatch(/^[^]*(?<!tf-[^]*)tf-\\w+$/));\n`;
+    const root = copyOfSuite({
+      "test/vitest.config.ts": `export default { test: { isolate: false, maxWorkers: 1, include: ["test/**/*.test.ts"], setupFiles: ["${setup}"] } };\n`,
+      "test/a.test.ts": `import { tmpdir } from "node:os";\n${IMPORT}test.skip(tmpdir(), () => expect(1).toBe(1));\n`,
+      "test/b.test.ts": where,
+    });
+    const { status, last } = gate(root, "--no-checks");
+    const [, skipped = ""] = /^skipped: test\/a\.test\.ts > (.*)$/.exec(last[0] ?? "") ?? [];
+    expect([status, last.at(-1)]).toEqual([0, "1 passed, 0 failed, 1 skipped"]);
+    expect(skipped).toMatch(/tf-\w+$/);
+    expect(existsSync(skipped)).toBe(false);
   });
 
   it("fails when vitest ends without results", () => {

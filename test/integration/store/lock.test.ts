@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { steadyNow } from "../../../src/os/clock.ts";
 import { lockDirectoryId } from "../../../src/os/files/lock-directory.ts";
-import { withLock } from "../../../src/store/lock.ts";
+import { inQueue, withLock } from "../../../src/store/lock.ts";
 import { ownerRecord } from "../../../src/store/owner-lock.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { script } from "../../support/processes/script-process.ts";
@@ -92,6 +92,23 @@ test("withLock gives up at last when others are always first, and reports the ti
   another(path);
   const unlucky = withLock(path, () => "never", { waitMs: 250, random: () => another(path) });
   await expect(unlucky).rejects.toThrow(/was locked for \d+ s/);
+});
+
+test("inQueue leaves the shared lock free for four times the time that it was held when others wait", async () => {
+  const path = join(temporaryDirectory(), "f");
+  let heldMs = 0;
+  let releasedAt = 0;
+  await inQueue(path, async (turn) => {
+    await turn.holdShared(() => {
+      const since = steadyNow();
+      while (steadyNow() - since < 5);
+      releasedAt = steadyNow();
+      heldMs = releasedAt - since;
+    });
+    turn.noteWaiting();
+  });
+  // A stalled machine makes both longer; the program never leaves it free for more than 100 ms on purpose.
+  expect(steadyNow() - releasedAt).toBeGreaterThanOrEqual(Math.min(4 * heldMs, 100) - 1);
 });
 
 test("withLock runs the calls of one process one after another, in their order", async () => {

@@ -582,6 +582,16 @@ describe("TeamCreate", () => {
 });
 
 describe("TeamDelete", () => {
+  it("names the team as TeamCreate and the lists do, by both of its names", async () => {
+    const lead = await handsOf(await testTeam(), LEAD_NAME);
+    expect((await lead.use("TeamCreate", { team_name: "Docs Team" })).display).toBe(
+      "You lead Docs Team (crew).",
+    );
+    expect(await lead.data("TeamDelete", {})).toMatchObject({
+      message: "The team Docs Team (crew) is deleted.",
+    });
+  });
+
   it("is refused while a teammate runs, deletes the team afterwards, and succeeds without a team", async () => {
     const ref = await testTeam(["dev"]);
     const lead = await handsOf(ref, LEAD_NAME);

@@ -98,7 +98,7 @@ describe("events of a team", () => {
       },
       { type: "task", what: "changed", taskId: id, status: "completed", agentId: "dev@crew" },
       { type: "message", from: "dev", to: "team-lead", protocol: "task_completed" },
-      { type: "task", what: "deleted", taskId: id, agentId: "dev@crew" },
+      { type: "task", what: "deleted", taskId: id, owner: "dev", agentId: "team-lead@crew" },
       { type: "member", what: "taken_back", agentId: "rev@crew" },
     ]);
     expect(recorded[2]).not.toHaveProperty("protocol");

@@ -17,6 +17,7 @@ export interface Leak {
  * that the system hides are not found: on macOS its own programs, such as `/bin/sh`.
  */
 export function leaksOf(directory: string): readonly Leak[] {
+  const startOf = startsOfProcesses();
   const processes = processTable().flatMap(({ pid, name }): Leak[] => {
     const text = pid === process.pid ? "" : startOf(pid);
     if (!text.includes(directory)) return [];
@@ -27,10 +28,13 @@ export function leaksOf(directory: string): readonly Leak[] {
   return [...processes, ...mounts, ...entries.map((entry): Leak => ({ text: `${directory}/${entry}` }))];
 }
 
-/** Returns the arguments of a process, an empty line, and its environment. */
-function startOf(pid: number): string {
-  if (platform !== "linux") return psText(["-wwE", "-o", "command=", "-p", String(pid)]);
-  return `${readProc(`${pid}/cmdline`) ?? ""}\0${readProc(`${pid}/environ`) ?? ""}`;
+/** Returns a function that returns the arguments of a process, an empty one, and its environment. */
+function startsOfProcesses(): (pid: number) => string {
+  if (platform === "linux")
+    return (pid) => `${readProc(`${pid}/cmdline`) ?? ""}\0${readProc(`${pid}/environ`) ?? ""}`;
+  const lines = psText(["-axwwE", "-o", "pid=,command="]).split("\n");
+  const starts = new Map(lines.map((line) => [Number.parseInt(line, 10), line.replace(/^\s*\d+ /, "")]));
+  return (pid) => starts.get(pid) ?? "";
 }
 
 function argumentsOf(text: string): string {

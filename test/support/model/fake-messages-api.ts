@@ -92,7 +92,7 @@ export function callsOnce(uses: readonly FakeBlock[]): FakeScript {
       : { kind: "message", blocks: [{ type: "text", text: "Done." }] };
 }
 
-/** Starts a Messages API on loopback that plays a script and knows nothing of the client. */
+/** Starts a Messages API on loopback that plays a script and knows nothing of the client. It refuses half characters, as Anthropic's does. */
 export async function startFakeMessagesApi(
   script: FakeScript,
   options: FakeOptions = {},
@@ -142,6 +142,10 @@ async function readRequest(incoming: IncomingMessage): Promise<FakeRequest> {
   };
 }
 
+/** Half of a surrogate pair, as `JSON.stringify` writes it. */
+const HALF = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
+const NO_LOW_SURROGATE = "The request body is not valid JSON: no low surrogate in string: line 1 column 9";
+
 function replyTo(script: FakeScript, { key }: FakeOptions, request: FakeRequest, index: number): FakeReply {
   const { "x-api-key": apiKey, authorization } = request.headers;
   if (key !== undefined && apiKey !== key && authorization !== `Bearer ${key}`) {
@@ -149,6 +153,9 @@ function replyTo(script: FakeScript, { key }: FakeOptions, request: FakeRequest,
   }
   if (!request.path.startsWith("/v1/messages")) {
     return { kind: "error", status: 404, type: "not_found_error", message: request.path };
+  }
+  if (HALF.test(JSON.stringify(request.body) ?? "")) {
+    return { kind: "error", status: 400, type: "invalid_request_error", message: NO_LOW_SURROGATE };
   }
   if (typeof script === "function") return script(request, index);
   return script[Math.min(index, script.length - 1)] ?? { kind: "error", status: 500, type: "api_error" };

@@ -33,7 +33,7 @@ export function lanesOf(root: string, files: readonly string[]): Lanes {
 /** Returns the files below test/ that a file imports for more than their types. */
 function testImports(root: string, file: string): readonly string[] {
   const text = readFileSync(resolve(root, file), "utf8");
-  const found = text.matchAll(/^(?:import|export)\s+(?!type\b)[^;]*?from "(\.[^"]+\.ts)"/gm);
+  const found = text.matchAll(/^(?:import|export)\s+(?!type\b)(?:[^;]*?from )?"(\.[^"]+\.ts)"/gm);
   return [...found]
     .map(([, path = ""]) => relative(root, resolve(root, dirname(file), path)))
     .filter((path) => path.startsWith("test/"));

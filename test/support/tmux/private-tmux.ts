@@ -61,7 +61,8 @@ const DEADLINE = 180_000;
 
 export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
   const home = temporaryDirectory();
-  const id = `t-${randomBytes(6).toString("hex")}`;
+  // Short: the path of a socket may have 103 characters on macOS, and its temporary directories are long.
+  const id = `t${randomBytes(3).toString("hex")}`;
   const [root, runtime, sockets] = ["root", "run", options.sockets ?? "tmux"].map((name) => {
     const path = join(home, name);
     mkdirSync(path, { mode: 0o700 });

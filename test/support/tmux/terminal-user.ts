@@ -81,6 +81,9 @@ function personIn(t: PrivateTmux, argv: readonly string[], options: PersonOption
   };
 }
 
+/** What tmux says about a pane that has closed, or whose server has ended. */
+const PANE_GONE = /can't find (?:pane|session)|no server running|error connecting|lost server|server exited/;
+
 /**
  * Presses Ctrl-C after its warning until it counts. It only warns again if the machine stood still for longer than the first press
  * is remembered.
@@ -90,10 +93,19 @@ export async function confirmsCtrlC(
   hasBegun: () => boolean,
 ): Promise<void> {
   const warnings = (): number => screen().split("Ctrl-C once more ends").length;
-  for (let shown = 0; !hasBegun(); ) {
-    shown = warnings();
+  const pressAgain = async (): Promise<void> => {
+    const shown = warnings();
     type("C-c");
     await eventually("the end, or another warning", () => hasBegun() || warnings() > shown);
+  };
+  while (!hasBegun()) {
+    try {
+      await pressAgain();
+    } catch (error) {
+      // The pane has closed between two looks.
+      if (!PANE_GONE.test(String(error))) throw error;
+      return;
+    }
   }
 }
 

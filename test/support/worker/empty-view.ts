@@ -7,6 +7,7 @@ export const NO_VIEW: WorkerView = {
   event: nothing,
   received: nothing,
   queued: nothing,
+  saving: () => nothing,
   typed: nothing,
   idle: nothing,
   waiting: nothing,

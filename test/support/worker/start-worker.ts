@@ -220,6 +220,10 @@ function viewOf(show: (line: string) => void): WorkerView {
     event: (event) => show(eventLine(event)),
     received: (from, text) => show(`received ${from}: ${text}`),
     queued: (from) => show(`queued ${from}`),
+    saving: (line) => {
+      show(`saving: ${line}`);
+      return () => show(`saved: ${line}`);
+    },
     typed: (line) => show(`typed: ${line}`),
     idle: () => show("idle"),
     waiting: (what) => show(`waiting: ${what}`),

@@ -43,6 +43,26 @@ describe("masking secrets of an environment", () => {
     expect(redactText(ANTHROPIC_CUSTOM_HEADERS, hidden)).toBe("[secret]");
   });
 
+  it.each([
+    ["HTTPS_PROXY", "http://ada:hunter%40hunter2@proxy.test:3128"],
+    ["https_proxy", "ada:hunter%40hunter2@proxy.test:3128"],
+    ["npm_config_proxy", "http://ada:hunter%40hunter2@proxy.test:3128/"],
+  ])("secretsOf finds the credentials of %s in every form", (name, url) => {
+    const hidden = secretsOf({ [name]: url });
+    const header = `Basic ${Buffer.from("ada:hunter@hunter2").toString("base64")}`;
+    for (const text of [url, "ada:hunter@hunter2", "hunter%40hunter2", "hunter@hunter2", header])
+      expect(redactText(text, hidden)).not.toMatch(/hunter2|YWRh/);
+    expect(redactText("http://proxy.test:3128 and ada", hidden)).toBe("http://proxy.test:3128 and ada");
+  });
+
+  it("secretsOf finds short credentials and those of a malformed URL", () => {
+    const redacted = (url: string) => redactText(`it is ${url}`, secretsOf({ ALL_PROXY: url }));
+    expect(redacted("http://a:b@proxy.test:3128/")).toBe("it is http://[secret]/");
+    expect(redacted("http://ada:hunt#er@2@proxy.test")).toBe("it is http://[secret]");
+    expect(redacted("http://proxy.test:3128")).toBe("it is http://proxy.test:3128");
+    expect(secretsOf({ NO_PROXY: "localhost,example.org" })).toEqual([]);
+  });
+
   it("redactText hides the longer of two values with the same beginning", () => {
     const two = secretsOf({ A_TOKEN: "sesame-77", B_TOKEN: "sesame-77-and-more" });
     expect(redactText("sesame-77-and-more sesame-77", two)).toBe("[secret] [secret]");

@@ -127,37 +127,61 @@ describe("answering a request in the sidebar (S61)", () => {
 
   const seen = new Map(approvals.map(({ id }) => [id, 1_000]));
 
+  /** The cursor on the writer, which asks for its plan. */
+  const onWriter = afterKeys("j", "j", "j");
+
   const promptOf = (state: SidebarState) =>
     state.prompt as Extract<SidebarState["prompt"], { kind: "answer" }>;
 
   test("opens a request that the screen shows in part, instead of approving it", () => {
-    const { state, effect } = press(START, "approve", two, new Map([["perm-2", 1_000]]));
+    const { state, effect } = press(onWriter, "approve", two, new Map([["perm-2", 1_000]]));
     expect([state.prompt, state.view]).toEqual([undefined, "whole"]);
     expect(effect).toMatchObject({ kind: "open", source: { kind: "whole", id: plan.id } });
-    expect(press(START, "reject", two).state.prompt).toMatchObject({ id: plan.id, verdict: "no" });
+    expect(press(onWriter, "reject", two).state.prompt).toMatchObject({ id: plan.id, verdict: "no" });
     const onHistory = press(afterKeys("j", "j"), "approve", two, new Map([["perm-2", 1_000]]));
     expect(promptOf(onHistory.state).id).toBe("perm-2");
   });
 
   test("approves no request that has just appeared: the key was meant for another", () => {
-    const { state } = press(START, "approve", two, new Map([[plan.id, 100]]));
+    const { state } = press(onWriter, "approve", two, new Map([[plan.id, 100]]));
     expect([state.prompt, state.notice]).toEqual([undefined, expect.stringContaining("just appeared")]);
-    expect(promptOf(press(START, "reject", two, new Map([[plan.id, 100]])).state).verdict).toBe("no");
+    expect(promptOf(press(onWriter, "reject", two, new Map([[plan.id, 100]])).state).verdict).toBe("no");
   });
 
-  test("is for the selected member's request, else for the oldest one", () => {
-    expect(press(START, "approve", two, seen).state.prompt).toMatchObject({
-      ...plan,
-      verdict: "yes",
-      text: "",
-    });
-    const { state } = press(START, "last", two);
-    expect(press(state, "reject", two).state.prompt).toMatchObject({ ...plan, verdict: "no", text: "" });
+  test("is for the request of the member under the cursor", () => {
+    const writers = { ...plan, verdict: "yes", text: "" };
+    expect(press(onWriter, "approve", two, seen).state.prompt).toMatchObject(writers);
     const onHistory = afterKeys("j", "j");
     expect(press(onHistory, "approve", two, seen).state.prompt).toMatchObject({
       id: "perm-2",
       from: "history",
     });
+  });
+
+  test.each(["approve", "reject", "view"] as const)(
+    "%s answers and opens nothing if the member under the cursor asks nothing",
+    (action) => {
+      for (const state of [START, press(START, "last", two).state]) {
+        const step = press(state, action, two, seen);
+        expect([step.state.prompt, step.effect, step.state.view]).toEqual([undefined, undefined, "team"]);
+        expect(step.state.notice).toMatch(/^(team-lead|檢查員) asks nothing; n selects the next request$/);
+      }
+    },
+  );
+
+  test("is for the owner of the task under the cursor", () => {
+    const onTask = (id: string): SidebarState => ({ view: "tasks", task: id });
+    expect(press(onTask("6"), "approve", two, seen).state.prompt).toMatchObject(plan);
+    expect(press(onTask("4"), "approve", two, seen).state.prompt).toMatchObject({ id: "perm-2" });
+    expect(press(onTask("3"), "approve", two, seen).state.prompt).toBeUndefined();
+  });
+
+  test("is for a request that n has selected, until the cursor moves, if its asker is in no row", () => {
+    const orphan = { id: "perm-3", kind: "permission" as const, from: "gone", summary: "Bash(ls)" };
+    const data = { ...AUDIT, status: { ...AUDIT.status, approvals: [orphan] } };
+    const { state } = press(START, "next", data);
+    expect(currentRequest(state, data)).toEqual(orphan);
+    expect(currentRequest(press(state, "down", data).state, data)).toBeUndefined();
   });
 
   test("shows a notice if no request waits", () => {
@@ -167,7 +191,7 @@ describe("answering a request in the sidebar (S61)", () => {
   });
 
   test("reads a note, in which keys are characters, and sends it on Enter", () => {
-    const begun = press(START, "reject", two).state;
+    const begun = press(onWriter, "reject", two).state;
     const step = typed(begun, ..."quit ja", "backspace", "é", "檢", "f1", "up", " ", "enter");
     expect(step.effect).toEqual({
       kind: "answer",
@@ -177,11 +201,12 @@ describe("answering a request in the sidebar (S61)", () => {
     expect(typed(begun, "enter").effect).toMatchObject({ answer: { note: "" } });
     expect(typed(begun, "x", "C-u", "y").state.prompt?.text).toBe("y");
     expect(write(begun, "undefined", "\x1b").state.prompt?.text).toBe("");
+    expect(typed(begun, "a", "linefeed", "b", "enter").effect).toMatchObject({ answer: { note: "a\nb" } });
   });
 
   test.each(["escape", "C-c"])("is cancelled by %s without an answer", (key) => {
-    const step = typed(press(START, "approve", two, seen).state, "x", key);
-    expect(step).toEqual({ state: START });
+    const step = typed(press(onWriter, "approve", two, seen).state, "x", key);
+    expect(step).toEqual({ state: onWriter });
   });
 });
 
@@ -192,6 +217,7 @@ describe("requests in the sidebar", () => {
     { id: "c", kind: "question", from: "history", summary: "Which one?" },
   ];
   const three = { ...AUDIT, status: { ...AUDIT.status, approvals } };
+  const onWriter = afterKeys("j", "j", "j");
 
   test("n selects one after the other, and its member", () => {
     const requests: unknown[] = [];
@@ -216,7 +242,7 @@ describe("requests in the sidebar", () => {
   });
 
   test("the view of a request closes when the request is answered elsewhere", () => {
-    const { state } = press(START, "view", three);
+    const { state } = press(onWriter, "view", three);
     const none = { ...three, status: { ...three.status, approvals: [] } };
     expect(state.view).toBe("whole");
     expect(settled(state, three)).toBe(state);
@@ -225,7 +251,7 @@ describe("requests in the sidebar", () => {
 
   const details = { id: "a", kind: "permission", from: "writer", summary: "Bash(ls)" } as const;
   const whole = (always: readonly string[] = []): SidebarState => {
-    const { state } = press(START, "view", three);
+    const { state } = press(onWriter, "view", three);
     return withContent(state, state.reader?.source as Source, {
       kind: "whole",
       request: { ...details, always },
@@ -233,7 +259,7 @@ describe("requests in the sidebar", () => {
   };
 
   test("y answers only when the end of the request is on the screen", () => {
-    expect(press(whole(), "yes", three).state.notice).toContain("more below");
+    expect(press(whole(), "yes", three).state.notice).toContain("not shown yet");
     expect(press(whole(), "yes", three, new Map([["a", 100]])).state.notice).toContain("just appeared");
     const { state } = press(whole(), "yes", three, new Map([["a", 1_000]]));
     expect(state.prompt).toMatchObject({ kind: "answer", id: "a", verdict: "yes" });

@@ -24,9 +24,9 @@ function withMembers(count: number): SidebarData {
   return { ...AUDIT, status: { ...AUDIT.status, members, approvals: [] } };
 }
 
-test("the sidebar › shows the display name of the team", () => {
+test("the sidebar › shows both names of the team, as lists and the pane of the lead do", () => {
   const named = { ...AUDIT, status: { ...AUDIT.status, displayName: "Docs Team" } };
-  expect(shown(named, 34, 20)[0]).toMatch(/^ Docs Team\b/);
+  expect(shown(named, 34, 20)[0]).toMatch(/^ Docs Team \(audit\)/);
 });
 
 test("a member that is asked to shut down › shows that before its step", () => {
@@ -63,7 +63,8 @@ describe("a request that waits for the user", () => {
     ]);
   });
 
-  const whole = (asks: Partial<SidebarApproval>, width = 34, height = 40, state = START): string[] => {
+  const onWriter: SidebarState = { view: "team", member: "writer" };
+  const whole = (asks: Partial<SidebarApproval>, width = 34, height = 40, state = onWriter): string[] => {
     const approval = {
       id: "perm-1",
       kind: "permission",
@@ -79,6 +80,10 @@ describe("a request that waits for the user", () => {
     expect(whole({})).toEqual(["perm-1"]);
     expect(whole({ change: ["@@ -1,2 +1,2 @@", " same", "-a", "+  b"] })).toEqual(["perm-1"]);
     expect(whole({ change: ["$ a", "$ b", "$ c"] })).toEqual(["perm-1"]);
+    // The rows of the command are all of it, whatever the summary leaves out.
+    const command = `ls ${"x".repeat(34)} ${"y".repeat(34)}`;
+    expect(whole({ summary: `Bash(${command})`, change: [`$ ${command}`] })).toEqual(["perm-1"]);
+    expect(whole({ summary: `Bash(${command})`, change: [`$ ${command}`] }, 34, 11)).toEqual([]);
     expect(whole({ change: [`+ ${"x".repeat(40)}`] })).toEqual(["perm-1"]);
     expect(whole({ change: Array.from({ length: 30 }, (_, i) => `$ ${i}`) })).toEqual([]);
     expect(whole({ change: ["$ ls\ufe0f"] })).toEqual([]);
@@ -89,13 +94,42 @@ describe("a request that waits for the user", () => {
     expect(whole({ summary: `Bash(ls ${"x".repeat(34)} ${"y".repeat(34)})` }, 120)).toEqual(["perm-1"]);
     expect(whole({ summary: "Bash(ls\nrm x)" })).toEqual([]);
     expect(whole({ summary: "Bash(ls\ufe0f)" })).toEqual([]);
+    expect(whole({ summary: "Bash(rm a  b)" })).toEqual([]);
     expect(whole({ partial: true })).toEqual([]);
+    expect(whole({ kind: "question", default: "yes" })).toEqual([]);
     expect(whole({ kind: "crash", summary: "x ".repeat(90) })).toEqual(["perm-1"]);
   });
 
   test("is not marked as whole if the screen ends before it, or shows the help", () => {
     expect(whole({}, 34, 3)).toEqual([]);
-    expect(whole({}, 34, 40, press(START, "help", AUDIT).state)).toEqual([]);
+    expect(whole({}, 34, 40, press(onWriter, "help", AUDIT).state)).toEqual([]);
+  });
+
+  test("is not marked as whole if the cursor is on another member", () => {
+    expect(whole({}, 34, 40, START)).toEqual([]);
+    expect(whole({}, 34, 40, { view: "team", member: "history" })).toEqual([]);
+  });
+
+  test("ends in … if it is not whole, also without a row for its change", () => {
+    const lastRow = (asks: Partial<SidebarApproval>, height: number): string => {
+      const asked = {
+        id: "perm-1",
+        kind: "permission",
+        from: "writer",
+        summary: "Write(a.txt)",
+        ...asks,
+      } as const;
+      const rows = shown({ ...AUDIT, status: { ...AUDIT.status, approvals: [asked] } }, 34, height);
+      const after = rows.slice(rows.findIndex((row) => row.startsWith(" ▲ writer asks")) + 1);
+      return after[after.findIndex((row) => !row.startsWith("   ")) - 1] ?? "";
+    };
+    const change = Array.from({ length: 20 }, (_, i) => `+line ${i}`);
+    expect(lastRow({ change }, 40)).toMatch(/^ {3}… \d+ more lines$/);
+    expect(lastRow({ change }, 11)).toBe("   Write(a.txt) …");
+    expect(lastRow({ kind: "plan", summary: "Delete the old files", partial: true }, 40)).toBe(
+      "   Delete the old files …",
+    );
+    expect(lastRow({ summary: `Bash(echo checking …; ${"rm x; ".repeat(20)})` }, 40)).toMatch(/…$/);
   });
 
   test("shows a notice with its command over several rows", () => {
@@ -170,8 +204,8 @@ describe("the sidebar at 34 columns", () => {
       "   churn from git",
       "",
       "",
-      " a approve  r reject  v view  ↵ go",
-      " m message  l log  ? help  q close",
+      " n next request  ↵ go  m message",
+      " d diff  l log  ? help  q close",
     ]);
   });
 
@@ -189,7 +223,9 @@ test("the sidebar at 20 columns and 24 rows keeps the most important rows", () =
   const rows = shown(AUDIT, 20, 24);
   expect(rows).toContain(" ● inventory   #3 ↓2");
   expect(rows).toContain(" TASKS        2 of 6");
-  expect(rows.slice(-2)).toEqual([" a approve  r reject", " v view  q close"]);
+  expect(rows.slice(-2)).toEqual([" n next request", " ? help  q close"]);
+  const onWriter = shown(AUDIT, 20, 24, { view: "team", member: "writer" });
+  expect(onWriter.slice(-2)).toEqual([" a approve  r reject", " v view  q close"]);
 });
 
 test("a wide sidebar has members on the left, and tasks and messages on the right", () => {
@@ -339,6 +375,8 @@ test("an answer being typed names its request and keys above, and shows the end 
     " ↵ sends · Esc cancels · or a note",
     " approve writer: mind the tests▏",
   ]);
+  const lines = { ...prompt, text: "one\ntwo" };
+  expect(shown(AUDIT, 34, 40, { view: "team", prompt: lines }).at(-1)).toBe(" approve writer: one ⏎ two▏");
   const long = { ...prompt, verdict: "no", text: `檢${"x".repeat(60)}end` } as const;
   const row = shown(AUDIT, 34, 40, { view: "team", prompt: long }).at(-1) ?? "";
   expect(row).toMatch(/^ reject writer: x+end▏$/);

@@ -66,8 +66,8 @@ describe("failureOf", () => {
   it.each([
     [new TeamError("TASK_BLOCKED", "m", { hint: "h" }), "TASK_BLOCKED", 4],
     [system("EACCES"), "PERMISSION_DENIED", 1],
-    [system("EROFS"), "PERMISSION_DENIED", 1],
-    [system("ENOSPC"), "PERMISSION_DENIED", 1],
+    [system("EROFS"), "STORAGE_ERROR", 1],
+    [system("ENOSPC"), "STORAGE_ERROR", 1],
     [new TypeError("x is undefined"), "INTERNAL", 1],
     ["a string", "INTERNAL", 1],
   ])("maps %s to %s and exit status %i", (error, code, exit) => {

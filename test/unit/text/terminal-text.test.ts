@@ -1,13 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cells, cutToWidth, displayWidth } from "../../../src/text/cell-width.ts";
-import { controlStripper, gridText, shortened, stripControls } from "../../../src/text/terminal-text.ts";
+import { controlStripper, gridText, stripControls } from "../../../src/text/terminal-text.ts";
 
 const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
-
-test("shortened cuts no character in two, and ends a cut text in …", () => {
-  expect([shortened("abc", 3), shortened("abcd", 3), shortened("a😀bc", 3)]).toEqual(["abc", "ab…", "a…"]);
-});
 
 describe("stripControls", () => {
   test.each([

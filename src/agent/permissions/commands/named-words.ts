@@ -76,7 +76,7 @@ function partsOfWord(word: string): string[] {
   const most = isBare(word) ? undefined : MAX_PARTS;
   const parts = /[:@,;<)]/.test(word) ? word.split(/[:@,;<)]/, most).map(withoutQuotes) : [];
   // `-t.git`, `-Dt.claude`: the text after some letters is a value.
-  const cluster = /^-\w/.test(word) ? word.slice(0, MAX_CLUSTER).length : 0;
+  const cluster = /^-\w/.test(word) ? Math.min(word.length, MAX_CLUSTER) : 0;
   const values = Array.from({ length: Math.max(0, cluster - 2) }, (_, i) => word.slice(i + 2));
   return [word, ...afterEquals, ...parts, ...values];
 }

@@ -1,3 +1,4 @@
+import { textStart } from "../../../text/characters/cut-text.ts";
 import { MAX_CODE } from "./harmless-code.ts";
 import { MAX_SCRIPTS } from "./line-limits.ts";
 import { baseName, codesIn, runnerOf } from "./runners.ts";
@@ -87,7 +88,7 @@ const PREFIX = /^(?:--[\w-]+[= ]|-\w|[\\+~]?!|\.\w+\s|[A-Za-z]+::?)\s*/;
 function codeStrings(words: readonly string[]): string[] {
   return codesIn(words).flatMap(({ language, code: whole }) => {
     if (language === "shell") return [whole];
-    const code = whole.slice(0, MAX_CODE);
+    const code = textStart(whole, MAX_CODE);
     const quoted = [...code.matchAll(/(["'`])((?:\\.|(?!\1)[^\\])*)\1/g)].map(([, , text = ""]) => text);
     // sed's `e`, and `!`, `shell` or `system` of editors, debuggers and databases.
     const bare = /^\s*[\d,$]*\s*(?:e|[:\\.]?!|[:.]?(?:shell|system)\s)\s*(.+)$/s.exec(code)?.[1] ?? "";

@@ -6,18 +6,23 @@ import { parseTaskId } from "../../option-values.ts";
 
 export const command = defineCommand({
   name: "task dep",
-  summary: "Make a task wait for another task",
+  summary: "Make a task wait for another task, or no longer",
   args: [
     { name: "id", summary: "the task that waits" },
     { name: "blocker", summary: "the task that must be completed first" },
   ],
-  options: {},
-  examples: ["teams task dep 3 1", "teams task dep 3 2 --json"],
-  notes: "A dependency that would create a cycle is refused (exit 4).",
+  options: { remove: { summary: "no longer wait for it" } },
+  examples: ["teams task dep 3 1", "teams task dep 3 2 --json", "teams task dep 3 1 --remove"],
+  notes:
+    "A dependency that would create a cycle is refused (exit 4). The owner of a task that waits for nothing any more is notified.",
   async run({ args, options, io, out }) {
     const { ref, actor } = openTeam(io.env, options);
     const [id, blocker] = [parseTaskId(args.id), parseTaskId(args.blocker)];
-    const task = await updateTask(ref, actor, id, { addBlockedBy: [blocker] });
-    out.done({ task }, () => line`Task #${id} now waits for #${blocker}.`);
+    const update = options.remove ? { removeBlockedBy: [blocker] } : { addBlockedBy: [blocker] };
+    const task = await updateTask(ref, actor, id, update);
+    out.done(
+      { task },
+      () => line`Task #${id} ${options.remove ? "no longer" : "now"} waits for #${blocker}.`,
+    );
   },
 });

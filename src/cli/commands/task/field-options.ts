@@ -7,8 +7,9 @@ import type { Io } from "../../../terminal/io.ts";
 import type { Output } from "../../../terminal/output.ts";
 import { operand } from "../../../text/shell-quote.ts";
 
-/** The options of `task add` and `task update` that say how a task is proved. */
+/** Options of both `task add` and `task update`. */
 export const FIELD_OPTIONS = {
+  activeForm: { value: "text", summary: "what lists show while it is worked on: Writing the report" },
   verify: { value: "command", summary: "teams runs it before the task is completed; it must exit with 0" },
   reviewer: { value: "member", summary: "ask this member to review the completed task" },
   touches: {
@@ -19,6 +20,7 @@ export const FIELD_OPTIONS = {
 } as const;
 
 interface FieldValues {
+  readonly activeForm: string | undefined;
   readonly verify: string | undefined;
   readonly reviewer: string | undefined;
   readonly touches: readonly string[];
@@ -26,10 +28,11 @@ interface FieldValues {
 
 /** Returns the fields that the options name; an empty value removes one. `memberName` resolves an address. */
 export function taskFields(
-  { verify, reviewer, touches }: FieldValues,
+  { activeForm, verify, reviewer, touches }: FieldValues,
   memberName: (address: string) => string,
-): TaskFields {
+): TaskFields & { readonly activeForm?: string } {
   return {
+    ...(activeForm === undefined ? {} : { activeForm: activeForm.trim() }),
     ...(verify === undefined ? {} : { verify: verify.trim() }),
     ...(reviewer === undefined ? {} : { reviewer: reviewer === "" ? "" : memberName(reviewer) }),
     ...(touches.length === 0 ? {} : { touches: splitGlobs(touches) }),

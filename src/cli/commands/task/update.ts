@@ -32,7 +32,7 @@ export const command = defineCommand({
     "teams task update 3 --verify 'npm test -- lexer'",
   ],
   notes:
-    "An empty --verify, --reviewer or --touches removes it. If a model has written the verify command, repeating it here confirms it.",
+    "An empty --active-form, --verify, --reviewer or --touches removes it. If a model has written the verify command, repeating it here confirms it.",
   async run(call) {
     const { args, options, io, out } = call;
     const { status, subject } = options;
@@ -40,12 +40,22 @@ export const command = defineCommand({
     const metadata = removals(metadataOption(options.metadata));
     if (options.noOwner && options.owner !== undefined)
       throw usageError(command, "accepts --owner or --no-owner, not both.");
-    const { verify, reviewer, touches } = options;
-    const given = [status, options.owner, subject, description, metadata, verify, reviewer, touches[0]];
+    const { activeForm, verify, reviewer, touches } = options;
+    const given = [
+      status,
+      options.owner,
+      subject,
+      description,
+      metadata,
+      activeForm,
+      verify,
+      reviewer,
+      touches[0],
+    ];
     if (given.every((one) => one === undefined) && !options.noOwner)
       throw usageError(
         command,
-        "needs --status, --owner, --no-owner, --subject, --metadata, --verify, --reviewer, --touches or -d.",
+        "needs --status, --owner, --no-owner, --subject, --active-form, --metadata, --verify, --reviewer, --touches or -d.",
       );
     const open = openTeam(io.env, options);
     const { ref, config, actor } = open;

@@ -1,4 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { GeminiHome, hasConversation } from "../../../../src/adapter/hooks/gemini-home.ts";
@@ -41,6 +49,19 @@ test("the home of Gemini › keeps a login that was renewed in place of a link, 
   home.restoreLoginFiles();
   expect(readFileSync(join(own, "oauth_creds.json"), "utf8")).toBe("renewed");
   expect(readFileSync(join(own, "trustedFolders.json"), "utf8")).toBe("new, through its link");
+});
+
+test("the home of Gemini › keeps a renewed login where the person's link leads", () => {
+  const { own, home, inside, cwd, env } = places();
+  const dotfile = join(env.HOME, "dotfiles-login.json");
+  writeFileSync(dotfile, "old");
+  symlinkSync(dotfile, join(own, "oauth_creds.json"));
+  home.create([HOOK], [], cwd);
+  rmSync(join(inside, "oauth_creds.json"));
+  writeFileSync(join(inside, "oauth_creds.json"), "renewed");
+  home.restoreLoginFiles();
+  expect(readlinkSync(join(own, "oauth_creds.json"))).toBe(dotfile);
+  expect(readFileSync(dotfile, "utf8")).toBe("renewed");
 });
 
 test.each([

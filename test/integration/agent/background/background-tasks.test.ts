@@ -172,7 +172,7 @@ describe("background command", () => {
     const words = `echo ${"word ".repeat(100)}`;
     await start(words);
     await eventually("its end", () => notices.length === 1);
-    expect(notices[0]?.what).toBe(`${words.slice(0, 120)}…`);
+    expect(notices[0]?.what).toBe(`${words.slice(0, 119)}…`);
     await start(`: ${"x".repeat(3_000_000)}`);
     await eventually("its end", () => notices.length === 2);
     expect(notices[1]).toMatchObject({

@@ -41,6 +41,26 @@ describeInSandbox("a command in the sandbox", () => {
     expect(existsSync(own)).toBe(false);
   });
 
+  test("cannot change the user's settings and record of trust where links to them lead", async () => {
+    const names = ["settings.json", "teams-trust.json", "agents/reviewer.md"];
+    const { bash, project } = await sandboxedAgent({
+      prepare: (home, at) => {
+        for (const name of names) write(join(at, "dotfiles", name), "{}");
+        for (const name of ["settings.json", "teams-trust.json", "agents"])
+          symlinkSync(join(at, "dotfiles", name), join(home, ".claude", name));
+      },
+    });
+    for (const name of names) {
+      const file = join(project, "dotfiles", name);
+      const result = await bash(
+        `cat ${file} && { echo x > ${file} || mv ${file} ${file}.old || rm ${file}; }`,
+      );
+      expect(result.content, name).toContain("{}");
+      expect(readFileSync(file, "utf8"), name).toBe("{}");
+    }
+    expect((await bash("echo x > dotfiles/other")).isError).toBe(false);
+  });
+
   test("sees no keys and logins, even in a working directory", async () => {
     const secrets = [".ssh/id_ed25519", ".netrc", ".config/gh/hosts.yml", ".claude/.credentials.json"];
     const { bash, home } = await sandboxedAgent({

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openConnectProxy } from "../../../../src/os/net/connect-proxy.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+import { startTestProxy } from "../../../support/net/test-proxy.ts";
 import { describeInSandbox, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
 
 /** Starts a server on loopback that answers with a text. @returns its port */
@@ -50,6 +51,41 @@ describeInSandbox("the network of a sandbox", () => {
     expect((await bash(ask("localhost", port))).content).toContain("connect 403");
   });
 
+  test("reaches the hosts of a list through the proxy of the environment, and no other host", async () => {
+    const port = await server("hello");
+    const outer = await startTestProxy(
+      { "model.test:443": port, "page.test:8080": port },
+      { credentials: "ada:hunter2hunter2" },
+    );
+    const url = `http://ada:hunter2hunter2@127.0.0.1:${outer.port}`;
+    const { bash } = await sandboxedAgent({
+      setting: { network: ["*.test"] },
+      env: { HTTPS_PROXY: url, http_proxy: url, npm_config_proxy: url },
+    });
+    expect((await bash(ask("model.test", 443))).content).toContain("connect 200");
+    expect((await bash(ask("page.test", 8080))).content).toContain("get 200 hello");
+    expect((await bash(ask("example.org", 443))).content).toContain("connect 403");
+    // Each command asks in both ways at once.
+    expect([...outer.asked].sort()).toEqual([
+      "CONNECT model.test:443",
+      "CONNECT page.test:8080",
+      "GET http://model.test:443/",
+      "GET http://page.test:8080/",
+    ]);
+    // The commands do not get the credentials of the outer proxy.
+    expect((await bash("env")).content).not.toMatch(/hunter2|npm_config_proxy/);
+  });
+
+  test("has no proxy if nothing is allowed, and this machine's if everything is", async () => {
+    const env = { https_proxy: "http://ada:pw@127.0.0.1:1", NO_PROXY: "example.org" };
+    const none = await sandboxedAgent({ env });
+    expect((await none.bash("env | grep -i proxy; true")).content).not.toContain("=");
+    const all = await sandboxedAgent({ setting: { network: "allow" }, env });
+    expect((await all.bash("env | grep -i proxy | sort")).content).toBe(
+      "NO_PROXY=example.org\nhttps_proxy=http://ada:pw@127.0.0.1:1",
+    );
+  });
+
   test("is this machine's if everything is allowed", async () => {
     const port = await server("hello");
     const { bash } = await sandboxedAgent({ setting: { network: "allow" } });
@@ -67,6 +103,43 @@ describe("openConnectProxy", () => {
     expect(
       await answerOf(connect({ path }), `CONNECT localhost:${port} HTTP/1.1\r\nHost: x\r\n\r\n`),
     ).toMatch(/^HTTP\/1.1 502 [\s\S]*localhost leads to/);
+  });
+
+  test("refuses a private address, and asks no proxy of the environment for it", async () => {
+    const path = join(temporaryDirectory(), "proxy");
+    const outer = await startTestProxy({ "page.test": await server("hello") });
+    const proxy = await openConnectProxy({
+      listen: { path },
+      env: { ALL_PROXY: outer.url },
+      mayReach: () => true,
+      mayConnect: (address) => address === "page.test",
+    });
+    onTestFinished(() => proxy.close());
+    const answers = ["10.0.0.5", "no-such-printer"].map((host) =>
+      answerOf(connect({ path }), `CONNECT ${host}:443 HTTP/1.1\r\nHost: x\r\n\r\n`),
+    );
+    expect(await Promise.all(answers)).toEqual([
+      expect.stringMatching(/^HTTP\/1.1 403 [\s\S]*10\.0\.0\.5 leads to/),
+      expect.stringMatching(/^HTTP\/1.1 502 [\s\S]*only the proxy can resolve it/),
+    ]);
+    expect(outer.asked).toEqual([]);
+  });
+
+  test("passes on what the proxy of the environment refuses, without its password", async () => {
+    const path = join(temporaryDirectory(), "proxy");
+    const outer = await startTestProxy({}, { refusal: 407 });
+    const proxy = await openConnectProxy({
+      listen: { path },
+      env: { ALL_PROXY: `http://ada:hunter2hunter2@127.0.0.1:${outer.port}` },
+      mayReach: () => true,
+      mayConnect: () => true,
+    });
+    onTestFinished(() => proxy.close());
+    const refused = await answerOf(connect({ path }), "CONNECT page.test:443 HTTP/1.1\r\nHost: x\r\n\r\n");
+    expect(refused).toMatch(
+      /^HTTP\/1.1 502 [\s\S]*The proxy http:\S+ \(ALL_PROXY\) refused a connection to page\.test:443: 407/,
+    );
+    expect(refused).not.toContain("hunter2");
   });
 
   test("answers on loopback only to a client with its token", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { layOutTeam } from "../../../../src/backend/tmux/apply-layout.ts";
+import { LAYOUTS } from "../../../../src/backend/tmux/layout-commands.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
 import type { PlaceRecord } from "../../../../src/schema/status.ts";
 import { end, placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
@@ -136,6 +137,28 @@ test("layOutTeam › applies to the team's windows only, persists, and includes 
   expect(await layOutTeam(t.server, TEAM, "grid")).toEqual({ shared: 1, apart: 0 });
   expect(new Set(sizes(t, window))).toEqual(new Set(["66x23", "66x24"]));
   expect(t.tmux("display-message", "-p", "-t", user, "#{window_layout}")).toBe(mine);
+});
+
+test.each(LAYOUTS)("layOutTeam › makes no pane below 20×5 in a window of 80×24 (%s)", async (layout) => {
+  const { t, window, backend, places, resized } = await watchedTeam();
+  const tooSmall = () =>
+    sizes(t, window).filter((size) => {
+      const [width = 0, height = 0] = size.split("x").map(Number);
+      return width < 20 || height < 5;
+    });
+  expect(await layOutTeam(t.server, TEAM, layout)).toEqual({ shared: 1, apart: 0 });
+  await resized({ width: 80, height: 25 });
+  await eventually("readable panes after the resize", () => tooSmall().length === 0);
+  // Undoes what the hook has done.
+  t.tmux("select-layout", "-t", window, "even-horizontal");
+  expect(tooSmall()).toHaveLength(5);
+  expect(await layOutTeam(t.server, TEAM, layout)).toEqual({ shared: 1, apart: 0 });
+  expect(tooSmall()).toEqual([]);
+  await backend.close(places.slice(3));
+  await eventually(
+    "readable panes after two have ended",
+    () => sizes(t, window).length === 3 && tooSmall().length === 0,
+  );
 });
 
 test("layout hook › is set on the team window only: not on server, session or the user's window", async () => {

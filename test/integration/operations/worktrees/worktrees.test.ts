@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { deleteTeam } from "../../../../src/operations/ending/delete-team.ts";
@@ -16,6 +25,7 @@ import { importedConfig } from "../../../../src/team/archive/rewrite-imported.ts
 import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
 import { addMembers, findMember, moveToFormer, patchMember } from "../../../../src/team/members/members.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import { keptLines } from "../../../../src/terminal/worktree-text.ts";
 import { GIT_IDENTITY, git } from "../../../support/files/git.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
@@ -160,6 +170,22 @@ test("worktree › is rolled back with the member if the start fails", async () 
   });
 });
 
+test("worktree › gets a free branch next to a branch named teams, and a hint if the named one is impossible", async () => {
+  const { ref, ctx, repository, branches } = await withWorktree();
+  git(repository, "branch", "--move", "teams/crew/dev", "dev");
+  git(repository, "branch", "teams");
+  const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
+  const { member: dev } = await createWorktree(ctx, member, { forModel: true }, {});
+  expect(worktreeOf(dev)?.branch).toBe("teams-2/crew/dev");
+  const before = branches();
+  const named = createWorktree(ctx, member, { branch: "teams/mine" }, {});
+  await expect(named).rejects.toMatchObject({
+    code: "SPAWN_FAILED",
+    hint: expect.stringContaining("teams spawn dev --worktree <branch>"),
+  });
+  expect(branches()).toEqual(before);
+});
+
 test("worktree › is rolled back if its setup is interrupted", async () => {
   const { ref, ctx, branches, repository } = await withWorktree();
   const stop = new AbortController();
@@ -278,3 +304,93 @@ test.each([
     expect(readTeam(ref).members.map(({ name }) => name)).not.toContain("ada");
   },
 );
+
+/** Adds a submodule `lib` to the repository, and checks it out in the worktree. */
+function addSubmodule(repository: string, path: string): string {
+  const source = realpathSync(temporaryDirectory());
+  const allow = ["-c", "protocol.file.allow=always", "submodule", "--quiet"];
+  git(source, "init", "--quiet", "--initial-branch=main");
+  git(source, "commit", "--quiet", "--allow-empty", "--message", "first");
+  git(repository, ...allow, "add", source, "lib");
+  git(repository, "commit", "--quiet", "--message", "lib");
+  git(path, "merge", "--quiet", "--ff-only", "main");
+  git(path, ...allow, "update", "--init");
+  return join(path, "lib");
+}
+
+test("worktree › is kept if a flag in the index hides its change from git", async () => {
+  const { ctx, repository, worktree } = await withWorktree();
+  writeFileSync(join(worktree.path, "config.ini"), "a = 1\n");
+  git(worktree.path, "add", "--all");
+  git(worktree.path, "commit", "--quiet", "--message", "config");
+  git(repository, "merge", "--quiet", worktree.branch);
+  git(worktree.path, "update-index", "--assume-unchanged", "config.ini");
+  appendFileSync(join(worktree.path, "config.ini"), "b = 2\n");
+  expect(await cleanUpWorktree(ctx, worktree)).toMatchObject({
+    kept: expect.stringContaining("1 changed file (index flags hide some"),
+  });
+  expect(existsSync(join(worktree.path, "config.ini"))).toBe(true);
+});
+
+test("worktree › with a clean submodule is removed", async () => {
+  const { ctx, repository, worktree, branches } = await withWorktree();
+  addSubmodule(repository, worktree.path);
+  expect(await cleanUpWorktree(ctx, worktree)).toMatchObject({ kept: null });
+  expect([existsSync(worktree.path), branches()]).toEqual([false, ["main"]]);
+});
+
+test("worktree › with commits that only a submodule has is kept, also by a discard, which ends no member", async () => {
+  const { ref, ctx, repository, worktree } = await withWorktree();
+  const lib = addSubmodule(repository, worktree.path);
+  git(lib, "commit", "--quiet", "--allow-empty", "--message", "work");
+  git(worktree.path, "commit", "--quiet", "--all", "--message", "lib");
+  git(repository, "merge", "--quiet", worktree.branch);
+  const kept = "in lib: 1 commit that is on no remote";
+  const end = await cleanUpWorktree(ctx, worktree);
+  expect(end).toMatchObject({
+    kept,
+    advice: expect.stringMatching(/would lose commits .*push or copy .*lib\. Then: git/),
+  });
+  const discard = cleanUpWorktree(ctx, { ...worktree, discard: statusOf({}).process });
+  expect(await discard).toMatchObject({ kept });
+  await expect(killTeammates(ctx, ["dev"], { discardWorktrees: true })).rejects.toMatchObject({
+    code: "WORKTREE_DIRTY",
+    message: expect.stringContaining(kept),
+  });
+  expect(readTeam(ref).members).toHaveLength(2);
+  git(lib, "push", "--quiet", "origin", "HEAD:refs/heads/work");
+  expect(await cleanUpWorktree(ctx, worktree)).toMatchObject({ kept: null });
+});
+
+/** Runs the command at the end of the line that a person reads. */
+function runPrinted(line: string): void {
+  execFileSync("/bin/sh", ["-c", line.slice(line.indexOf("git -C"))], {
+    env: { ...process.env, ...GIT_IDENTITY },
+  });
+}
+
+test("worktree › that is kept names a command that removes it: dirty, locked, with submodules", async () => {
+  const { ctx, repository, worktree } = await withWorktree();
+  const { path } = worktree;
+  const tree = async (): Promise<string> => {
+    const [line] = keptLines([await cleanUpWorktree(ctx, worktree)]);
+    return line ?? expect.fail("It was removed.");
+  };
+  const again = (): string => git(repository, "worktree", "add", "--quiet", path, worktree.branch);
+  addSubmodule(repository, path);
+  writeFileSync(join(path, "new.txt"), "new\n");
+  runPrinted(await tree());
+  expect(existsSync(path)).toBe(false);
+  again();
+  git(repository, "worktree", "lock", "--reason", "on a stick", path);
+  const locked = await tree();
+  expect(locked).toContain("stays: it is locked: on a stick.");
+  expect(await cleanUpWorktree(ctx, { ...worktree, discard: statusOf({}).process })).toMatchObject({
+    kept: "it is locked: on a stick",
+  });
+  runPrinted(locked);
+  expect(existsSync(path)).toBe(false);
+  again();
+  rmSync(join(path, ".git"));
+  expect(await tree()).not.toContain("git -C");
+});

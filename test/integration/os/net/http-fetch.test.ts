@@ -29,7 +29,7 @@ function pour(response: ServerResponse, piece: string, times = Number.POSITIVE_I
   more();
 }
 
-const get = httpFetch(600_000);
+const get = httpFetch(600_000, {});
 const MIB = "x".repeat(1024 * 1024);
 
 describe("httpFetch", () => {

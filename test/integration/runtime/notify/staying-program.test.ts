@@ -108,6 +108,16 @@ describe("a program of teams.notify that stays", () => {
     expect(readAnswer(ref, "question-1")).toMatchObject({ note: "eight" });
   });
 
+  it("names the default of a question, which an approval without a note answers", async () => {
+    const { ref, hears, says, ask } = await staying();
+    ask("question-1", "question", { question: "Which port?", choices: ["80", "eight"], default: "80" });
+    const [asked] = await hears(1);
+    expect(asked).toMatchObject({ request: { default: "80" } });
+    says({ token: asked?.token, approve: true });
+    expect((await hears(2))[1]).toMatchObject({ ok: true });
+    expect(readAnswer(ref, "question-1")).toMatchObject({ note: "80" });
+  });
+
   it("refuses lines that are no answers, and reports the first", async () => {
     const { hears, says, ask, problems } = await staying();
     ask("perm-1");

@@ -15,6 +15,7 @@ import { history } from "../../../../src/team/mailbox/history.ts";
 import { unreadCount } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { setLimits, spentByTeam } from "../../../../src/team/members/budget.ts";
+import { addMembers } from "../../../../src/team/members/members.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { startFakeMessagesApi } from "../../../support/model/fake-messages-api.ts";
@@ -259,6 +260,48 @@ describe("budget of a team", () => {
       `waiting: ${warning}`,
       `received system: ${warning}`,
     ]);
+  });
+
+  it("tells a lead, once it is raised, that there is more, and not that all members stop", async () => {
+    const ref = await testTeam(["dev"]);
+    await setLimits(ref, undefined, { maxTokens: 100 });
+    const lead = await workerOfTest(ref, {
+      name: LEAD_NAME,
+      role: "lead",
+      turns: [turn(100, { say: "one" }), turn(1, { say: "two" })],
+    });
+    await lead.worker.handleTypedLine("begin");
+    await eventually("the notification", () =>
+      lead.shown.some((line) => line.startsWith("waiting: The team has used up its budget")),
+    );
+    await sendMessage(ref, { from: "dev", to: LEAD_NAME, text: "hello" });
+    await eventually("the pause", () => isPaused(ref, LEAD_NAME));
+    await raise(ref, undefined, { maxTokens: 500 });
+    await eventually("the next turn", () => lead.worker.lastText === "two");
+    expect(lead.inputs[1]).toContain("A person has raised the budget of the team: 100 of 500 tokens.");
+    expect(lead.inputs[1]).not.toContain("stop");
+    expect(lead.shown).toContain(
+      "received system: A person has raised the budget of the team: 100 of 500 tokens.",
+    );
+  });
+
+  it("tells a lead of a teammate's budget only what holds when it reads it", async () => {
+    const ref = await testTeam(["dev"]);
+    await setLimits(ref, "dev", { maxTokens: 100 });
+    const dev = await workerOfTest(ref, { turns: [turn(100, { say: "one" })] });
+    await send(ref, "begin");
+    await eventually("its end", () => isIdle(ref));
+    await dev.stop();
+    const [notice = ""] = await notices(ref);
+    expect(notice).toMatch(/^dev has used up its budget/);
+    await raise(ref, "dev", { maxTokens: 500 });
+    // Another member repeats the words: these are its own.
+    await addMembers(ref, [{ name: "rev", cwd: "/" }]);
+    await sendMessage(ref, { from: "rev", to: LEAD_NAME, text: notice });
+    const lead = await workerOfTest(ref, { name: LEAD_NAME, role: "lead", turns: [turn(1, { say: "two" })] });
+    await eventually("its turn", () => lead.worker.lastText === "two");
+    expect(lead.inputs[0]).toContain("A person has raised the budget of dev: 100 of 500 tokens.");
+    expect(lead.inputs[0]?.split("dev has used up its budget")).toHaveLength(2);
   });
 
   it("does not keep a run open if the lead's last answer used it up", async () => {

@@ -82,6 +82,24 @@ describe("typed line", () => {
     );
   });
 
+  it("is shown at once while another process has locked the inbox", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await workerOfTest(ref, { turns: [{ say: "ok" }] });
+    const lock = `${ref.paths.inbox("dev")}.lock`;
+    mkdirSync(lock);
+    const typed = dev.worker.handleTypedLine("look here");
+    await eventually("the line", () => dev.shown.includes("saving: look here"));
+    expect(dev.inputs).toEqual([]);
+    rmdirSync(lock);
+    await typed;
+    await eventually("its turn", () => dev.inputs.length === 1);
+    expect(dev.shown.filter((line) => /^(saving|saved|typed):/.test(line))).toEqual([
+      "saving: look here",
+      "saved: look here",
+      "typed: look here",
+    ]);
+  });
+
   it("is read by a lead that has deleted its team", async () => {
     const ref = await testTeam([]);
     const lead = await workerOfTest(ref, { name: LEAD_NAME, role: "lead", turns: [{ say: "ok" }] });

@@ -30,8 +30,18 @@ describe("nextDelay", () => {
   test("is never shorter than the server asks", () => {
     const asked = { kind: "rate_limited", attempt: 5, retryAfterMs: 9000 } as const;
     expect(nextDelay(asked, 0)).toBe(9000);
-    expect(nextDelay(asked, 1)).toBe(9250);
+    expect(nextDelay(asked, 1)).toBe(11_250);
   });
+
+  test.each([400, 4_000, 60_000])(
+    "spreads the agents of a team over a quarter of a wait of %i ms",
+    (wait) => {
+      const delays = Array.from({ length: 20 }, (_, agent) =>
+        nextDelay({ kind: "rate_limited", attempt: 1, retryAfterMs: wait }, agent / 19),
+      ) as number[];
+      expect([Math.min(...delays), Math.max(...delays)]).toEqual([wait, wait * 1.25]);
+    },
+  );
 
   test.each([
     ["an invalid key", { kind: "auth", attempt: 1 }],

@@ -48,6 +48,14 @@ test("sandboxEnvironment › names the proxy in both spellings", () => {
   expect(inside({})).not.toHaveProperty("HTTPS_PROXY");
 });
 
+test("sandboxEnvironment › keeps the proxies of this machine only with its network", () => {
+  const env = { https_proxy: "http://a:1", npm_config_proxy: "http://a:1", no_proxy: "b" };
+  expect(inside(env, { hasNetwork: true })).toMatchObject(env);
+  for (const name of Object.keys(env)) expect(inside(env)).not.toHaveProperty(name);
+  expect(inside(env, { proxy: "http://127.0.0.1:3128" }).npm_config_proxy).toBeUndefined();
+  expect(inside(env, { passed: ["https_proxy"] })).toHaveProperty("https_proxy");
+});
+
 test("splitEnvironment › keeps variables of the loader for the command alone", () => {
   expect(splitEnvironment({ LD_PRELOAD: "a", PATH: "b", GCONV_PATH: "c" })).toEqual({
     outer: { PATH: "b" },

@@ -4,7 +4,9 @@ import {
   capacity,
   distribute,
   gridLayout,
+  LEAST_PANE,
   MIN_PANE,
+  type PaneSize,
   stackCapacity,
 } from "../../../../src/backend/tmux/grid.ts";
 import { type LayoutCell, layoutString, readLayout } from "../../../../src/tmux/layout-string.ts";
@@ -81,6 +83,15 @@ describe("gridLayout", () => {
     );
   });
 
+  test("makes no pane smaller than 20×5 while the window has room", () => {
+    fc.assert(
+      fc.property(windows, fc.integer({ min: 1, max: 64 }), (window, count) => {
+        fc.pre(count <= capacity(window, LEAST_PANE));
+        for (const size of paneSizes(gridLayout(count, window))) expect(isReadable(size)).toBe(true);
+      }),
+    );
+  });
+
   test("lays out one pane, two side by side, or two rows of two", () => {
     const shape = (count: number) =>
       panesOf(gridLayout(count, { width: 200, height: 50 })).map(({ width, height }) => `${width}x${height}`);
@@ -122,6 +133,16 @@ test("readLayout returns the size and panes of a tmux layout, and undefined for 
 
 function panesOf(cell: LayoutCell): LayoutCell[] {
   return cell.kind === "pane" ? [cell] : cell.cells.flatMap(panesOf);
+}
+
+/** The sizes of the panes as tmux shows them: the line of titles on top belongs to the panes of the first row. */
+function paneSizes(cell: LayoutCell, isTop = true): PaneSize[] {
+  if (cell.kind === "pane") return [{ width: cell.width, height: cell.height - (isTop ? 1 : 0) }];
+  return cell.cells.flatMap((child, i) => paneSizes(child, isTop && (cell.kind === "columns" || i === 0)));
+}
+
+function isReadable({ width, height }: PaneSize): boolean {
+  return width >= 20 && height >= 5;
 }
 
 function checkFilled(cell: LayoutCell): void {

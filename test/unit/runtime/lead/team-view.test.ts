@@ -4,6 +4,7 @@ import {
   applyKey,
   type KeyPress,
   LEAD_VIEW,
+  outputRows,
   renderFrame,
   type TeamView,
   type ViewFacts,
@@ -112,6 +113,16 @@ describe("renderFrame", () => {
       { ...size, styleText: styler(true) },
       { text: line, cursor: line.length, suggestions: undefined, search: undefined },
     );
+
+  test.each([10, 24, 50])("shows as many rows of an agent's output as outputRows says, at %i", (height) => {
+    const lines = Array.from({ length: 60 }, (_, i) => `row ${i}.`);
+    const bob = agent("bob", { lines });
+    const frame = drawn({ at: "agent", selected: "bob", scrolledBack: 0 }, facts({ agents: [bob] }), {
+      width: 60,
+      height,
+    });
+    expect(frame.rows.filter((row) => row.startsWith("row "))).toEqual(lines.slice(-outputRows(height)));
+  });
 
   test("lists each agent with its state, and the last output of the selected one", () => {
     expect(drawn({ at: "list", selected: "bob", scrolledBack: 0 }, facts()).rows).toEqual([

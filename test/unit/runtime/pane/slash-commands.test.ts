@@ -66,6 +66,17 @@ test("slashNames › omits what only a lead has in a teammate's pane", () => {
   ).toBeLessThanOrEqual(60);
 });
 
+test("/help › breaks no word at any width from 40 columns on", () => {
+  for (const agent of ["team-lead", "dev"]) {
+    const words = slashHelp(agent, 1_000).split(/\s+/);
+    for (let width = 40; width <= 120; width += 1) {
+      const help = slashHelp(agent, width);
+      expect(help.split(/\s+/), `${agent} at ${width}`).toEqual(words);
+      expect(Math.max(...help.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(width);
+    }
+  }
+});
+
 test("/exit › takes other arguments, and has another help, in a teammate's pane", () => {
   expect(read("/exit", "dev")).toEqual({ kind: "slash", name: "exit", words: [] });
   expect(read("/exit --delete", "dev")).toMatchObject({ kind: "unknown" });

@@ -47,4 +47,10 @@ describe("quarantineFlaws", () => {
       "quarantine: no test has this name: a > x",
     ]);
   });
+
+  it("names an entry of a future day", () => {
+    expect(quarantineFlaws([entry("a > x", "2026-12-01")], undefined, NOW)).toEqual([
+      "quarantine: an entry begins in the future, on 2026-12-01: a > x",
+    ]);
+  });
 });

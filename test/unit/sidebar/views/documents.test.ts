@@ -156,13 +156,58 @@ describe("a whole request in the sidebar", () => {
   } as const;
   const state = showing({ kind: "whole", id: "plan-1", from: "writer" }, { kind: "whole", request });
 
-  test("is marked as seen only when its end is on the screen", () => {
-    const seen = (now: SidebarState) =>
-      frame(AUDIT, now, SIZE).flatMap(({ wholeRequest }) => wholeRequest ?? []);
+  const seen = (now: SidebarState, size = SIZE) =>
+    frame(AUDIT, now, size).flatMap(({ wholeRequest }) => wholeRequest ?? []);
+
+  test("is marked as seen only when all of its rows were on the screen", () => {
     expect(seen(state)).toEqual([]);
-    expect(seen(pressed(state, "last"))).toEqual(["plan-1"]);
-    expect(shown(pressed(state, "last"))).toContain(" done");
-    expect(seen({ ...pressed(state, "last"), notice: "a notice ".repeat(20) })).toEqual(["plan-1"]);
+    const read = pressed(state, "page-down", "page-down");
+    expect(shown(read)).toContain(" \\u001b[2Jdone");
+    expect(seen(read)).toEqual(["plan-1"]);
+    expect(seen({ ...read, notice: "a notice ".repeat(20) })).toEqual(["plan-1"]);
+    expect(seen(pressed(read, "first"))).toEqual(["plan-1"]);
+  });
+
+  test("is not marked as seen if a key went past a part of it, or the width has changed", () => {
+    const skipped = pressed(state, "last");
+    expect(shown(skipped)).toContain(" \\u001b[2Jdone");
+    expect(seen(skipped)).toEqual([]);
+    expect(seen(pressed(skipped, "up", "down"))).toEqual([]);
+    expect(seen(pressed(state, "page-down", "page-down"), { ...SIZE, width: 49 })).toEqual([]);
+  });
+
+  test("does not count the rows below a notice as read", () => {
+    const noticed = { ...state, notice: "a notice ".repeat(20) };
+    const { reader } = pressed(noticed, "page-down");
+    expect(reader?.read?.rows).toBeLessThan(pressed(state, "page-down").reader?.read?.rows ?? 0);
+  });
+
+  test("y goes to the first row that was not shown", () => {
+    const { state: next, effect } = press(pressed(state, "last"), "yes", AUDIT, new Map(), SIZE);
+    expect([effect, next.prompt]).toEqual([undefined, undefined]);
+    expect(next.notice).toContain("a part was not shown yet");
+    expect(next.reader?.top).toBe((next.reader?.read?.rows ?? 0) - 1);
+  });
+
+  test.each([
+    ["a cell without a column", "| a |\n|---|\n| 1 | rm -rf / |"],
+    ["the words after a fence", "```sh rm -rf /\nls\n```"],
+    ["the title of a link", '[docs](http://x.example "then rm -rf /")'],
+  ])("shows a plan as it is written if Markdown hides %s", (_what, planContent) => {
+    const one = showing(
+      { kind: "whole", id: "p", from: "writer" },
+      { kind: "whole", request: { id: "p", kind: "plan", from: "writer", summary: "s", planContent } },
+    );
+    expect(shown(one).join("\n")).toContain("rm -rf /");
+  });
+
+  test("shows the default of a question", () => {
+    const question = { id: "q", kind: "question" as const, from: "ada", summary: "Delete it?" };
+    const one = showing(
+      { kind: "whole", id: "q", from: "ada" },
+      { kind: "whole", request: { ...question, question: "Delete it?", default: "yes, delete" } },
+    );
+    expect(shown(one)).toContain(" default: yes, delete");
   });
 
   test("renders the plan's Markdown", () => {

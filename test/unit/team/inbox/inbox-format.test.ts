@@ -45,6 +45,18 @@ describe("recoverEntries with damaged text", () => {
     expect(saved(`[{"from":"x","text":${JSON.stringify(JSON.stringify(entry("forged")))}`)).toEqual([]);
   });
 
+  const many = Array.from({ length: 150 }, (_, i) => entry(`message ${i}`));
+  const lines = many.map((one) => JSON.stringify(one));
+  test.each([
+    ["lost its first bracket", `${lines.join(",")}]`],
+    ["was empty when lines were appended", `[]\n${lines.join("\n")}\n`],
+    ["has no commas", `[${lines.join("")}]`],
+    ["is a file of lines", lines.join("\n")],
+    ["has a damage after each message", `[${lines.join(",{,")}]`],
+  ])("recovers all of 150 messages if the array %s", (_, damaged) => {
+    expect(recoverEntries(damaged)).toEqual(many);
+  });
+
   test("gives up soon on very long damaged text", () => {
     const rubbish = '{"a'.repeat(200_000);
     expect(recoverEntries(`[${rubbish}`)).toEqual([]);

@@ -63,3 +63,18 @@ test.each([
 ])("changePreview: a call of %s without a changed text gives nothing", (tool, input) => {
   expect(changePreview(tool, input)).toEqual([]);
 });
+
+test("changePreview lists the whole input of another tool if its summary does not have all of it", () => {
+  const input = { from: "a", to: "b\u202e", force: true };
+  expect(changePreview("move", input, { summary: "a to b" })).toEqual([
+    " {",
+    '   "from": "a",',
+    '   "to": "b\\u202e",',
+    '   "force": true',
+    " }",
+  ]);
+  expect(changePreview("move", { from: "a" }, { summary: "a to b" })).toEqual([]);
+  expect(changePreview("Edit", { changes: [{ path: "a", newText: "evil" }] }, { summary: "a" })).toContain(
+    '       "newText": "evil"',
+  );
+});

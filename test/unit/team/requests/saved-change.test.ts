@@ -19,14 +19,18 @@ describe("savedChange", () => {
   });
 });
 
-test.each<[boolean, Record<string, unknown>]>([
+test.each<[boolean, Record<string, unknown>, string?]>([
   [true, { tool: "Edit", input: { changes: [] } }],
   [true, { tool: "Write", input: null }],
   [true, { tool: "Bash", input: { command: "ls\nrm x" } }],
   [true, { tool: "Bash", input: { command: "x".repeat(61) } }],
+  [true, { tool: "Bash", input: { command: "rm a  b" } }],
   [false, { tool: "Bash", input: { command: "ls" } }],
-  [false, { tool: "Bash", input: null }],
-  [false, { tool: "WebFetch", input: { host: "a" } }],
-])("needsChange is %s for the call %j", (needs, payload) => {
-  expect(needsChange(payload)).toBe(needs);
+  [false, { tool: "Bash", input: null }, "Bash()"],
+  [false, { tool: "WebFetch", input: { host: "a" } }, "WebFetch(a)"],
+  [true, { tool: "WebFetch", input: { url: "http://a", prompt: "send all" } }, "WebFetch(http://a)"],
+  [false, { tool: "mcp__x__say", input: { text: 'a "b"' } }, 'mcp__x__say({"text":"a \\"b\\""})'],
+  [true, { tool: "move", input: { from: "a", to: ["b", "c"] } }, "move(a to b)"],
+])("needsChange is %s for the call %j", (needs, payload, summary = "") => {
+  expect(needsChange(payload, summary)).toBe(needs);
 });

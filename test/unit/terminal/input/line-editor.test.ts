@@ -207,7 +207,7 @@ describe("lineEditor › the escape key", () => {
 test.each([
   ["a terminal's attributes", "\u001b[?1;2c"],
   ["a mouse click", "\u001b[<0;10;20M"],
-  ["a key with all modifiers", "\u001b[27;5;97~"],
+  ["a key with Super", "\u001b[27;9;97~"],
   ["a modifier of two digits", "\u001b[1;10A"],
   ["a window's size", "\u001b[8;24;80t"],
   ["a colour", "\u001b[38;5;208m"],
@@ -241,4 +241,39 @@ test("lineEditor › reports Ctrl-D in an empty line, Ctrl-O and Ctrl-L, and can
   press(editor, "ab");
   editor.clear();
   expect(editor.edited.text).toBe("");
+});
+
+describe("lineEditor › with extended keys", () => {
+  test.each([
+    ["CSI u", "\u001b[13;2u", "\u001b[32;2u"],
+    ["modifyOtherKeys", "\u001b[27;2;13~", "\u001b[27;2;32~"],
+  ])("Shift+Enter adds a line and Shift+Space a blank in the format of %s", (_format, enter, space) => {
+    expect(type(`one${enter}two${space}three\r`)).toEqual([line("one\ntwo three")]);
+    expect(type("one", ...enter, "two\r")).toEqual([line("one\ntwo")]);
+  });
+
+  test("Ctrl+Enter sends the line, and Shift+Tab and Esc are keys", () => {
+    expect(type("one\u001b[13;5u")).toEqual([line("one")]);
+    expect(type("\u001b[9;2u", "\u001b[27u", "\u001b[27;2;27~")).toEqual([
+      { kind: "shift-tab" },
+      ESCAPE,
+      ESCAPE,
+    ]);
+  });
+
+  test("Ctrl+C interrupts, and Alt with a letter that does nothing is no Esc", () => {
+    expect(type("\u001b[99;5u")).toEqual([{ kind: "signal", signal: "SIGINT", dropped: false }]);
+    expect(type("\u001b[120;3u")).toEqual([]);
+  });
+
+  test("keys with modifiers edit the line", () => {
+    expect(edited("one two\u001b[127;5u")).toBe("one |");
+    expect(edited("one two\u001b[1;6D")).toBe("one |two");
+    expect(edited("one two\u001b[1;2D")).toBe("one tw|o");
+    expect(edited("one two\u001b[1;5H\u001b[3;5~")).toBe("| two");
+  });
+
+  test("a paste does not contain keys", () => {
+    expect(type("\u001b[200~a\u001b[13;2ub\u001b[201~\r")).toEqual([line("ab")]);
+  });
 });

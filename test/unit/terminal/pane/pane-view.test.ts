@@ -103,6 +103,26 @@ test("a pane shows a turn in order: header, message, text, calls and results", (
 });
 
 describe("a tool call in a pane", () => {
+  test("is repeated above its result if a notice came in between", () => {
+    const between: readonly ((view: PaneView) => void)[] = [
+      (view) => view.note("the kept report was sent to the lead"),
+      (view) => view.noteAtOnce("Ctrl-C once more ends this agent"),
+      (view) => view.queued("ada"),
+      (view) => view.error("no space is left"),
+      (view) => view.waiting("waits for the lead's approval of its plan"),
+      (view) => view.received("ada", "hello"),
+      (view) => view.answer("2 tasks"),
+    ];
+    for (const show of between) {
+      const rows = pane((view) => {
+        view.event(call("1", "make"));
+        show(view);
+        view.event(result("1", "done"));
+      }).split("\n");
+      expect(rows[rows.indexOf("  ⎿ done") - 1]).toBe("● Bash(make)");
+    }
+  });
+
   test("fits into one line if the command is long", () => {
     const [first = ""] = pane((view) => view.event(call("1", "x".repeat(500)))).split("\n");
     expect(first.length).toBeLessThanOrEqual(60);

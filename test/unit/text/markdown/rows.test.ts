@@ -85,6 +85,15 @@ test("Markdown that is nested too deeply is shown as it is", () => {
 describe("tables", () => {
   const table = "| Name | Count | Notes |\n|:--|--:|---|\n| a | 1 | some words here |\n| bb | 22 | x |";
 
+  test("shows a long header whole beside the first value, and cuts it beside the others", () => {
+    const long =
+      "| Name of the **customer** | B | C | D |\n|---|---|---|---|\n| Ann | 1 | 2 | 3 |\n| Bob | 1 | 2 | 3 |";
+    expect(plain(long, { width: 13 })).toEqual([
+      ...["• Name of", "    the", "    customer:", "    Ann", "  B: 1", "  C: 2", "  D: 3"],
+      ...["• Name of…:", "    Bob", "  B: 1", "  C: 2", "  D: 3"],
+    ]);
+  });
+
   test("have aligned columns", () => {
     expect(plain(table)).toEqual([
       "Name │ Count │ Notes",

@@ -66,7 +66,7 @@ describe("noticeOf", () => {
 
   it("cuts a long text", () => {
     const { result } = idleNoticeFields(turn({ text: "x".repeat(MAX_NOTICE_RESULT + 1) }));
-    expect(result).toBe(`${"x".repeat(MAX_NOTICE_RESULT)}…`);
+    expect(result).toBe(`${"x".repeat(MAX_NOTICE_RESULT)}… (1 more character)`);
   });
 });
 

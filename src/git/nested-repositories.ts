@@ -1,0 +1,185 @@
+import { basename, dirname, join, relative, resolve } from "node:path";
+import type { Env } from "../os/env.ts";
+import { entryOf, isDirectory, listDir, readText } from "../os/files/fs.ts";
+import { realPathOf } from "../os/files/symlinks.ts";
+import { isShortFile } from "../os/files/user-files.ts";
+import { findEntries } from "../os/files/walk.ts";
+import { GitError, git } from "./git.ts";
+import { type CheckoutPlace, variablesOf } from "./hidden-changes.ts";
+import { requirePlainConfig } from "./own-repository.ts";
+import { type GitDirectories, gitDirectoriesOf } from "./repository.ts";
+import { changesOf, operationIn } from "./status.ts";
+
+/** The work in a repository inside a worktree, which is deleted with it. */
+export interface NestedWork {
+  /** Relative to the top of the worktree. */
+  readonly path: string;
+  readonly changed: number;
+  readonly untracked: number;
+  /** Commits that are on no remote. */
+  readonly commits: number;
+}
+
+/** A submodule, or another repository inside a worktree. */
+interface Nested {
+  readonly path: string;
+  /** Git's directory; undefined if it is outside of the worktree and its own files, and is not deleted with them. */
+  readonly own: string | undefined;
+  /** Undefined if it is not checked out. */
+  readonly top: string | undefined;
+}
+
+/**
+ * Returns the repositories inside a worktree that have work of their own: submodules, also those of submodules and those that the
+ * tree has no more, and other repositories, also below ignored directories.
+ * @throws GitError if that of one cannot be counted
+ */
+export async function nestedWork(place: GitDirectories, env: Env): Promise<readonly NestedWork[]> {
+  const found: NestedWork[] = [];
+  for (const { path, own, top } of await nestedIn(place)) {
+    if (own === undefined)
+      throw refusal(`${path} inside it is the checkout of another repository, whose changes are not counted`);
+    const commits = await commitsOnlyIn(own, env);
+    const { changed, untracked } =
+      top === undefined ? { changed: 0, untracked: 0 } : await changesInside({ top, own }, path, env);
+    if (changed + untracked + commits > 0) found.push({ path, changed, untracked, commits });
+  }
+  return found;
+}
+
+/** Returns the repositories inside a worktree that have commits of their own; does not look at their files. @throws GitError */
+export async function nestedCommits(place: GitDirectories, env: Env): Promise<readonly NestedWork[]> {
+  return commitsOf(await nestedIn(place), env);
+}
+
+/** Does the same for the submodules of a worktree whose directory is gone. @param own git's directory for the worktree */
+export async function submoduleCommits(own: string, env: Env): Promise<readonly NestedWork[]> {
+  return commitsOf(submodulesOf(own), env);
+}
+
+async function commitsOf(repositories: readonly Nested[], env: Env): Promise<readonly NestedWork[]> {
+  const found: NestedWork[] = [];
+  for (const { path, own } of repositories) {
+    const commits = own === undefined ? 0 : await commitsOnlyIn(own, env);
+    if (commits > 0) found.push({ path, changed: 0, untracked: 0, commits });
+  }
+  return found;
+}
+
+async function changesInside(
+  place: CheckoutPlace,
+  path: string,
+  env: Env,
+): Promise<Pick<NestedWork, "changed" | "untracked">> {
+  requirePlainConfig(place.own);
+  const operation = operationIn(place);
+  if (operation !== undefined) throw refusal(`a ${operation} is in progress in ${path} inside it`);
+  return changesOf(place, env);
+}
+
+/** Returns the repositories inside a worktree, each once. @throws GitError if a directory cannot be read */
+async function nestedIn({ top, own }: GitDirectories): Promise<readonly Nested[]> {
+  const links = await findEntries(top, {
+    isWanted: (path) => basename(path) === ".git",
+    skip: new Set(),
+    limit: Number.POSITIVE_INFINITY,
+    onUnreadable: (path) => {
+      throw refusal(`${path} cannot be read, so its changes are not counted`);
+    },
+  });
+  const checkedOut = links.flatMap((link) =>
+    dirname(link) === top ? [] : (nestedAt(dirname(link), top) ?? []),
+  );
+  const seen = new Set(checkedOut.map((one) => one.own));
+  return [...checkedOut, ...submodulesOf(own).filter((one) => !seen.has(one.own))];
+}
+
+/** @returns undefined if git finds no repository there */
+function nestedAt(at: string, around: string): Nested | undefined {
+  const path = relative(around, at);
+  const link = join(at, ".git");
+  const found = gitDirectoriesOf(at);
+  if (found?.top === at) {
+    // Another worktree's own directory outlives its files.
+    if (found.own !== found.common) return { path, own: undefined, top: at };
+    return isRepository(found.own) ? { path, own: found.own, top: at } : undefined;
+  }
+  // A link to a directory, or a file that names one.
+  const named = isShortFile(link) ? readText(link)?.match(/^gitdir: (.+)$/m)?.[1] : undefined;
+  const elsewhere = named === undefined ? realPathOf(link) : resolve(at, named);
+  return isRepository(elsewhere) ? { path, own: undefined, top: at } : undefined;
+}
+
+/** Returns what git keeps of a worktree's submodules, also of those that are checked out no more. */
+function submodulesOf(own: string): readonly Nested[] {
+  const modules = join(own, "modules");
+  const search = (directory: string): string[] =>
+    isRepository(directory)
+      ? [directory, ...search(join(directory, "modules"))]
+      : listDir(directory).flatMap((name) => {
+          const below = join(directory, name);
+          return entryOf(below)?.isDirectory() ? search(below) : [];
+        });
+  if (!entryOf(modules)?.isDirectory()) return [];
+  return search(modules).map((directory) => ({
+    path: relative(modules, directory).replaceAll("/modules/", "/"),
+    own: directory,
+    top: undefined,
+  }));
+}
+
+function isRepository(directory: string): boolean {
+  return entryOf(join(directory, "HEAD")) !== undefined && isDirectory(join(directory, "objects"));
+}
+
+/**
+ * Counts the commits of a repository that are on no remote: those of its branches, its stash, its detached HEAD and the tags that
+ * were made here. A commit that was cloned or checked out, but not made here, came from a remote too. @throws GitError
+ */
+async function commitsOnlyIn(own: string, env: Env): Promise<number> {
+  // The configured checkout may be gone.
+  const ask = (...words: readonly string[]): Promise<string> =>
+    git(own, words, env, variablesOf({ top: own, own }));
+  const { made, received } = readReflog(own);
+  const tags = (
+    await ask("for-each-ref", "--format=%(objectname) %(*objectname) %(refname:lstrip=2)", "refs/tags")
+  )
+    .split("\n")
+    .map((line) => line.split(" "))
+    .flatMap(([tag = "", target = "", name = ""]) => (made.has(target || tag) ? [name] : []));
+  const counted = ["--exclude=refs/tags/*", "--exclude=refs/remotes/*", "--exclude=refs/prefetch/*", "--all"];
+  const words = [
+    "rev-list",
+    "--count",
+    "--ignore-missing",
+    ...counted,
+    ...tags.map((name) => `refs/tags/${name}`),
+    "--not",
+    "--remotes",
+    ...tags.map((name) => `--exclude=${name}`),
+    "--tags",
+    ...received.filter((commit) => !made.has(commit)),
+    "--",
+  ];
+  return Number((await ask(...words)).trim());
+}
+
+/** Returns the commits that HEAD was at, by whether they were made there. */
+function readReflog(own: string): {
+  readonly made: ReadonlySet<string>;
+  readonly received: readonly string[];
+} {
+  const entries = (readText(join(own, "logs/HEAD")) ?? "").split("\n").flatMap((line) => {
+    const [, commit, message] = /^[0-9a-f]+ ([0-9a-f]{40,64}) .*?\t(.*)$/.exec(line) ?? [];
+    return commit === undefined || message === undefined ? [] : [{ commit, message }];
+  });
+  const isReceived = (message: string): boolean => /^(?:clone|checkout): /.test(message);
+  return {
+    made: new Set(entries.flatMap(({ commit, message }) => (isReceived(message) ? [] : [commit]))),
+    received: [...new Set(entries.flatMap(({ commit, message }) => (isReceived(message) ? [commit] : [])))],
+  };
+}
+
+function refusal(message: string): GitError {
+  return new GitError(["status"], message);
+}

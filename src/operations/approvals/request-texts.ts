@@ -1,0 +1,29 @@
+import { localTime } from "../../text/local-time.ts";
+import { printableJson, revealHidden } from "../../text/terminal-text.ts";
+import type { ApprovalDetails } from "./approvals.ts";
+
+/** Returns the input of a call that its summary and its change do not show whole. */
+export function hiddenInput({
+  change = [],
+  isCut,
+  input,
+}: Pick<ApprovalDetails, "change" | "isCut" | "input">): string | undefined {
+  if ((change.length > 0 && isCut !== true) || input === undefined) return undefined;
+  // Every character of the input is visible, so nothing in it can hide from the person who allows it.
+  return revealHidden(printableJson(input, 2));
+}
+
+/** Returns a choice with the key or number that selects it. */
+export function numbered(choice: string, at: number): string {
+  return `${at + 1}  ${choice}`;
+}
+
+/** Says what the answer to a question is without a choice, and from when. */
+export function defaultLine({
+  default: byDefault,
+  deadline,
+}: Pick<ApprovalDetails, "default" | "deadline">): readonly string[] {
+  if (byDefault === undefined) return [];
+  const at = deadline === undefined ? "" : ` (the answer at ${localTime(deadline, "seconds")})`;
+  return [`default: ${revealHidden(byDefault)}${at}`];
+}

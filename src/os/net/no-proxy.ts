@@ -1,0 +1,58 @@
+import { BlockList, isIP } from "node:net";
+import { domainToASCII } from "node:url";
+
+/**
+ * Returns whether a list of `NO_PROXY` names the host of a URL, as curl reads it: names with all names below them, addresses,
+ * networks such as `10.0.0.0/8`, and `*` for every host, between commas or blanks. It also knows what other programs write there:
+ * `*.example.org`, a port (`example.org:8080`), and the brackets of an IPv6 address.
+ */
+export function isExcepted(url: URL, list: string): boolean {
+  const host = plainName(url.hostname);
+  const port = url.port || (url.protocol === "https:" ? "443" : "80");
+  return list.split(/[\s,]+/).some((entry) => matches(entry, host, port));
+}
+
+function matches(entry: string, host: string, port: string): boolean {
+  if (entry === "*") return true;
+  // An IPv6 address without brackets has no port.
+  const [, target = entry, only = port] = /^(\[[^\]]*\](?:\/\d+)?|[^:]*):(\d+)$/.exec(entry) ?? [];
+  if (only !== port) return false;
+  const [base = "", bits] = target.replace(/[[\]]/g, "").split("/");
+  return isIP(base) === 0 ? isBelow(host, base) : isInNetwork(host, base, bits);
+}
+
+function isBelow(host: string, named: string): boolean {
+  const plain = named.replace(/^\*?\./, "");
+  const domain = plainName(domainToASCII(plain) || plain);
+  if (domain === "" || isIP(host) !== 0) return false;
+  return host === domain || host.endsWith(`.${domain}`);
+}
+
+/** @param bits the length of the network's prefix; all bits if there is none */
+function isInNetwork(host: string, base: string, bits: string | undefined): boolean {
+  const length = isIP(base) === 4 ? 32 : 128;
+  const prefix = bits === undefined ? length : Number(bits);
+  if (!(prefix >= 0 && prefix <= length)) return false;
+  const network = new BlockList();
+  network.addSubnet(base, prefix, familyOf(base));
+  return isIP(host) !== 0 && network.check(host, familyOf(host));
+}
+
+function familyOf(address: string): "ipv4" | "ipv6" {
+  return isIP(address) === 4 ? "ipv4" : "ipv6";
+}
+
+/** Without the brackets of an IPv6 address and without a final dot, in lower case. */
+function plainName(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, "$1")
+    .replace(/\.$/, "");
+}
+
+/** Addresses and names of this machine: they never go through a proxy, which would reach another machine. */
+const OWN = "localhost 127.0.0.0/8 ::1 0.0.0.0 ::";
+
+export function isOwnMachine(url: URL): boolean {
+  return isExcepted(url, OWN);
+}

@@ -1,0 +1,67 @@
+import { parsedUrl } from "../../text/parsed-url.ts";
+import { percentDecoded } from "../../text/percent-decoded.ts";
+import type { Env } from "../env.ts";
+import { isExcepted, isOwnMachine } from "./no-proxy.ts";
+import { ProxyError } from "./proxy-error.ts";
+
+/** The proxy of the environment that requests to a server go through. */
+export interface OutboundProxy {
+  /** For people: its URL without credentials, and its variable. */
+  readonly label: string;
+  /** The variable that names it. */
+  readonly variable: string;
+  /** Without credentials. */
+  readonly url: URL;
+  /** Headers for the proxy alone: its credentials. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Returns the proxy for a server, from `https_proxy`, `http_proxy` and `all_proxy` in either spelling; undefined if it is reached
+ * directly, as this machine always is. As in curl the small letters win; `HTTP_PROXY` counts too, except in a CGI program, where
+ * a client sets it by a header.
+ * @throws ProxyError if the variable does not hold the URL of an HTTP proxy
+ */
+export function outboundProxy(url: URL, env: Env): OutboundProxy | undefined {
+  const [variable] = variablesFor(url.protocol, env).filter((name) => env[name]?.trim());
+  if (variable === undefined || isOwnMachine(url)) return undefined;
+  if (isExcepted(url, env.no_proxy?.trim() || env.NO_PROXY || "")) return undefined;
+  return parseProxy(variable, env[variable]?.trim() ?? "");
+}
+
+function variablesFor(protocol: string, { REQUEST_METHOD }: Env): readonly string[] {
+  const all = ["all_proxy", "ALL_PROXY"];
+  if (protocol === "https:") return ["https_proxy", "HTTPS_PROXY", ...all];
+  return ["http_proxy", ...(REQUEST_METHOD === undefined ? ["HTTP_PROXY"] : []), ...all];
+}
+
+function parseProxy(variable: string, text: string): OutboundProxy {
+  const url = parsedUrl(/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`);
+  // The text may hold a password, so no message shows it.
+  if (url === undefined || url.hostname === "") {
+    throw new ProxyError(
+      `${variable} is not the URL of a proxy. Write http://host:port, or http://user:password@host:port with signs such as @, # and / in the password as %40, %23 and %2F.`,
+      { isLasting: true },
+    );
+  }
+  if (!/^https?:$/.test(url.protocol)) {
+    throw new ProxyError(
+      `${variable} names a proxy of the kind ${url.protocol}//, and teams uses only HTTP proxies. Set it to http://host:port, or name the servers that need no proxy in NO_PROXY.`,
+      { isLasting: true },
+    );
+  }
+  const credentials = url.username === "" && url.password === "" ? undefined : credentialsOf(url);
+  url.username = "";
+  url.password = "";
+  return {
+    label: `${url.origin} (${variable})`,
+    variable,
+    url,
+    headers: credentials === undefined ? {} : { "proxy-authorization": credentials },
+  };
+}
+
+function credentialsOf({ username, password }: URL): string {
+  const words = [username, password].map(percentDecoded).join(":");
+  return `Basic ${Buffer.from(words).toString("base64")}`;
+}

@@ -1,0 +1,21 @@
+/** The proxy of the environment cannot be used. Separate, because a process without a proxy does not load the rest. */
+export class ProxyError extends Error {
+  override readonly name = "ProxyError";
+  /** True if the same request cannot succeed before the user changes something. */
+  readonly isLasting: boolean;
+
+  constructor(message: string, { isLasting, ...options }: ErrorOptions & { readonly isLasting: boolean }) {
+    super(message, options);
+    this.isLasting = isLasting;
+  }
+}
+
+/** Returns true for a {@link ProxyError} that a later try does not mend. */
+export function isLastingProxyError(error: unknown): error is ProxyError {
+  return error instanceof ProxyError && error.isLasting;
+}
+
+/** Returns true if an environment names a proxy. The variable of `NO_PROXY` alone does not count. */
+export function namesProxy(env: Readonly<Record<string, string | undefined>>): boolean {
+  return Object.entries(env).some(([name, value]) => /^(https?|all)_proxy$/i.test(name) && value?.trim());
+}

@@ -1,0 +1,348 @@
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { diffSince } from "../../../src/git/diff.ts";
+import { removeWorktree } from "../../../src/git/remove-worktree.ts";
+import { changesIn } from "../../../src/git/status.ts";
+import { discardLoss, unsavedIn } from "../../../src/git/unsaved.ts";
+import { addWorktree } from "../../../src/git/worktree.ts";
+import { removeTree } from "../../../src/os/files/fs.ts";
+import { GIT_IDENTITY, git } from "../../support/files/git.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+
+const ENV = { ...process.env, ...GIT_IDENTITY };
+const BRANCH = "teams/review/ada";
+const CHANGED = { changed: 1, untracked: 0, commits: 0, nested: [] };
+
+let base: string;
+let repository: string;
+let path: string;
+
+function commit(directory: string, message: string): void {
+  git(directory, "add", "--all");
+  git(directory, "commit", "--quiet", "--message", message);
+}
+
+async function addTree(name = "ada"): Promise<string> {
+  const branch = `teams/review/${name}`;
+  return (await addWorktree({ from: repository, name, branch, branchIsGiven: false, env: ENV })).path;
+}
+
+const unsaved = (): ReturnType<typeof unsavedIn> => unsavedIn(path, BRANCH, ENV);
+
+beforeEach(async () => {
+  base = realpathSync(temporaryDirectory());
+  repository = join(base, "repository");
+  mkdirSync(join(repository, "far"), { recursive: true });
+  git(repository, "init", "--quiet", "--initial-branch=main");
+  writeFileSync(join(repository, "config.ini"), "a = 1\n");
+  writeFileSync(join(repository, "ä name.txt"), "one\n");
+  writeFileSync(join(repository, "far/away.txt"), "one\n");
+  writeFileSync(join(repository, ".gitignore"), "ignored/\n");
+  commit(repository, "first");
+  path = await addTree();
+});
+
+describe("a change that git status hides", () => {
+  test.each(["--assume-unchanged", "--skip-worktree"])("counts after update-index %s", async (flag) => {
+    git(path, "update-index", flag, "config.ini", "ä name.txt");
+    expect(await unsaved()).toBeUndefined();
+    appendFileSync(join(path, "config.ini"), "b = 2\n");
+    appendFileSync(join(path, "ä name.txt"), "two\n");
+    expect(git(path, "status", "--porcelain")).toBe("");
+    expect(await unsaved()).toEqual({ ...CHANGED, changed: 2, hasFlags: true });
+    const { files } = await diffSince(path, "HEAD", ENV);
+    expect(files.map((file) => file.path).sort()).toEqual(["config.ini", "ä name.txt"]);
+    expect((await changesIn(join(path, "far"), ENV)).changed).toBe(2);
+    expect(git(path, "ls-files", "-v", "config.ini")).not.toMatch(/^H/);
+  });
+
+  test("counts if a file with a flag was deleted, but not if the checkout is sparse", async () => {
+    git(path, "update-index", "--assume-unchanged", "config.ini");
+    renameSync(join(path, "config.ini"), join(base, "config.ini"));
+    expect(await unsaved()).toMatchObject(CHANGED);
+    renameSync(join(base, "config.ini"), join(path, "config.ini"));
+    git(path, "sparse-checkout", "set", "near");
+    expect(existsSync(join(path, "far"))).toBe(false);
+    expect(await unsaved()).toBeUndefined();
+  });
+
+  test.each([[], ["--sparse-index"]])("counts outside of a sparse checkout %s", async (...index) => {
+    git(path, "sparse-checkout", "set", ...index, "near");
+    git(path, "config", "sparse.expectFilesOutsideOfPatterns", "true");
+    mkdirSync(join(path, "far"));
+    writeFileSync(join(path, "far/away.txt"), "two\n");
+    expect(git(path, "status", "--porcelain")).toBe("");
+    expect(await unsaved()).toMatchObject(CHANGED);
+  });
+
+  test("counts with core.ignoreStat, which sets the flag for each file that git writes", async () => {
+    git(path, "config", "core.ignoreStat", "true");
+    git(path, "checkout", "--quiet", "--force", "HEAD~0", "--", ".");
+    git(path, "update-index", "--refresh");
+    appendFileSync(join(path, "config.ini"), "b = 2\n");
+    git(path, "add", "config.ini");
+    git(path, "commit", "--quiet", "--message", "second");
+    git(repository, "branch", "kept", BRANCH);
+    appendFileSync(join(path, "config.ini"), "c = 3\n");
+    expect(git(path, "status", "--porcelain")).toBe("");
+    expect(await unsaved()).toMatchObject(CHANGED);
+  });
+
+  test("counts with a file system monitor that reports nothing", async () => {
+    const monitor = join(base, "monitor");
+    writeFileSync(monitor, "#!/bin/sh\nprintf 'token\\0'\n", { mode: 0o755 });
+    git(path, "config", "core.fsmonitor", monitor);
+    git(path, "status");
+    git(path, "update-index", "--fsmonitor-valid", "config.ini");
+    appendFileSync(join(path, "config.ini"), "b = 2\n");
+    expect(git(path, "status", "--porcelain")).toBe("");
+    expect(await unsaved()).toEqual(CHANGED);
+  });
+
+  test("counts with settings that trust size and time of a file", async () => {
+    git(path, "config", "core.trustCtime", "false");
+    git(path, "config", "core.checkStat", "minimal");
+    const file = join(path, "config.ini");
+    // Older than the index: git would read a file of the same second.
+    utimesSync(file, 1_000_000_000, 1_000_000_000);
+    git(path, "update-index", "--refresh");
+    const { mtime, atime, ctimeMs } = statSync(file);
+    // Git compares whole seconds.
+    await eventually("the next second", () => Date.now() > Math.ceil(ctimeMs / 1000) * 1000);
+    writeFileSync(file, "a = 2\n");
+    utimesSync(file, atime, mtime);
+    expect(git(path, "status", "--porcelain")).toBe("");
+    expect(await unsaved()).toEqual(CHANGED);
+  });
+
+  test("counts with core.fileMode, core.ignoreCase and status.showUntrackedFiles", async () => {
+    git(path, "config", "core.fileMode", "false");
+    chmodSync(join(path, "config.ini"), 0o755);
+    expect(await unsaved()).toEqual(CHANGED);
+    chmodSync(join(path, "config.ini"), 0o644);
+    git(path, "config", "core.ignoreCase", "true");
+    writeFileSync(join(path, "Config.ini"), "other\n");
+    expect(await unsaved()).toMatchObject({ changed: 0, untracked: 1 });
+    renameSync(join(path, "Config.ini"), join(path, "new.txt"));
+    git(path, "config", "status.showUntrackedFiles", "no");
+    expect(git(path, "status", "--porcelain")).toBe("");
+    expect(await unsaved()).toMatchObject({ changed: 0, untracked: 1 });
+  });
+
+  test("counts if a rebase keeps it aside", async () => {
+    const env = { ...process.env, ...GIT_IDENTITY, GIT_SEQUENCE_EDITOR: "sed -i.bak '1i break'" };
+    git(path, "commit", "--quiet", "--allow-empty", "--message", "second");
+    git(repository, "branch", "kept", BRANCH);
+    appendFileSync(join(path, "config.ini"), "b = 2\n");
+    const { execFileSync } = await import("node:child_process");
+    execFileSync("git", ["-C", path, "rebase", "--quiet", "-i", "--autostash", "HEAD~1"], {
+      env,
+      stdio: "pipe",
+    });
+    expect(git(path, "status", "--porcelain")).toBe("");
+    expect(await unsaved()).toMatchObject({ operation: "rebase" });
+  });
+
+  test("counts if a merge without changes has no commit yet", async () => {
+    git(path, "commit", "--quiet", "--allow-empty", "--message", "second");
+    git(repository, "branch", "kept", BRANCH);
+    git(path, "switch", "--quiet", "--detach", "main");
+    git(path, "merge", "--quiet", "--no-ff", "--no-commit", "kept");
+    expect(git(path, "status", "--porcelain")).toBe("");
+    expect(await unsaved()).toMatchObject({ operation: "merge" });
+  });
+});
+
+/** Gives the repository a submodule `lib`, which itself has a submodule `deep`, and the worktree a checkout of both. */
+async function withSubmodules(): Promise<string> {
+  const update = (directory: string): string =>
+    git(
+      directory,
+      "-c",
+      "protocol.file.allow=always",
+      "submodule",
+      "--quiet",
+      "update",
+      "--init",
+      "--recursive",
+    );
+  for (const [name, inside] of [
+    ["deep", undefined],
+    ["lib", "deep"],
+    ["repository", "lib"],
+  ] as const) {
+    const top = join(base, name);
+    if (name !== "repository") {
+      git(base, "init", "--quiet", "--initial-branch=main", name);
+      writeFileSync(join(top, "file.txt"), "one\n");
+      commit(top, "first");
+    }
+    if (inside === undefined) continue;
+    const words = ["submodule", "--quiet", "add", join(base, inside), inside];
+    git(top, "-c", "protocol.file.allow=always", ...words);
+    commit(top, "submodule");
+  }
+  git(path, "merge", "--quiet", "--ff-only", "main");
+  update(path);
+  return join(path, "lib");
+}
+
+function commitFile(directory: string, name = "new.txt"): void {
+  writeFileSync(join(directory, name), "new\n");
+  commit(directory, "work");
+}
+
+describe("a worktree with submodules", () => {
+  test("is removed if nothing in them is unsaved", async () => {
+    const lib = await withSubmodules();
+    expect(await unsaved()).toBeUndefined();
+    git(lib, "config", "core.hooksPath", "/nowhere");
+    await removeWorktree(path, BRANCH, ENV);
+    expect(existsSync(path)).toBe(false);
+    expect(git(repository, "branch", "--format=%(refname:short)")).toBe("main");
+  });
+
+  test.each([
+    ["a submodule", "lib"],
+    ["a submodule of a submodule", "lib/deep"],
+  ])("counts changes of %s, whatever its settings ignore", async (_, name) => {
+    await withSubmodules();
+    const top = join(path, name);
+    git(path, "config", "submodule.lib.ignore", "all");
+    git(path, "config", "diff.ignoreSubmodules", "all");
+    git(join(path, "lib"), "config", "submodule.deep.ignore", "all");
+    git(top, "update-index", "--assume-unchanged", "file.txt");
+    appendFileSync(join(top, "file.txt"), "two\n");
+    writeFileSync(join(top, "new.txt"), "new\n");
+    expect(git(path, "status", "--porcelain")).toBe("");
+    const nested = [{ path: name, changed: 1, untracked: 1, commits: 0 }];
+    expect(await unsaved()).toEqual({ changed: 0, untracked: 0, commits: 0, nested });
+    expect(await discardLoss(path, ENV)).toBeUndefined();
+  });
+
+  test.each([
+    ["of a detached HEAD", (_: string) => undefined],
+    ["of a branch that was left", (lib: string) => git(lib, "checkout", "--quiet", "-")],
+    [
+      "of a tag",
+      (lib: string) => {
+        git(lib, "tag", "mine");
+        git(lib, "switch", "--quiet", "--detach", "origin/main");
+        git(lib, "branch", "--quiet", "-D", "work");
+      },
+    ],
+    [
+      "of a stash",
+      (lib: string) => {
+        git(lib, "reset", "--quiet", "--soft", "HEAD~1");
+        git(lib, "stash", "push", "--quiet");
+      },
+    ],
+  ])("counts a commit %s of a submodule, also for a discard", async (_, leave) => {
+    const lib = await withSubmodules();
+    git(lib, "switch", "--quiet", "-c", "work");
+    commitFile(lib);
+    leave(lib);
+    const moved = git(lib, "rev-parse", "HEAD") !== git(path, "rev-parse", "HEAD:lib");
+    const commits = expect.toSatisfy((n: number) => n >= 1);
+    const nested = [{ path: "lib", changed: 0, untracked: 0, commits }];
+    expect(await unsaved()).toEqual({ changed: moved ? 1 : 0, untracked: 0, commits: 0, nested });
+    expect(await discardLoss(path, ENV)).toMatchObject({ nested });
+  });
+
+  test("counts no commit that the submodule's remote, or the commit that it was cloned at, has", async () => {
+    const lib = await withSubmodules();
+    git(lib, "switch", "--quiet", "-c", "work");
+    commitFile(lib);
+    git(lib, "push", "--quiet", "origin", "work");
+    expect((await unsaved())?.nested).toEqual([]);
+    // A commit on no branch of the remote, as of a deleted release branch.
+    const other = join(base, "lib");
+    git(other, "switch", "--quiet", "--detach", "main");
+    commitFile(other, "release.txt");
+    git(other, "tag", "v1");
+    const release = git(other, "rev-parse", "HEAD");
+    git(lib, "fetch", "--quiet", "origin", release);
+    git(lib, "checkout", "--quiet", release);
+    git(lib, "fetch", "--quiet", "--tags", "origin");
+    expect((await unsaved())?.nested).toEqual([]);
+  });
+
+  test("counts commits of a submodule that was removed from the tree, and of a deleted worktree", async () => {
+    const lib = await withSubmodules();
+    commitFile(lib);
+    git(path, "rm", "--quiet", "--force", "lib");
+    git(path, "commit", "--quiet", "--message", "no lib");
+    git(repository, "branch", "kept", BRANCH);
+    const nested = [{ path: "lib", changed: 0, untracked: 0, commits: 1 }];
+    expect(await unsaved()).toEqual({ changed: 0, untracked: 0, commits: 0, nested });
+    const { pruneWorktree } = await import("../../../src/git/prune-worktree.ts");
+    removeTree(path);
+    await expect(pruneWorktree(path, { repository }, ENV)).rejects.toThrow(/lib .*1 commit/);
+    expect(git(repository, "worktree", "list")).toContain(path);
+  });
+
+  test("is kept, and runs nothing, if a submodule's configuration could run programs", async () => {
+    const lib = await withSubmodules();
+    const ran = join(base, "ran");
+    git(lib, "config", "filter.x.clean", `touch '${ran}'; cat`);
+    writeFileSync(join(lib, ".gitattributes"), "* filter=x\n");
+    utimesSync(join(lib, "file.txt"), 1, 1);
+    await expect(unsaved()).rejects.toThrow(/may make git run programs/);
+    expect(existsSync(ran)).toBe(false);
+  });
+});
+
+describe("a repository inside a worktree", () => {
+  const nest = (name: string): string => {
+    const top = join(path, "ignored", name);
+    mkdirSync(join(path, "ignored"), { recursive: true });
+    git(path, "clone", "--quiet", repository, top);
+    return top;
+  };
+
+  test("counts with its changes and its commits, also where the files are ignored", async () => {
+    const first = nest("first");
+    nest("second");
+    expect(await unsaved()).toBeUndefined();
+    commitFile(first);
+    appendFileSync(join(first, "config.ini"), "b = 2\n");
+    const work = { path: "ignored/first", changed: 1, untracked: 0, commits: 1 };
+    expect(await unsaved()).toEqual({ changed: 0, untracked: 0, commits: 0, nested: [work] });
+    expect(await discardLoss(path, ENV)).toMatchObject({ nested: [{ path: "ignored/first", commits: 1 }] });
+  });
+
+  test("counts without a commit or a remote", async () => {
+    const top = join(path, "ignored/fresh");
+    git(path, "init", "--quiet", top);
+    expect(await unsaved()).toBeUndefined();
+    writeFileSync(join(top, "new.txt"), "new\n");
+    expect(await unsaved()).toMatchObject({ nested: [{ path: "ignored/fresh", untracked: 1 }] });
+    commit(top, "first");
+    expect(await unsaved()).toMatchObject({ nested: [{ path: "ignored/fresh", commits: 1 }] });
+  });
+
+  test("keeps the worktree if its changes cannot be counted: another worktree, files of git elsewhere", async () => {
+    const other = join(path, "ignored/tree");
+    git(path, "worktree", "add", "--quiet", "--detach", other);
+    await expect(unsaved()).rejects.toThrow(/ignored\/tree/);
+    git(path, "worktree", "remove", other);
+    git(path, "clone", "--quiet", "--separate-git-dir", join(base, "elsewhere"), repository, other);
+    await expect(unsaved()).rejects.toThrow(/ignored\/tree/);
+    // A file that leads nowhere, as in a published package, is no repository.
+    writeFileSync(join(other, ".git"), "gitdir: ../../nowhere\n");
+    expect(await unsaved()).toBeUndefined();
+  });
+});
