@@ -106,7 +106,7 @@ const LARGE: readonly Sized[] = [
   ["substitutions side by side", 237, (size) => `foo ${"$(echo a) ".repeat(size)}`],
   ["values", 237, (size) => `${numbered(size, (i) => `A${i}=$(echo a)`)} foo`],
   ["commands of sed", 37, (size) => `sed '${"s/[a/]b/c/;".repeat(size)}' a`],
-  ["parts of awk", 50, (size) => `awk '${'print "a";'.repeat(size)}' a`],
+  ["parts of awk", 50, (size) => `awk '{ ${"print $1;".repeat(size)} }' a`],
   ["brackets of Node", 250, (size) => `node -e '${"a[".repeat(size)}'`],
 ];
 

@@ -1,11 +1,11 @@
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
-import { MAX_PATTERNS, MAX_REDIRECTIONS } from "./commands/line-limits.ts";
+import { MAX_PATTERNS, MAX_READ, MAX_READ_DIRS, MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { namedProgram } from "./denied-names.ts";
 import { isPrivateHost } from "./host-rules.ts";
 import { directoriesOf, excessRefusal, lineRefusal, namedByLine, realOf } from "./line-guards.ts";
 import { asksOutside, outsideDecision, outsideQuestion } from "./outside-sandbox.ts";
-import { listedOnce, optionExpansion } from "./patterns.ts";
+import { optionExpansion, PatternMatches } from "./patterns.ts";
 import { protectedByName, reservedReason, unknownTarget, writesElsewhere } from "./protected-calls.ts";
 import {
   areInside,
@@ -165,26 +165,28 @@ function optionsOf({ line, workingDirs, home = "~", list }: PermissionQuestion):
   return optionExpansion(() => directoriesOf(line, workingDirs[0] ?? "/", home), list);
 }
 
-/** Returns whether a command of the line only reads, in the directories that the line enters. */
+/** Returns whether a command of the line only reads, in the directories that the line enters. All of its patterns count. */
 function readerOf(question: PermissionQuestion): (words: readonly string[]) => boolean {
   const { line } = question;
   if (line === undefined) return () => false;
-  let entering: readonly (readonly string[])[] | undefined;
-  const list = listedOnce(question.list);
+  const matches = new PatternMatches(line.patterns, question.list);
+  const entering = line.commands.filter(([name]) => name === "cd").slice(0, MAX_READ_DIRS);
+  let left = MAX_READ;
   return (words) => {
-    entering ??= line.commands.filter(([name]) => name === "cd");
-    const commands = [...entering, words];
-    // The patterns of other commands are decided with them.
-    const patterns = new Set(commands.flat().filter((word) => line.patterns.has(word)));
-    const own = { ...question, list, line: { ...line, commands, patterns, files: [] } };
-    return readsOnly(own)?.behavior === "allow";
+    const own = { ...question, line: { ...line, commands: [...entering, words], files: [] } };
+    const paths = left < 0 ? undefined : pathsOfReadingLine(own, matches);
+    left -= paths?.length ?? 0;
+    return paths !== undefined && left >= 0 && readDecision(question, paths).behavior === "allow";
   };
 }
 
 /** Decides a line whose commands only read like a read of their files; undefined for every other line. */
 function readsOnly(question: PermissionQuestion): PermissionDecision | undefined {
   const paths = pathsOfReadingLine(question);
-  if (paths === undefined) return undefined;
+  return paths === undefined ? undefined : readDecision(question, paths);
+}
+
+function readDecision(question: PermissionQuestion, paths: readonly string[]): PermissionDecision {
   const access = { kind: "read", paths } as const;
   const { decision } = decidePart({ ...question, tool: "Read", access, line: undefined });
   return decision.behavior === "allow" ? allow("It only reads, inside the working directories.") : decision;

@@ -1,6 +1,6 @@
 import { wrappedAt } from "./commands/data-words.ts";
 import { MAX_DIRS } from "./commands/line-limits.ts";
-import { contentsRead, isBare, namesIn } from "./commands/named-words.ts";
+import { contentsRead, hasManyColons, namesIn } from "./commands/named-words.ts";
 import { absolute, type NamedPath, type NamedPaths, PathList } from "./commands/path-list.ts";
 import { readingOf } from "./commands/readers.ts";
 import { tokensOf } from "./commands/scripts.ts";
@@ -138,7 +138,7 @@ function collectPaths(line: ShellLine, cwd: string, home: string): LinePaths {
     const mayExpand = (word: string): boolean =>
       expands(word) || isGlob(word) || (list === changed && word.includes("{") && isBare(word));
     const names = contents ?? namesIn(words);
-    if (names === undefined) list.exceed();
+    if (names === undefined || contents?.some(hasManyColons) === true) list.exceed();
     else for (const word of names) list.add(word, mayExpand(word));
   }
   const passed = passedNames(anywhere);
@@ -170,6 +170,8 @@ function expansionBy(words: readonly string[]): (word: string) => boolean {
   // JSON in the data has brackets too, but also quotes. A name of an output (`.#1`) counts with both.
   return (word) => isCurl && ((word.includes("[") && isBare(word)) || /(?:^|\/)\.[^/]*\*/.test(word));
 }
+
+const isBare = (word: string): boolean => !/["'\s]/.test(word);
 
 /** Returns where names belong that a command gets from its input: xargs and parallel append them to the command that they run. */
 function listFor(words: readonly string[], read: PathList, changed: PathList): PathList | undefined {

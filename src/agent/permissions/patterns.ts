@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { listDir } from "../../os/files/fs.ts";
 import { foldedName, isAscii } from "../../text/folded-name.ts";
+import { MAX_PATTERNS } from "./commands/line-limits.ts";
 import { mayRunIndex } from "./line-words.ts";
 
 /** Returns the names in a directory; none if it cannot be listed. */
@@ -41,6 +42,51 @@ export function expandPattern(
   }
   if (found.some((path) => path.startsWith("-") || mayRunIndex(path))) return undefined;
   return found.length === 0 ? [pattern] : found;
+}
+
+/** What the patterns of a line match. It lists each directory once, and compares each pattern once in each directory. */
+export class PatternMatches {
+  readonly #patterns: ReadonlySet<string>;
+  readonly #list: ListNames;
+  readonly #listed = new Map<string, readonly string[]>();
+  readonly #found = new Map<string, readonly string[] | undefined>();
+  /** The directories whose names the shell lists, also for `echo`; undefined if they are unclear, or the patterns too many. */
+  readonly directories: readonly string[] | undefined;
+
+  constructor(patterns: ReadonlySet<string>, list: ListNames = listEntries) {
+    this.#patterns = patterns;
+    this.#list = list;
+    this.directories = patterns.size > MAX_PATTERNS ? undefined : directoriesOf([...patterns]);
+  }
+
+  has(word: string): boolean {
+    return this.#patterns.has(word);
+  }
+
+  /** Returns the words to which a shell may expand a pattern in a directory; undefined if they are unclear or too many. */
+  in(directory: string, pattern: string): readonly string[] | undefined {
+    const key = `${directory}\0${pattern}`;
+    if (!this.#found.has(key)) {
+      const found = expandPattern(pattern, directory, (path) => this.#names(path));
+      this.#found.set(key, found);
+    }
+    return this.#found.get(key);
+  }
+
+  #names(directory: string): readonly string[] {
+    const names = this.#listed.get(directory) ?? this.#list(directory);
+    this.#listed.set(directory, names);
+    return names;
+  }
+}
+
+function directoriesOf(patterns: readonly string[]): readonly string[] | undefined {
+  const starts = patterns.map((pattern) => pattern.slice(0, pattern.search(/[*?[]/)));
+  const isUnclear = patterns.some((pattern, i) => {
+    const { length } = starts[i] ?? "";
+    return pattern.slice(0, length).includes("$") || pattern.slice(length).split("/").includes("..");
+  });
+  return isUnclear ? undefined : [...new Set(starts.flatMap((start) => /^.*\//.exec(start) ?? []))];
 }
 
 /**
@@ -113,16 +159,6 @@ export function nameMatcher(pattern: string): (name: string) => boolean {
       } else return false;
     }
     return wanted.slice(at).every((char) => char === "*");
-  };
-}
-
-/** Lists each directory once. */
-export function listedOnce(list: ListNames = listEntries): ListNames {
-  const known = new Map<string, readonly string[]>();
-  return (directory) => {
-    const names = known.get(directory) ?? list(directory);
-    known.set(directory, names);
-    return names;
   };
 }
 

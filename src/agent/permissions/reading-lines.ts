@@ -1,10 +1,10 @@
 import { dirname, isAbsolute, join, normalize } from "node:path";
 import { entryOf, isDirectory } from "../../os/files/fs.ts";
 import { isPlainRepository } from "./commands/git-config.ts";
-import { MAX_PATTERNS, MAX_READ, MAX_READ_DIRS } from "./commands/line-limits.ts";
+import { MAX_READ, MAX_READ_DIRS } from "./commands/line-limits.ts";
 import type { Reading } from "./commands/options.ts";
 import { readingOf } from "./commands/readers.ts";
-import { expandPattern, type ListNames, listedOnce } from "./patterns.ts";
+import { PatternMatches } from "./patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { type PermissionRules, parseRule } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";
@@ -13,19 +13,22 @@ import type { ShellLine } from "./shell-line.ts";
  * Returns the absolute paths that a command line reads if each of its commands only reads, and it writes to no file. Such a
  * line needs no rule: its files are decided like calls of Read. Undefined for every other line, and if it could read a file that
  * a rule excludes, or make git run a program that the repository names.
+ * @param matches what its patterns match
  */
-export function pathsOfReadingLine(question: PermissionQuestion): readonly string[] | undefined {
-  const { line, rules, workingDirs, home = "~", resolve, list } = question;
+export function pathsOfReadingLine(
+  question: PermissionQuestion,
+  matches = new PatternMatches(question.line?.patterns ?? new Set(), question.list),
+): readonly string[] | undefined {
+  const { line, rules, workingDirs, home = "~", resolve } = question;
   const { isPlain = (dir, part) => isPlainRepository(dir, part, home) } = question;
   if (line === undefined || line.unclear !== undefined) return undefined;
   if (line.files.some(({ kind }) => kind === "write")) return undefined;
   const cwd = workingDirs[0] ?? "/";
-  if (line.patterns.size > MAX_PATTERNS) return undefined;
-  const found = readings(line, cwd, home, listedOnce(list));
+  const listed = matches.directories;
+  if (listed === undefined) return undefined;
+  const found = readings(line, cwd, home, matches);
   if (found === undefined) return undefined;
   const { all, dirs } = found;
-  const listed = listedBy([...line.patterns]);
-  if (listed === undefined) return undefined;
   const paths = [...found.paths, ...listed.flatMap((path) => dirs.map((dir) => absolute(path, dir, home)))];
   if (all.some(({ tree }) => tree) && excludesFiles(rules)) return undefined;
   if (all.some(({ follows }) => follows) && paths.some(mayBeDirectory)) return undefined;
@@ -46,7 +49,12 @@ interface LineReadings {
   readonly paths: readonly string[];
 }
 
-function readings(line: ShellLine, cwd: string, home: string, list: ListNames): LineReadings | undefined {
+function readings(
+  line: ShellLine,
+  cwd: string,
+  home: string,
+  matches: PatternMatches,
+): LineReadings | undefined {
   const all: Reading[] = [];
   const dirs = [cwd];
   const paths: string[] = [];
@@ -54,8 +62,7 @@ function readings(line: ShellLine, cwd: string, home: string, list: ListNames): 
   for (const written of line.commands) {
     const { words, entered } = entering(written);
     if (entered !== undefined) {
-      if (entered.startsWith("-") || dirs.length >= MAX_READ_DIRS || line.patterns.has(entered))
-        return undefined;
+      if (entered.startsWith("-") || dirs.length >= MAX_READ_DIRS || matches.has(entered)) return undefined;
       // Shells remove `link/..` as text, or follow the link.
       const next = inEachDir(entered).flatMap((path) => [...new Set([path, normalize(path)])]);
       paths.push(...next);
@@ -63,7 +70,7 @@ function readings(line: ShellLine, cwd: string, home: string, list: ListNames): 
     }
     if (words === undefined) continue;
     for (const dir of dirs) {
-      const found = readingsIn(dir, words, line.patterns, list);
+      const found = readingsIn(dir, words, matches);
       if (found === undefined || paths.length > MAX_READ) return undefined;
       all.push(...found);
       const named = found.flatMap((reading) => reading.paths.filter((path) => path !== "-"));
@@ -77,26 +84,15 @@ function readings(line: ShellLine, cwd: string, home: string, list: ListNames): 
 function readingsIn(
   dir: string,
   words: readonly string[],
-  patterns: ReadonlySet<string>,
-  list: ListNames,
+  matches: PatternMatches,
 ): readonly Reading[] | undefined {
   const found: Reading[] = [];
-  for (const form of formsOf(words, dir, patterns, list)) {
+  for (const form of formsOf(words, dir, matches)) {
     const reading = form && readingOf(form);
     if (reading === undefined) return undefined;
     found.push(reading);
   }
   return found;
-}
-
-/** Returns the directories whose names the shell lists for patterns, also for `echo`; undefined if they are unclear. */
-function listedBy(patterns: readonly string[]): readonly string[] | undefined {
-  const starts = patterns.map((pattern) => pattern.slice(0, pattern.search(/[*?[]/)));
-  const isUnclear = patterns.some((pattern, i) => {
-    const { length } = starts[i] ?? "";
-    return pattern.slice(0, length).includes("$") || pattern.slice(length).split("/").includes("..");
-  });
-  return isUnclear ? undefined : starts.flatMap((start) => /^.*\//.exec(start) ?? []);
 }
 
 interface Entering {
@@ -122,17 +118,14 @@ function entering(words: readonly string[]): Entering {
 function formsOf(
   words: readonly string[],
   dir: string,
-  patterns: ReadonlySet<string>,
-  list: ListNames,
+  matches: PatternMatches,
 ): readonly (readonly string[] | undefined)[] {
   // The name of the command is known to the table as written, or not at all: `[` is no pattern.
-  const isPattern = (word: string, at: number): boolean => at > 0 && patterns.has(word);
+  const isPattern = (word: string, at: number): boolean => at > 0 && matches.has(word);
   if (!words.some(isPattern)) return [words];
-  const known = new Map<string, readonly string[] | undefined>();
   const expanded: string[] = [];
   for (const [at, word] of words.entries()) {
-    if (isPattern(word, at) && !known.has(word)) known.set(word, expandPattern(word, dir, list));
-    const found = isPattern(word, at) ? known.get(word) : [word];
+    const found = isPattern(word, at) ? matches.in(dir, word) : [word];
     if (found === undefined || expanded.length + found.length > MAX_READ) return [words, undefined];
     for (const name of found) expanded.push(name);
   }

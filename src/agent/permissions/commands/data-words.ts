@@ -83,6 +83,9 @@ const HAS_SUBCOMMANDS =
 /** Maximum number of words before a subcommand. */
 const MAX_BEFORE = 2;
 
+/** Maximum number of words before code that counts as harmless: far from its interpreter, a word is rather a name. */
+const MAX_BEFORE_CODE = 40;
+
 /**
  * Returns the indexes of words that no program can take for the name of another: the program's own name and subcommand, and code
  * that starts no program, or whose commands are searched themselves.
@@ -94,7 +97,7 @@ export function harmlessAt(words: readonly string[]): ReadonlySet<number> {
     if (isName && HAS_SUBCOMMANDS.test(words.slice(0, at).join(" "))) found.add(at);
   }
   for (const { language, code, at } of codesIn(words)) {
-    if (language === "shell" || isHarmlessCode(language, code)) found.add(at);
+    if (at < MAX_BEFORE_CODE && (language === "shell" || isHarmlessCode(language, code))) found.add(at);
   }
   return found;
 }

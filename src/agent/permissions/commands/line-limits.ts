@@ -19,8 +19,10 @@ export const MAX_COMMANDS = 2_000;
 /** Maximum characters of all substitutions, each counted with those inside it. */
 export const MAX_NESTED_CHARS = 1_000_000;
 /** Maximum number of quoted scripts (`sh -c "…"`) and quoted texts in code, and of their characters. */
-export const MAX_SCRIPTS = 300;
+export const MAX_SCRIPTS = 30;
 export const MAX_SCRIPT_CHARS = 131_072;
+/** Maximum number of words of one command that name an interpreter: the words after each of them may be its code. */
+export const MAX_RUNNERS = 40;
 /** Maximum characters that the values of variables add to words. */
 export const MAX_VALUE_CHARS = 131_072;
 /** Maximum characters of all words that a shell makes of words with braces. */

@@ -44,7 +44,7 @@ export function embeddedScripts(words: readonly string[]): string[] {
   const at = words.findIndex(
     (word) => TAKES_SCRIPTS.test(baseName(word)) || runnerOf(word)?.language === "shell",
   );
-  if (at < 0) return [...new Set(codeStrings(words))];
+  if (at < 0) return codeStrings(words);
   const rest = words.slice(at + 1);
   const joined = /^(?:eval|trap|ssh|mosh|autossh)$/.test(baseName(words[at] ?? "")) ? [rest.join(" ")] : [];
   const isGit = words[at] === "git";

@@ -15,7 +15,7 @@ const LINES: readonly (readonly [what: string, eighth: number, lineOf: (size: nu
   ["braces in a quoted word", 4_000, (size) => `foo '${"{".repeat(size)}"'`],
   ["wrappers", 3_900, (size) => "env ".repeat(size / 4)],
   ["wrappers with values", 4_000, (size) => "env A=b ".repeat(size / 8)],
-  ["commands of find", 3_700, (size) => `${"find . -exec a ".repeat(size / 15)}`],
+  ["commands of find", 3_700, (size) => "find . -exec a ".repeat(size / 15)],
   ["keywords in a value", 2_900, (size) => `A='${"do ".repeat(size / 3)}' b`],
   ["programs that write files", 3_900, (size) => `env ${"tee ".repeat(size / 4)}`],
   ["groups of braces", 4_000, (size) => `foo ${"{a,b} ".repeat(size / 6)}`],
@@ -23,24 +23,22 @@ const LINES: readonly (readonly [what: string, eighth: number, lineOf: (size: nu
   ["nested braces", 4_000, (size) => `foo ${`${"{a,".repeat(40)}${"}".repeat(40)} `.repeat(size / 160)}`],
   ["brackets in a word of printf", 4_000, (size) => `printf '${"[".repeat(size)}'`],
   ["digits in a script of sed", 4_000, (size) => `sed '${"1".repeat(size)}' a`],
-  ["brackets in a path of a program", 4_000, (size) => `foo '/bin/${"[".repeat(size)}'`],
-  [
-    "patterns in commands without a rule",
-    2_500,
-    (size) => Array.from({ length: size / 250 }, (_, i) => `echo a${i}*${"x".repeat(230)}`).join("; "),
-  ],
+  ["brackets in a path of a program", 4_000, (size) => `foo '/bin/a${"[".repeat(size)}'`],
   [
     "open braces in a hidden name",
     1_000,
     (size) => `cd a;cd b;cd c; foo .${"{".repeat(size / 2)} .${"{".repeat(size / 2 - 100)}a`,
   ],
-  ["names of options for commands", 4_000, (size) => `foo -${"exec".repeat(size / 4)}! $X`],
+  ["names of options for commands", 8_000, (size) => `foo -${"exec".repeat(size / 4)}! $X`],
+  ["separators in a word", 2_600, (size) => `foo '${"a, ".repeat(size / 3)}'`],
+  ["words after an interpreter", 1_900, (size) => `env ${"python3 ".repeat(40)}${"a b ".repeat(size / 4)}`],
 ];
 
 /** Lines whose search ends at a limit, after some work on the whole line. */
 const ENDED: typeof LINES = [
   ["equals signs in a quoted script", 4_000, (size) => `sh -c '${"=".repeat(size)}'`],
   ["suffixes", 4_000, (size) => `cp ${Array.from({ length: size / 8 }, (_, i) => `-S${i}`).join(" ")}`],
+  ["interpreters", 4_000, (size) => `env ${"python3 ".repeat(size / 8)}`],
   ["braces in braces", 4_000, (size) => `foo ${"{a,".repeat(size / 4)}${"}".repeat(size / 4)}`],
 ];
 
