@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { readShellLine } from "../../src/agent/permissions/shell-line.ts";
 import { decideLine, readCorpus } from "../support/attack/corpus.ts";
 import { growth, MAX_GROWTH } from "../support/timing/growth.ts";
 
@@ -42,65 +43,70 @@ test.each(["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"] as 
   },
 );
 
-/** A kind of input, an eighth of the size that is tried, and the input of a size. */
-type Sized = readonly [what: string, eighth: number, lineOf: (size: number) => string];
+/** A kind of input, and the input of a size. */
+type Sized = readonly [what: string, size: number, lineOf: (size: number) => string];
 
 const numbered = (size: number, text: (i: number) => string): string =>
   Array.from({ length: size }, (_, i) => text(i)).join(" ");
 
-/** Inputs that overflow the stack of a parser, or take quadratic time in a careless one. */
+/** Inputs beyond a limit, or that overflow the stack of a parser. */
 const HUGE: readonly Sized[] = [
-  ["negations", 4_000, (size) => `${"! ".repeat(size)}rm x`],
-  ["sudo", 4_000, (size) => `${"sudo ".repeat(size)}rm x`],
-  ["sudo within the limit", 1_500, (size) => `${"sudo ".repeat(size)}rm x`],
-  ["functions", 2_000, (size) => `${"f() ".repeat(size)}rm x`],
-  ["coprocesses", 1_125, (size) => `${"coproc ".repeat(size)}rm x`],
-  ["subshells", 7_500, (size) => "(".repeat(size)],
-  ["substitutions", 4_000, (size) => "$(".repeat(size)],
-  ["2,000 substitutions", 250, (size) => `${"$(".repeat(size)}rm x${")".repeat(size)}`],
-  ["quoted scripts", 625, (size) => "sh -c 'rm' ".repeat(size)],
-  ["here-documents", 2_000, (size) => "<<a ".repeat(size)],
-  ["redirections", 1_012, (size) => numbered(size, (i) => `>a${i}`)],
-  ["a long script", 3_750, (size) => `python3 -c '${"a(".repeat(size)}'`],
-  ["quotes in a script", 3_750, (size) => `awk '${'"\\'.repeat(size)}'`],
-  ["backticks", 7_500, (size) => "`".repeat(size)],
-  ["blanks of a length above the limit", 8_750, (size) => `rm${" ".repeat(size)}x`],
+  ["negations", 32_000, (size) => `${"! ".repeat(size)}rm x`],
+  ["sudo", 32_000, (size) => `${"sudo ".repeat(size)}rm x`],
+  ["sudo within the limit", 7_000, (size) => `${"sudo ".repeat(size)}rm x`],
+  ["functions", 16_000, (size) => `${"f() ".repeat(size)}rm x`],
+  ["functions within the limit", 7_000, (size) => `${"f() ".repeat(size)}rm x`],
+  ["coprocesses", 7_000, (size) => `${"coproc ".repeat(size)}rm x`],
+  ["subshells", 60_000, (size) => "(".repeat(size)],
+  ["substitutions", 32_000, (size) => "$(".repeat(size)],
+  ["2,000 substitutions", 2_000, (size) => `${"$(".repeat(size)}rm x${")".repeat(size)}`],
+  ["quoted scripts", 5_000, (size) => "sh -c 'rm' ".repeat(size)],
+  ["here-documents", 16_000, (size) => "<<a ".repeat(size)],
+  ["redirections", 8_096, (size) => numbered(size, (i) => `>a${i}`)],
+  ["a long script", 30_000, (size) => `python3 -c '${"a(".repeat(size)}'`],
+  ["quotes in a script", 30_000, (size) => `awk '${'"\\'.repeat(size)}'`],
+  ["backticks", 60_000, (size) => "`".repeat(size)],
+  ["blanks", 70_000, (size) => `rm${" ".repeat(size)}x`],
 ];
 
-describe.each(HUGE)("a line of too many %s", (_, eighth, lineOf) => {
-  const denying = [["Bash(rm:*)"], ["Bash(foo*bar)", "Bash(rm:*)"]].map((deny) => {
-    return { allow: ["Bash"], ask: [], deny };
-  });
-  const plain = { allow: ["Bash(git:*)"], ask: [], deny: [] };
+test.each(HUGE)(
+  "decidePermission › denies a line of too many %s if a deny rule exists",
+  (_, size, lineOf) => {
+    const line = lineOf(size);
+    for (const deny of [["Bash(rm:*)"], ["Bash(foo*bar)", "Bash(rm:*)"]])
+      expect(decideLine(line, { allow: ["Bash"], ask: [], deny }).behavior).toBe("deny");
+    expect(decideLine(line, { allow: ["Bash(git:*)"], ask: [], deny: [] }).behavior).not.toBe("allow");
+  },
+);
 
-  test("decidePermission › denies it if a deny rule exists", () => {
-    const line = lineOf(8 * eighth);
-    for (const rules of denying) expect(decideLine(line, rules).behavior).toBe("deny");
-    expect(decideLine(line, plain).behavior).not.toBe("allow");
-  });
-
-  test("decidePermission › takes no quadratic time", () => {
-    const decide = (line: string) => {
-      for (const rules of [...denying, plain]) decideLine(line, rules);
-    };
-    expect(growth(eighth, lineOf, decide)).toBeLessThan(MAX_GROWTH);
-  });
-});
-
-/** Inputs that are slow for a careless search for names, patterns and code. */
+/**
+ * Inputs that are slow for a careless parser, or a careless search for names, patterns and code. The size is an eighth of the largest
+ * that is tried, which no limit refuses.
+ */
 const LARGE: readonly Sized[] = [
+  ["negations", 980, (size) => `${"! ".repeat(size)}rm x`],
+  ["sudo", 980, (size) => `${"sudo ".repeat(size)}rm x`],
+  ["subshells", 250, (size) => `${"(".repeat(10)}a${")".repeat(10)}; `.repeat(size)],
+  ["nested substitutions", 4, (size) => `foo ${`${"$(".repeat(50)}a${")".repeat(50)} `.repeat(size)}`],
+  ["lines of a here-document", 980, (size) => `cat <<a\n${"b{c\n".repeat(size)}a`],
+  ["here-documents", 120, (size) => `foo ${"<<a ".repeat(size)}`],
+  ["redirections", 60, (size) => `foo ${numbered(size, (i) => `>a${i}`)}`],
+  ["calls in a script", 2_500, (size) => `python3 -c '${"a()".repeat(size)}'`],
+  ["quotes in a script", 3_750, (size) => `awk '${'"\\'.repeat(size)}'`],
+  ["backticks", 7_500, (size) => "`".repeat(size)],
+  ["blanks", 8_000, (size) => `rm${" ".repeat(size)}x`],
   ["wrappers", 437, (size) => `${"nice ".repeat(size)}echo a`],
   ["limits of time", 218, (size) => `${"timeout 5 ".repeat(size)}cat a`],
   ["names", 875, (size) => `foo ${numbered(size, (i) => `a${i}`)}`],
   ["letters of options", 500, (size) => `foo ${"-eeeeeeeeeeeeee ".repeat(size)}`],
-  ["patterns", 1_125, (size) => `foo '${"/b*/a? ".repeat(size)}'`],
+  ["patterns", 980, (size) => `foo '${"/b*/a? ".repeat(size)}'`],
   ["slashes", 2_000, (size) => `foo '${"/a//".repeat(size)}'`],
   ["braces", 1_500, (size) => `foo '${"{a,b}".repeat(size)}'`],
   ["pipes", 237, (size) => "echo a | ".repeat(size).concat("foo a")],
   ["substitutions side by side", 237, (size) => `foo ${"$(echo a) ".repeat(size)}`],
   ["values", 237, (size) => `${numbered(size, (i) => `A${i}=$(echo a)`)} foo`],
   ["commands of sed", 37, (size) => `sed '${"s/[a/]b/c/;".repeat(size)}' a`],
-  ["parts of awk", 50, (size) => `awk '${'print "a";'.repeat(size)}' a`],
+  ["parts of awk", 50, (size) => `awk '{ ${"print $1;".repeat(size)} }' a`],
   ["brackets of Node", 250, (size) => `node -e '${"a[".repeat(size)}'`],
 ];
 
@@ -111,5 +117,7 @@ test.each(LARGE)("decidePermission › takes no quadratic time for a line of man
       decideLine(line, { allow: ["Bash"], ask: [], deny });
     decideLine(line, { allow: [], ask: [], deny: [] });
   };
+  for (const size of [eighth, 8 * eighth])
+    expect(readShellLine(lineOf(size)).anywhere.excess).toBeUndefined();
   expect(growth(eighth, lineOf, decide)).toBeLessThan(MAX_GROWTH);
 });

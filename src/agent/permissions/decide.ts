@@ -1,11 +1,11 @@
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
-import { MAX_REDIRECTIONS } from "./commands/line-limits.ts";
+import { MAX_PATTERNS, MAX_READ, MAX_READ_DIRS, MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { namedProgram } from "./denied-names.ts";
 import { isPrivateHost } from "./host-rules.ts";
 import { directoriesOf, excessRefusal, lineRefusal, namedByLine, realOf } from "./line-guards.ts";
 import { asksOutside, outsideDecision, outsideQuestion } from "./outside-sandbox.ts";
-import { optionExpansion } from "./patterns.ts";
+import { optionExpansion, PatternMatches } from "./patterns.ts";
 import { protectedByName, reservedReason, unknownTarget, writesElsewhere } from "./protected-calls.ts";
 import {
   areInside,
@@ -92,8 +92,6 @@ interface PartDecision {
 function decidePart(question: PermissionQuestion): PartDecision {
   const { mode, tool, served, access, line, rules } = question;
   const resolved = resolvePlaces(question);
-  const directoriesOfLine = (): readonly string[] | undefined =>
-    line === undefined ? [] : directoriesOf(line, question.workingDirs[0] ?? "/", question.home ?? "~");
   const subject: RuleSubject = {
     tool,
     served,
@@ -103,8 +101,8 @@ function decidePart(question: PermissionQuestion): PartDecision {
     cwd: resolved.dirs[0] ?? "/",
     home: question.home,
     resolve: question.resolve ?? realPathOf,
-    expandsToOption: optionExpansion(directoriesOfLine, question.list),
-    needsNoRule: (words) => readsOnly(withOnly(question, words))?.behavior === "allow",
+    expandsToOption: optionsOf(question),
+    needsNoRule: readerOf(question),
   };
   const part = (decision: PermissionDecision): PartDecision => ({ decision, isWholeTool: false });
   const reading = access.kind === "command" ? readsOnly(question) : undefined;
@@ -160,18 +158,35 @@ function refusal(
   return asksForPart === undefined ? undefined : askGuarded(asksForPart);
 }
 
-/** Returns the question for one command of the line, in the directories that the line enters. */
-function withOnly(question: PermissionQuestion, words: readonly string[]): PermissionQuestion {
+/** Returns whether a shell may expand a word of the line to an option. */
+function optionsOf({ line, workingDirs, home = "~", list }: PermissionQuestion): (word: string) => boolean {
+  if (line === undefined) return () => false;
+  if (line.patterns.size > MAX_PATTERNS) return () => true;
+  return optionExpansion(() => directoriesOf(line, workingDirs[0] ?? "/", home), list);
+}
+
+/** Returns whether a command of the line only reads, in the directories that the line enters. All of its patterns count. */
+function readerOf(question: PermissionQuestion): (words: readonly string[]) => boolean {
   const { line } = question;
-  if (line === undefined) return question;
-  const entering = line.commands.filter(([name]) => name === "cd");
-  return { ...question, line: { ...line, commands: [...entering, words], files: [] } };
+  if (line === undefined) return () => false;
+  const matches = new PatternMatches(line.patterns, question.list);
+  const entering = line.commands.filter(([name]) => name === "cd").slice(0, MAX_READ_DIRS);
+  let left = MAX_READ;
+  return (words) => {
+    const own = { ...question, line: { ...line, commands: [...entering, words], files: [] } };
+    const paths = left < 0 ? undefined : pathsOfReadingLine(own, matches);
+    left -= paths?.length ?? 0;
+    return paths !== undefined && left >= 0 && readDecision(question, paths).behavior === "allow";
+  };
 }
 
 /** Decides a line whose commands only read like a read of their files; undefined for every other line. */
 function readsOnly(question: PermissionQuestion): PermissionDecision | undefined {
   const paths = pathsOfReadingLine(question);
-  if (paths === undefined) return undefined;
+  return paths === undefined ? undefined : readDecision(question, paths);
+}
+
+function readDecision(question: PermissionQuestion, paths: readonly string[]): PermissionDecision {
   const access = { kind: "read", paths } as const;
   const { decision } = decidePart({ ...question, tool: "Read", access, line: undefined });
   return decision.behavior === "allow" ? allow("It only reads, inside the working directories.") : decision;

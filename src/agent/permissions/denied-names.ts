@@ -4,6 +4,7 @@ import { harmlessAt, ignoresVariables, mayRunUnknown, takesOnlyData } from "./co
 import { contentsRead } from "./commands/named-words.ts";
 import { runsScripts, tokensOf } from "./commands/scripts.ts";
 import { type LineParts, NO_COMMAND, UNKNOWN } from "./line-parts.ts";
+import { nameMatcher } from "./patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject } from "./rules.ts";
 import { baseName, STAR, simpleCommand, wildcard } from "./simple-command.ts";
@@ -197,8 +198,8 @@ class RefusedNames {
     for (const [, dir = "", glob = ""] of text.matchAll(GLOB)) {
       if (!/bin|[*?[]/.test(dir) || !/[*?[]/.test(dir + glob) || !/\w/.test(glob)) continue;
       count += 1;
-      for (const [name, [first]] of this.#exact)
-        if (count > MAX_GLOBS || globMatches(glob, name)) return first?.rule;
+      const matches = globMatcher(glob);
+      for (const [name, [first]] of this.#exact) if (count > MAX_GLOBS || matches(name)) return first?.rule;
     }
     return undefined;
   }
@@ -213,27 +214,30 @@ const TOKEN = /[\w.-]+\+*/g;
 const GLOB = /(?<![\w.*?\]/-])([~.]{0,2}\/(?:[\w.*?[\]{}-]+\/+)*)([\w.*?[\]{}-]+)/g;
 const ESCAPED_BLANK = /\\(?:[ntrvf]|x0[9a-d]|x20|0?1[1-5]|0?40)/g;
 
-/** Maximum number of letters of options before a value in the same word. */
-const MAX_CLUSTER = 12;
+/** A value may begin at each of the first characters of a word, and after any number of letters: `-vvvvvvvvvvvvvIrm`. */
+const LEAST_CLUSTER = 12;
 
 /** Returns a token, and the values that it may hold after the letters of options: `-Irm`, `-avzerm`. */
 function namesIn(token: string): string[] {
   const name = token.replace(/\.$/, "");
-  if (!/^-\w/.test(name)) return name.endsWith("+") ? [name, name.replace(/\+*$/, "")] : [name];
-  const values = Array.from({ length: Math.min(name.length, MAX_CLUSTER) - 2 }, (_, i) => name.slice(i + 2));
-  // `-lcurl` links a library.
-  return name.startsWith("-l") ? values.slice(1) : values;
+  const letters = /^-\w+/.exec(name)?.[0].length;
+  if (letters === undefined) return name.endsWith("+") ? [name, name.replace(/\+*$/, "")] : [name];
+  const end = Math.min(name.length, Math.max(letters + 1, LEAST_CLUSTER));
+  const values = Array.from({ length: end - 2 }, (_, i) => name.slice(i + 2));
+  // The name of a program is short. `-lcurl` links a library.
+  const named = values.filter(({ length }, i) => i < LEAST_CLUSTER - 2 || length <= MAX_SHOWN);
+  return name.startsWith("-l") ? named.slice(1) : named;
 }
 
-/** Matches a short name; a set in brackets counts as any character. */
-function globMatches(glob: string, name: string): boolean {
-  const plain = glob.replace(/\[[^\]]*\]/g, "?").replace(/\*+/g, "*");
-  if (plain.split("*").length > MAX_STARS || name.length > MAX_SHOWN) return true;
-  const source = [...plain].map((char) =>
-    char === "*" ? ".*" : char === "?" ? "." : char.replace(/\W/g, "\\$&"),
-  );
-  return new RegExp(`^${source.join("")}$`, "i").test(name);
+/** Returns a matcher of short names; a set in brackets counts as any character. */
+function globMatcher(glob: string): (name: string) => boolean {
+  // Without a bracket after it, each open one would be searched to the end.
+  const closed = glob.lastIndexOf("]") + 1;
+  const plain = `${glob.slice(0, closed).replace(/\[[^\]]*\]/g, "?")}${glob.slice(closed)}`;
+  const matches = nameMatcher(plain.toLowerCase());
+  const hasManyStars = plain.split(/\*+/).length > MAX_STARS;
+  return (name) => hasManyStars || name.length > MAX_SHOWN || matches(name);
 }
 
-/** Stars of a pattern that are matched; more count as a match. */
+/** Stars of a pattern that are compared with a name; more count as a match. */
 const MAX_STARS = 4;

@@ -1,6 +1,6 @@
 import { wrappedAt } from "./commands/data-words.ts";
 import { MAX_DIRS } from "./commands/line-limits.ts";
-import { contentsRead, namesIn } from "./commands/named-words.ts";
+import { contentsRead, hasManyColons, namesIn } from "./commands/named-words.ts";
 import { absolute, type NamedPath, type NamedPaths, PathList } from "./commands/path-list.ts";
 import { readingOf } from "./commands/readers.ts";
 import { tokensOf } from "./commands/scripts.ts";
@@ -129,8 +129,8 @@ function collectPaths(line: ShellLine, cwd: string, home: string): LinePaths {
   const dirs = directoriesOf(line, cwd, home);
   const commands = [...line.commands, ...anywhere.mentioned].filter(([name]) => !ENTERS.has(name ?? ""));
   const isGlob = (word: string): boolean => patterns.has(word) || anywhere.globs.has(word);
-  const read = new PathList(dirs, home, anywhere.matchesHidden);
-  const changed = new PathList(dirs, home, anywhere.matchesHidden);
+  const read = new PathList(cwd, dirs, home, anywhere.matchesHidden);
+  const changed = new PathList(cwd, dirs, home, anywhere.matchesHidden);
   for (const words of commands) {
     const contents = contentsRead(words);
     const list = contents === undefined ? changed : read;
@@ -138,7 +138,7 @@ function collectPaths(line: ShellLine, cwd: string, home: string): LinePaths {
     const mayExpand = (word: string): boolean =>
       expands(word) || isGlob(word) || (list === changed && word.includes("{") && isBare(word));
     const names = contents ?? namesIn(words);
-    if (names === undefined) list.exceed();
+    if (names === undefined || contents?.some(hasManyColons) === true) list.exceed();
     else for (const word of names) list.add(word, mayExpand(word));
   }
   const passed = passedNames(anywhere);
@@ -167,7 +167,7 @@ function expansionBy(words: readonly string[]): (word: string) => boolean {
   if (programs.some((name) => EXPANDS_PATTERNS.has(name))) return () => true;
   // curl expands brackets in URLs, and names files by what they matched.
   const isCurl = programs.includes("curl");
-  // Brackets are also in JSON, which has quotes; a name made of matches has none that could hide it.
+  // JSON in the data has brackets too, but also quotes. A name of an output (`.#1`) counts with both.
   return (word) => isCurl && ((word.includes("[") && isBare(word)) || /(?:^|\/)\.[^/]*\*/.test(word));
 }
 

@@ -54,6 +54,12 @@ export function expandsBraces({ parts }: Word): boolean {
   return parts?.some(({ type }) => type === "BraceExpansion") ?? false;
 }
 
+/** Returns whether a word holds a command in the index of an array: `a[$(rm x)]`. */
+export function mayRunIndex(word: string): boolean {
+  const at = word.indexOf("[");
+  return at >= 0 && /\$\(|`/.test(word.slice(at));
+}
+
 /** Variables whose value a program or shell runs. */
 export const NAMES_PROGRAM =
   /(?:PAGER|EDITOR|VISUAL|BROWSER|COMMAND|SHELL|_SSH|_RSH|ASKPASS|BASH_ENV|^ENV|^PS[0-4]|LESSOPEN|LESSCLOSE|EXTERNAL_DIFF|MAKEFLAGS)$/;

@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { listDir } from "../../os/files/fs.ts";
 import { foldedName, isAscii } from "../../text/folded-name.ts";
+import { MAX_PATTERNS } from "./commands/line-limits.ts";
+import { mayRunIndex } from "./line-words.ts";
 
 /** Returns the names in a directory; none if it cannot be listed. */
 export type ListNames = (directory: string) => readonly string[];
@@ -38,8 +40,53 @@ export function expandPattern(
     });
     if (entries > MAX_ENTRIES || found.length > MAX_MATCHES) return undefined;
   }
-  if (found.some((path) => /^-|\[.*(?:\$\(|`)/s.test(path))) return undefined;
+  if (found.some((path) => path.startsWith("-") || mayRunIndex(path))) return undefined;
   return found.length === 0 ? [pattern] : found;
+}
+
+/** What the patterns of a line match. It lists each directory once, and compares each pattern once in each directory. */
+export class PatternMatches {
+  readonly #patterns: ReadonlySet<string>;
+  readonly #list: ListNames;
+  readonly #listed = new Map<string, readonly string[]>();
+  readonly #found = new Map<string, readonly string[] | undefined>();
+  /** The directories whose names the shell lists, also for `echo`; undefined if they are unclear, or the patterns too many. */
+  readonly directories: readonly string[] | undefined;
+
+  constructor(patterns: ReadonlySet<string>, list: ListNames = listEntries) {
+    this.#patterns = patterns;
+    this.#list = list;
+    this.directories = patterns.size > MAX_PATTERNS ? undefined : directoriesOf([...patterns]);
+  }
+
+  has(word: string): boolean {
+    return this.#patterns.has(word);
+  }
+
+  /** Returns the words to which a shell may expand a pattern in a directory; undefined if they are unclear or too many. */
+  in(directory: string, pattern: string): readonly string[] | undefined {
+    const key = `${directory}\0${pattern}`;
+    if (!this.#found.has(key)) {
+      const found = expandPattern(pattern, directory, (path) => this.#names(path));
+      this.#found.set(key, found);
+    }
+    return this.#found.get(key);
+  }
+
+  #names(directory: string): readonly string[] {
+    const names = this.#listed.get(directory) ?? this.#list(directory);
+    this.#listed.set(directory, names);
+    return names;
+  }
+}
+
+function directoriesOf(patterns: readonly string[]): readonly string[] | undefined {
+  const starts = patterns.map((pattern) => pattern.slice(0, pattern.search(/[*?[]/)));
+  const isUnclear = patterns.some((pattern, i) => {
+    const { length } = starts[i] ?? "";
+    return pattern.slice(0, length).includes("$") || pattern.slice(length).split("/").includes("..");
+  });
+  return isUnclear ? undefined : [...new Set(starts.flatMap((start) => /^.*\//.exec(start) ?? []))];
 }
 
 /**
@@ -70,7 +117,7 @@ function matcherOf(part: string): ((name: string) => boolean) | undefined {
   const [matches, matchesLoosely] = [nameMatcher(folded), nameMatcher(loosened(folded))];
   return (name) => {
     if (name.startsWith(".") && !part.startsWith(".")) return false;
-    return isAscii(name) ? matches(foldedName(name)) : matchesLoosely(decomposed(name));
+    return isAscii(name) ? matches(name.toLowerCase()) : matchesLoosely(decomposed(name));
   };
 }
 
@@ -88,22 +135,21 @@ function loosened(pattern: string): string {
  * Returns a matcher for a pattern of `*`, `?` and other characters, which stand for themselves. No regular expression: a crafted
  * pattern and a crafted name could make one extremely slow.
  */
-function nameMatcher(pattern: string): (name: string) => boolean {
+export function nameMatcher(pattern: string): (name: string) => boolean {
   const wanted = [...pattern.replace(/\*+/g, "*")];
   const least = wanted.filter((char) => char !== "*").length;
   return (name) => {
-    const chars = [...name];
-    if (chars.length < least) return false;
+    if (name.length < least) return false;
     let [at, from] = [0, 0];
     /** The last star, and how much of the name it stands for at least. */
     let star = -1;
     let end = 0;
-    while (from < chars.length) {
+    while (from < name.length) {
       if (wanted[at] === "*") {
         star = at;
         end = from;
         at += 1;
-      } else if (wanted[at] !== undefined && (wanted[at] === "?" || wanted[at] === chars[from])) {
+      } else if (wanted[at] !== undefined && (wanted[at] === "?" || wanted[at] === name[from])) {
         at += 1;
         from += 1;
       } else if (star >= 0) {

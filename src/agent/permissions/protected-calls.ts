@@ -4,7 +4,7 @@ import { realPathOf } from "../../os/files/symlinks.ts";
 import { gitDirectories } from "./commands/git-config.ts";
 import { MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import type { NamedPath } from "./commands/path-list.ts";
-import { isWriter, writtenBy } from "./commands/writers.ts";
+import { writerOf, writtenBy } from "./commands/writers.ts";
 import { changedByLine, directoriesOf, isForFiles, realOf } from "./line-guards.ts";
 import { UNKNOWN } from "./line-parts.ts";
 import { pathsMatch } from "./path-rules.ts";
@@ -117,7 +117,7 @@ function targetsOf({ anywhere, commands, files }: ShellLine): ReadonlySet<string
   );
   const programs = [...commands, ...anywhere.mentioned].flatMap((words) => {
     const more = APPENDS_NAMES.test(words[0] ?? "") ? [UNKNOWN] : [];
-    const writers = [...commandStarts(words)].filter((at) => isWriter(words[at] ?? ""));
+    const writers = [...commandStarts(words)].filter((at) => writerOf(words[at] ?? "") !== undefined);
     // Each word after the first of them may be a file of one.
     if (writers.length > MAX_WRITERS) return [UNKNOWN, ...words.slice((writers[0] ?? 0) + 1)];
     return writers.flatMap((at) => writtenBy([...words.slice(at), ...more]));

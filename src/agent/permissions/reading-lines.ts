@@ -1,9 +1,10 @@
 import { dirname, isAbsolute, join, normalize } from "node:path";
 import { entryOf, isDirectory } from "../../os/files/fs.ts";
 import { isPlainRepository } from "./commands/git-config.ts";
+import { MAX_READ, MAX_READ_DIRS } from "./commands/line-limits.ts";
 import type { Reading } from "./commands/options.ts";
 import { readingOf } from "./commands/readers.ts";
-import { expandPattern } from "./patterns.ts";
+import { PatternMatches } from "./patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { type PermissionRules, parseRule } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";
@@ -12,18 +13,22 @@ import type { ShellLine } from "./shell-line.ts";
  * Returns the absolute paths that a command line reads if each of its commands only reads, and it writes to no file. Such a
  * line needs no rule: its files are decided like calls of Read. Undefined for every other line, and if it could read a file that
  * a rule excludes, or make git run a program that the repository names.
+ * @param matches what its patterns match
  */
-export function pathsOfReadingLine(question: PermissionQuestion): readonly string[] | undefined {
-  const { line, rules, workingDirs, home = "~", resolve, list } = question;
+export function pathsOfReadingLine(
+  question: PermissionQuestion,
+  matches = new PatternMatches(question.line?.patterns ?? new Set(), question.list),
+): readonly string[] | undefined {
+  const { line, rules, workingDirs, home = "~", resolve } = question;
   const { isPlain = (dir, part) => isPlainRepository(dir, part, home) } = question;
   if (line === undefined || line.unclear !== undefined) return undefined;
   if (line.files.some(({ kind }) => kind === "write")) return undefined;
   const cwd = workingDirs[0] ?? "/";
-  const found = readings(line, cwd, home, list);
+  const listed = matches.directories;
+  if (listed === undefined) return undefined;
+  const found = readings(line, cwd, home, matches);
   if (found === undefined) return undefined;
   const { all, dirs } = found;
-  const listed = listedBy([...line.patterns]);
-  if (listed === undefined) return undefined;
   const paths = [...found.paths, ...listed.flatMap((path) => dirs.map((dir) => absolute(path, dir, home)))];
   if (all.some(({ tree }) => tree) && excludesFiles(rules)) return undefined;
   if (all.some(({ follows }) => follows) && paths.some(mayBeDirectory)) return undefined;
@@ -38,9 +43,6 @@ export function pathsOfReadingLine(question: PermissionQuestion): readonly strin
   return paths.length === 0 ? [cwd] : [...new Set(paths)];
 }
 
-/** Maximum number of directories that a line may be in: each relative path counts in all of them. */
-const MAX_DIRS = 8;
-
 interface LineReadings {
   readonly all: readonly Reading[];
   readonly dirs: readonly string[];
@@ -51,7 +53,7 @@ function readings(
   line: ShellLine,
   cwd: string,
   home: string,
-  list: PermissionQuestion["list"],
+  matches: PatternMatches,
 ): LineReadings | undefined {
   const all: Reading[] = [];
   const dirs = [cwd];
@@ -60,7 +62,7 @@ function readings(
   for (const written of line.commands) {
     const { words, entered } = entering(written);
     if (entered !== undefined) {
-      if (entered.startsWith("-") || dirs.length >= MAX_DIRS || line.patterns.has(entered)) return undefined;
+      if (entered.startsWith("-") || dirs.length >= MAX_READ_DIRS || matches.has(entered)) return undefined;
       // Shells remove `link/..` as text, or follow the link.
       const next = inEachDir(entered).flatMap((path) => [...new Set([path, normalize(path)])]);
       paths.push(...next);
@@ -68,25 +70,29 @@ function readings(
     }
     if (words === undefined) continue;
     for (const dir of dirs) {
-      for (const form of formsOf(words, dir, line.patterns, list)) {
-        const reading = form && readingOf(form);
-        if (reading === undefined) return undefined;
-        all.push(reading);
-        paths.push(...reading.paths.filter((path) => path !== "-").map((path) => absolute(path, dir, home)));
-      }
+      const found = readingsIn(dir, words, matches);
+      if (found === undefined || paths.length > MAX_READ) return undefined;
+      all.push(...found);
+      const named = found.flatMap((reading) => reading.paths.filter((path) => path !== "-"));
+      for (const path of named) paths.push(absolute(path, dir, home));
     }
   }
   return { all, dirs, paths: [...paths, ...line.files.flatMap(({ path }) => inEachDir(path))] };
 }
 
-/** Returns the directories whose names the shell lists for patterns, also for `echo`; undefined if they are unclear. */
-function listedBy(patterns: readonly string[]): readonly string[] | undefined {
-  const starts = patterns.map((pattern) => pattern.slice(0, pattern.search(/[*?[]/)));
-  const isUnclear = patterns.some((pattern, i) => {
-    const { length } = starts[i] ?? "";
-    return pattern.slice(0, length).includes("$") || pattern.slice(length).split("/").includes("..");
-  });
-  return isUnclear ? undefined : starts.flatMap((start) => /^.*\//.exec(start) ?? []);
+/** Returns what a command reads in a directory, by each of its forms; undefined if one does more. */
+function readingsIn(
+  dir: string,
+  words: readonly string[],
+  matches: PatternMatches,
+): readonly Reading[] | undefined {
+  const found: Reading[] = [];
+  for (const form of formsOf(words, dir, matches)) {
+    const reading = form && readingOf(form);
+    if (reading === undefined) return undefined;
+    found.push(reading);
+  }
+  return found;
 }
 
 interface Entering {
@@ -112,14 +118,18 @@ function entering(words: readonly string[]): Entering {
 function formsOf(
   words: readonly string[],
   dir: string,
-  patterns: ReadonlySet<string>,
-  list: PermissionQuestion["list"],
+  matches: PatternMatches,
 ): readonly (readonly string[] | undefined)[] {
   // The name of the command is known to the table as written, or not at all: `[` is no pattern.
-  const isPattern = (word: string, at: number): boolean => at > 0 && patterns.has(word);
+  const isPattern = (word: string, at: number): boolean => at > 0 && matches.has(word);
   if (!words.some(isPattern)) return [words];
-  const expanded = words.map((word, at) => (isPattern(word, at) ? expandPattern(word, dir, list) : [word]));
-  return [words, expanded.includes(undefined) ? undefined : expanded.flatMap((found) => found ?? [])];
+  const expanded: string[] = [];
+  for (const [at, word] of words.entries()) {
+    const found = isPattern(word, at) ? matches.in(dir, word) : [word];
+    if (found === undefined || expanded.length + found.length > MAX_READ) return [words, undefined];
+    for (const name of found) expanded.push(name);
+  }
+  return [words, expanded];
 }
 
 /** Returns whether a file of this name is in a directory or above it, below the home directory. */

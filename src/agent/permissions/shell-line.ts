@@ -3,6 +3,7 @@ import { shortened } from "../../text/characters/cut-text.ts";
 import { excessOf } from "./commands/line-limits.ts";
 import { withoutShownVariables } from "./commands/special-readers.ts";
 import { type LineParts, NO_PARTS, partsOf, type RedirectedFile } from "./line-parts.ts";
+import { mayRunIndex } from "./line-words.ts";
 import { simpleCommand } from "./simple-command.ts";
 
 /** A command line, parsed for permission rules. */
@@ -68,7 +69,6 @@ const EVALUATES_INDEXES: ReadonlySet<string> = new Set(
     " ",
   ),
 );
-const SUBSCRIPT = /\[[\s\S]*(?:\$\(|`)/;
 
 /** Quoted or escaped text, which a shell takes literally. */
 const QUOTED = /'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]/g;
@@ -155,7 +155,7 @@ class ShellLineReader {
     if (both !== undefined && suffix.some(({ type, pos }) => type !== "Redirect" && pos > both.pos)) {
       this.fail("it continues after &>");
     }
-    if (words.some((word) => EVALUATES_INDEXES.has(word)) && words.some((word) => SUBSCRIPT.test(word))) {
+    if (words.some((word) => EVALUATES_INDEXES.has(word)) && words.some(mayRunIndex)) {
       this.fail(`${words[0]} may run the command in brackets`);
     }
     this.commands.push(words);

@@ -83,6 +83,9 @@ const HAS_SUBCOMMANDS =
 /** Maximum number of words before a subcommand. */
 const MAX_BEFORE = 2;
 
+/** Maximum number of words before code that counts as harmless: far from its interpreter, a word is rather a name. */
+const MAX_BEFORE_CODE = 40;
+
 /**
  * Returns the indexes of words that no program can take for the name of another: the program's own name and subcommand, and code
  * that starts no program, or whose commands are searched themselves.
@@ -94,7 +97,7 @@ export function harmlessAt(words: readonly string[]): ReadonlySet<number> {
     if (isName && HAS_SUBCOMMANDS.test(words.slice(0, at).join(" "))) found.add(at);
   }
   for (const { language, code, at } of codesIn(words)) {
-    if (language === "shell" || isHarmlessCode(language, code)) found.add(at);
+    if (at < MAX_BEFORE_CODE && (language === "shell" || isHarmlessCode(language, code))) found.add(at);
   }
   return found;
 }
@@ -120,7 +123,11 @@ const RUNS_VALUE: Readonly<Record<string, RegExp>> = {
 
 /** Options of any program whose name says that their value is a command. */
 const NAMES_COMMAND =
-  /^-{1,2}[\w-]*(?:command|cmd|exec|shell|prog|filter|hook|pager|editor|rsh|askpass|wrapper|launcher|eval|checkpoint-action)[\w-]*$/;
+  /command|cmd|exec|shell|prog|filter|hook|pager|editor|rsh|askpass|wrapper|launcher|eval|checkpoint-action/;
+
+function namesCommand(option: string): boolean {
+  return /^-[\w-]*$/.test(option) && NAMES_COMMAND.test(option);
+}
 
 /** Returns whether a value that only the shell knows may be a command: `tar --to-command=$X`, `ssh -o "$X"`. */
 export function mayRunUnknown(words: readonly string[], unknown: string): boolean {
@@ -130,10 +137,10 @@ export function mayRunUnknown(words: readonly string[], unknown: string): boolea
     const [option = ""] = word.split("=", 1);
     const before = words[at - 1] ?? "";
     return (
-      NAMES_COMMAND.test(option) ||
+      namesCommand(option) ||
       /^(?:SHELL|EXEC|SYSTEM|SHELL:|[\w.]*(?:pager|editor|command|cmd))[:=]/i.test(word) ||
       /^(?:EXEC|SYSTEM|SHELL):/i.test(word) ||
-      NAMES_COMMAND.test(before) ||
+      namesCommand(before) ||
       short?.test(before) === true ||
       (/^-\w/.test(word) && short?.test(word.slice(0, 2)) === true)
     );

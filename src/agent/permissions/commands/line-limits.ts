@@ -18,9 +18,11 @@ const MAX_ESCAPES = 100;
 export const MAX_COMMANDS = 2_000;
 /** Maximum characters of all substitutions, each counted with those inside it. */
 export const MAX_NESTED_CHARS = 1_000_000;
-/** Maximum number of quoted scripts (`sh -c "…"`), and of their characters. */
+/** Maximum number of quoted scripts (`sh -c "…"`) and quoted texts in code, and of their characters. */
 export const MAX_SCRIPTS = 30;
 export const MAX_SCRIPT_CHARS = 131_072;
+/** Maximum number of words of one command that name an interpreter: the words after each of them may be its code. */
+export const MAX_RUNNERS = 40;
 /** Maximum characters that the values of variables add to words. */
 export const MAX_VALUE_CHARS = 131_072;
 /** Maximum characters of all words that a shell makes of words with braces. */
@@ -30,12 +32,18 @@ export const MAX_BRACES = 50;
 
 /** Maximum number of different files of redirections: each is decided like a read or a write. */
 export const MAX_REDIRECTIONS = 500;
+/** Maximum number of different words with patterns: each is compared with the entries of directories. */
+export const MAX_PATTERNS = 100;
 /** Maximum number of directories that a line may be in. */
 export const MAX_DIRS = 32;
 /** Maximum number of different words that are checked as paths. */
 export const MAX_NAMES = 2_000;
 /** Maximum number of paths of these words, in all directories that the line may be in: the links of each are resolved. */
 export const MAX_PATHS = 4_000;
+/** Maximum number of directories that a line may be in if it only reads: each relative path counts in all of them. */
+export const MAX_READ_DIRS = 8;
+/** Maximum number of paths that such a line may read, in all of these directories. */
+export const MAX_READ = 10_000;
 /** Maximum characters of a path: no system opens a longer one. */
 export const MAX_PATH = 4_096;
 

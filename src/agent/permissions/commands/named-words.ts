@@ -13,10 +13,17 @@ export function contentsRead(words: readonly string[]): readonly string[] | unde
 
 /** `HEAD:.env` and `:0:.env` are files of a revision and of the index, `:(top).env` is a file for git. */
 function afterColons(path: string): string[] {
-  const parts = path.split(":", MAX_PARTS);
+  const parts = path.split(":", MAX_COLONS);
   const found = parts.slice(1).map((_, i) => parts.slice(i + 1).join(":"));
   return [...found, ...found.map((part) => part.replace(/^\([^)]*\)/, ""))];
 }
+
+/** Returns whether a path has more colons than are searched for names. */
+export function hasManyColons(path: string): boolean {
+  return path.split(":", MAX_COLONS + 1).length > MAX_COLONS;
+}
+
+const MAX_COLONS = 64;
 
 /** sed without `-i` and without commands that write, which only prints. */
 function isPrintingSed(words: readonly string[]): boolean {
@@ -31,7 +38,7 @@ export function namesIn(words: readonly string[]): readonly string[] | undefined
     return isTextOption(words, i + 1) === undefined && before !== "with-next";
   });
   const suffixed = suffixedNames(named, suffixesOf(words));
-  if (suffixed === undefined) return undefined;
+  if (suffixed === undefined || named.some((word) => MANY_LETTERS.test(word))) return undefined;
   return [
     ...named.flatMap(namesInWord),
     ...suffixed,
@@ -73,10 +80,11 @@ function partsOfWord(word: string): string[] {
     ? [word.slice(word.indexOf("=") + 1), word.slice(word.lastIndexOf("=") + 1)]
     : [];
   // `HEAD:.env`, `:(top).env`, `a=@"x",.env;type=text/plain`, `OPEN:.env,creat`.
-  const parts = /[:@,;<)]/.test(word) ? word.split(/[:@,;<)]/, MAX_PARTS).map(withoutQuotes) : [];
+  const parts = /[:@,;<)]/.test(word) ? word.split(/[:@,;<)]/).map(withoutQuotes) : [];
   // `-t.git`, `-Dt.claude`: the text after some letters is a value.
-  const cluster = /^-\w/.test(word) ? Math.min(word.length, MAX_CLUSTER) : 0;
-  const values = Array.from({ length: Math.max(0, cluster - 2) }, (_, i) => word.slice(i + 2));
+  const letters = /^-\w+/.exec(word)?.[0].length;
+  const end = letters === undefined ? 0 : Math.min(word.length, Math.max(letters + 1, LEAST_CLUSTER));
+  const values = Array.from({ length: Math.max(0, end - 2) }, (_, i) => word.slice(i + 2));
   return [word, ...afterEquals, ...parts, ...values];
 }
 
@@ -84,11 +92,10 @@ function withoutQuotes(part: string): string {
   return part.replace(/^(["'])(.*)\1$/s, "$2");
 }
 
-/** Maximum number of parts of a word that may be paths. */
-const MAX_PARTS = 64;
-
-/** Maximum number of letters before a value in the same word. */
-const MAX_CLUSTER = 12;
+/** A value may begin at each of the first characters, and after many letters: `-vvvvvvvvvvvvvt.git`. */
+const LEAST_CLUSTER = 12;
+/** More letters of options than are searched for values. */
+const MANY_LETTERS = /^-\w{65}/;
 
 /** Returns names of files that a program makes from the names of others: `gunzip .envrc.gz`, `split a .bash`. */
 function derivedNames(program: string, named: readonly string[]): string[] {
@@ -102,12 +109,14 @@ const UNPACKS =
 
 /** Returns paths right after a command of sed or an editor: `w.env`, `s/a/b/w.env`, `1r.env`. */
 function gluedNames({ language, program, code }: Code): string[] {
-  if (language === "sed")
-    return [...code.matchAll(/(?<![a-zA-Z])[gpiImMe\d]*[rRwW]([^\s;}]+)/g)].map(([, path = ""]) => path);
+  if (language === "sed") return [...code.matchAll(SED_FILE)].map(([, path, other = ""]) => path ?? other);
   return /^(?:n?vim?|vimdiff|view|ex)$/.test(program)
     ? [...code.matchAll(/(?<![a-zA-Z])[a-z]+!?([./~][^\s|]*)/g)].map(([, path = ""]) => path)
     : [];
 }
+
+/** The file after `r` or `w`, with any flags before: from the start of letters and digits, or after the last digit. */
+const SED_FILE = /(?<![a-zA-Z\d])[gpiImMe\d]*[rRwW]([^\s;}]+)|(?<=\d)[gpiImMe]*[rRwW]([^\s;}]+)/g;
 
 /** `cp --suffix=rc` keeps a copy of `.bash` as `.bashrc`. */
 function suffixesOf(words: readonly string[]): ReadonlySet<string> {

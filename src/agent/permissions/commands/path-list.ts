@@ -20,7 +20,8 @@ export interface NamedPaths {
 
 /** Words as absolute paths, in each directory that the line may be in. */
 export class PathList implements NamedPaths {
-  readonly #dirs: readonly string[] | undefined;
+  readonly #dirs: readonly string[];
+  readonly #hasAllDirs: boolean;
   readonly #home: string;
   readonly #matchesHidden: boolean;
   readonly #added = new Set<string>();
@@ -28,14 +29,15 @@ export class PathList implements NamedPaths {
   #isCut = false;
 
   /** @param dirs undefined if they are too many */
-  constructor(dirs: readonly string[] | undefined, home: string, matchesHidden: boolean) {
-    this.#dirs = dirs;
+  constructor(cwd: string, dirs: readonly string[] | undefined, home: string, matchesHidden: boolean) {
+    this.#dirs = dirs ?? [cwd];
+    this.#hasAllDirs = dirs !== undefined;
     this.#home = home;
     this.#matchesHidden = matchesHidden;
   }
 
   get excess(): string | undefined {
-    if (this.#dirs === undefined && this.#added.size > 0) return "it may be in too many directories";
+    if (!this.#hasAllDirs && this.#added.size > 0) return "it may be in too many directories";
     return this.#isFull ? "it names too many files" : undefined;
   }
 
@@ -67,19 +69,30 @@ export class PathList implements NamedPaths {
     this.#isCut ||= isPattern && !expanded.isWhole;
     for (const text of new Set([word, ...hidden, ...expanded.text.split(" ")])) {
       if (this.#isFull) return;
-      for (const dir of this.#dirs ?? []) {
+      const isGlob = isPattern && (/[*?[(]/.test(text) || hasAlternatives(text, /\.\./));
+      for (const dir of this.#dirs) {
         const path = absolute(text, dir, this.#home);
-        const isGlob = isPattern && /[*?[(]|\{.*\.\./.test(text);
-        const isHiddenPattern = isPattern && HIDDEN_PATTERN.test(path);
+        const isHiddenPattern = isPattern && mayMatchHidden(path);
         this.#found.set(`${isGlob} ${isHiddenPattern} ${path}`, { path, isPattern: isGlob, isHiddenPattern });
       }
     }
   }
 }
 
-/** `.c*`, `.@(claude)`, `.{claude,x}`, `{.claude,x}`. */
-const HIDDEN_PATTERN =
-  /(?:^|\/)\.[^/]*(?:[*?[(]|\{[^/]*(?:,|\.\.))|(?:^|[/}])\{(?:\.[^{}]*,|[^{}]*,\.[^{}]*[,}])/;
+/** Returns whether a pattern may match a hidden file: `.c*`, `.@(claude)`, `.{claude,x}`, `{.claude,x}`. */
+function mayMatchHidden(path: string): boolean {
+  const isHidden = (part: string): boolean =>
+    part.startsWith(".") && (/[*?[(]/.test(part) || hasAlternatives(part, /,|\.\./));
+  return path.split("/").some(isHidden) || HIDDEN_ALTERNATIVE.test(path);
+}
+
+/** Returns whether a separator of alternatives comes after a brace. */
+function hasAlternatives(text: string, separator: RegExp): boolean {
+  const open = text.indexOf("{");
+  return open >= 0 && separator.test(text.slice(open));
+}
+
+const HIDDEN_ALTERNATIVE = /(?:^|[/}])\{(?:\.[^{}]*,|[^{}]*,\.[^{}]*[,}])/;
 
 /** Links of the kernel to the directory of a process, and to the root: `/proc/self/cwd`. */
 const PROCESS_LINK = /^\/+proc\/+[^/]+\/+(?:task\/+[^/]+\/+)?(cwd|root)(?=\/|$)/;

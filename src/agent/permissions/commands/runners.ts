@@ -1,5 +1,6 @@
 import { normalize } from "node:path";
 import { isHarmlessCode, type Language } from "./harmless-code.ts";
+import { MAX_RUNNERS } from "./line-limits.ts";
 
 interface Runner {
   readonly language: Language;
@@ -65,11 +66,20 @@ export interface Code {
 
 /** Returns the code that the words of a command, or of a command that it wraps, give to interpreters. */
 export function codesIn(words: readonly string[]): Code[] {
-  return words.slice(0, MAX_WRAPPED).flatMap((name, start) => {
+  const found = words.flatMap((name, at) => {
     const runner = runnerOf(name);
-    const program = baseName(name);
-    return runner === undefined ? [] : codesOf(runner, words, start + 1).map((one) => ({ ...one, program }));
+    return runner === undefined ? [] : [{ runner, at, program: baseName(name) }];
   });
+  return found
+    .slice(0, MAX_RUNNERS)
+    .flatMap(({ runner, at, program }) => codesOf(runner, words, at + 1).map((one) => ({ ...one, program })));
+}
+
+/** Returns whether the words of a command name more interpreters than are searched for code. */
+export function hasManyRunners(words: readonly string[]): boolean {
+  return (
+    words.length > MAX_RUNNERS && words.filter((word) => runnerOf(word) !== undefined).length > MAX_RUNNERS
+  );
 }
 
 function codesOf(runner: Runner, words: readonly string[], from: number): Omit<Code, "program">[] {
@@ -107,9 +117,6 @@ function gluedCode({ code, language }: Runner, word: string): string | undefined
 function takesValue(language: Language, option: string): boolean {
   return language === "awk" ? /^-[Fv]$/.test(option) : language === "sed" && option === "-l";
 }
-
-/** Maximum number of words before an interpreter's name. */
-const MAX_WRAPPED = 40;
 
 /**
  * Returns why it cannot be known which programs a command runs, as a clause; undefined if its words show them.
@@ -208,7 +215,7 @@ export function runsInput(words: readonly string[]): Language | undefined {
   const runner = runnerOf(words[at] ?? "");
   const rest = words.slice(at + 1);
   if (runner === undefined || rest.some((word) => DESCRIBES.test(word))) return undefined;
-  if (codesIn(words).length > 0) return undefined;
+  if (codesOf(runner, words, at + 1).length > 0) return undefined;
   const scheduled = SCHEDULERS[baseName(words[at] ?? "")];
   if (scheduled !== undefined) return scheduled(rest) ? runner.language : undefined;
   const operand = rest.find(
@@ -223,7 +230,7 @@ function inputRunnerIn(words: readonly string[]): number | undefined {
   const [first = "", second = ""] = words;
   const name = baseName(first);
   if (name === "command" && /^-[vV]$/.test(second)) return undefined;
-  const at = words.findIndex((word, i) => i < MAX_WRAPPED && runnerOf(word)?.runsInput === true);
+  const at = words.findIndex((word) => runnerOf(word)?.runsInput === true);
   // Other commands than wrappers name a shell as an operand.
   return at === 0 || (at > 0 && (WRAPS.test(name) || name === "ssh")) ? at : undefined;
 }

@@ -1,5 +1,6 @@
 import { textStart } from "../../../text/characters/cut-text.ts";
 import { MAX_CODE } from "./harmless-code.ts";
+import { MAX_SCRIPTS } from "./line-limits.ts";
 import { baseName, codesIn, runnerOf } from "./runners.ts";
 
 /** Commands whose quoted words are scripts of a shell. */
@@ -72,13 +73,10 @@ function scriptsInWord(word: string): string[] {
   return hasBlank ? [...found, word.replace(PREFIX, "")] : found;
 }
 
-/** Maximum number of scripts of one word: more than are searched in a line. */
-const MAX_IN_WORD = 40;
-
-/** Returns the text after each of the first equals signs. */
+/** Returns the text after each of the first equals signs: one more than are searched in a line, so that it has too many. */
 function afterEquals(word: string): string[] {
   const found: string[] = [];
-  for (let at = word.indexOf("="); at >= 0 && found.length < MAX_IN_WORD; at = word.indexOf("=", at + 1))
+  for (let at = word.indexOf("="); at >= 0 && found.length <= MAX_SCRIPTS; at = word.indexOf("=", at + 1))
     found.push(word.slice(at + 1));
   return found;
 }

@@ -30,15 +30,10 @@ const WRITERS: ReadonlyMap<string, Writer> = new Map([
 /** `-t dir`, `--target-directory=dir`: the operands are all sources, and the directory is a word of its own. */
 const TARGET_OPTION = /^(?:-\w*t|--target-directory)/;
 
-/** Returns the name of a program that creates, changes or removes files, as the table has it; undefined for every other program. */
-function writerName(word: string): string | undefined {
+/** Returns how a program creates, changes or removes the files that its words name; undefined for every other program. */
+export function writerOf(word: string): Writer | "dd" | undefined {
   const name = basename(word).replace(/^g(?=sed|cp|mv|rm|ln|tee)/, "");
-  return name === "dd" || WRITERS.has(name) ? name : undefined;
-}
-
-/** Returns whether a program creates, changes or removes the files that its words name. */
-export function isWriter(word: string): boolean {
-  return writerName(word) !== undefined;
+  return name === "dd" ? "dd" : WRITERS.get(name);
 }
 
 /**
@@ -46,12 +41,10 @@ export function isWriter(word: string): boolean {
  * option that the table does not list makes every other word count, because it may be a path.
  */
 export function writtenBy(words: readonly string[]): readonly string[] {
-  const name = writerName(words[0] ?? "");
-  if (name === undefined) return [];
+  const known = writerOf(words[0] ?? "");
   const args = words.slice(1);
-  if (name === "dd") return args.flatMap((word) => (word.startsWith("of=") ? [word.slice(3)] : []));
-  const known = WRITERS.get(name);
   if (known === undefined) return [];
+  if (known === "dd") return args.flatMap((word) => (word.startsWith("of=") ? [word.slice(3)] : []));
   const { operands, used, unknown } = readOptions(args, known.options);
   if (known.operands === "after-script") {
     const isInPlace = used.has("-i") || used.has("--in-place");

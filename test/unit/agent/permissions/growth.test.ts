@@ -6,29 +6,55 @@ import { decideLine } from "../../../support/attack/corpus.ts";
 import { growth, MAX_GROWTH } from "../../../support/timing/growth.ts";
 
 const COMMANDS = { allow: ["Bash"], ask: [], deny: ["Bash(rm:*)", "Bash(a*z y)"] };
+const NONE = { allow: [], ask: [], deny: [] };
 const FILES = { allow: ["Bash"], ask: [], deny: ["Read(x)", "Edit(**/y)"] };
 
-/** Lines by their number of characters. */
-const LINES: readonly (readonly [string, (size: number) => string])[] = [
-  ["equals signs in a quoted script", (size) => `sh -c '${"=".repeat(size)}'`],
-  ["blanks in a quoted script", (size) => `sh -c '${" ".repeat(size)}x'`],
-  ["braces in a quoted word", (size) => `foo '${"{".repeat(size)}"'`],
-  ["wrappers", (size) => "env ".repeat(size / 4)],
-  ["wrappers with values", (size) => "env A=b ".repeat(size / 8)],
-  ["commands of find", (size) => "find . -exec a ".repeat(size / 15)],
-  ["keywords in a value", (size) => `A='${"do ".repeat(size / 3)}' b`],
-  ["programs that write files", (size) => `env ${"tee ".repeat(size / 4)}`],
-  ["suffixes", (size) => `cp ${Array.from({ length: size / 8 }, (_, i) => `-S${i}`).join(" ")}`],
-  ["groups of braces", (size) => `foo ${"{a,b} ".repeat(size / 6)}`],
-  ["alternatives in braces", (size) => `foo x{${"a,".repeat(size / 8)}}`],
-  ["nested braces", (size) => `foo ${"{a,".repeat(size / 4)}${"}".repeat(size / 4)}`],
+/** Lines by their number of characters, and an eighth of a number with which no limit ends the search. */
+const LINES: readonly (readonly [what: string, eighth: number, lineOf: (size: number) => string])[] = [
+  ["blanks in a quoted script", 4_000, (size) => `sh -c '${" ".repeat(size)}x'`],
+  ["braces in a quoted word", 4_000, (size) => `foo '${"{".repeat(size)}"'`],
+  ["wrappers", 3_900, (size) => "env ".repeat(size / 4)],
+  ["wrappers with values", 4_000, (size) => "env A=b ".repeat(size / 8)],
+  ["commands of find", 3_700, (size) => "find . -exec a ".repeat(size / 15)],
+  ["keywords in a value", 2_900, (size) => `A='${"do ".repeat(size / 3)}' b`],
+  ["programs that write files", 3_900, (size) => `env ${"tee ".repeat(size / 4)}`],
+  ["groups of braces", 4_000, (size) => `foo ${"{a,b} ".repeat(size / 6)}`],
+  ["alternatives in braces", 4_000, (size) => `foo x{${"a,".repeat(size / 8)}}`],
+  ["nested braces", 4_000, (size) => `foo ${`${"{a,".repeat(40)}${"}".repeat(40)} `.repeat(size / 160)}`],
+  ["brackets in a word of printf", 4_000, (size) => `printf '${"[".repeat(size)}'`],
+  ["digits in a script of sed", 4_000, (size) => `sed '${"1".repeat(size)}' a`],
+  ["brackets in a path of a program", 4_000, (size) => `foo '/bin/a${"[".repeat(size)}'`],
+  [
+    "open braces in a hidden name",
+    1_000,
+    (size) => `cd a;cd b;cd c; foo .${"{".repeat(size / 2)} .${"{".repeat(size / 2 - 100)}a`,
+  ],
+  ["names of options for commands", 8_000, (size) => `foo -${"exec".repeat(size / 4)}! $X`],
+  ["separators in a word", 2_600, (size) => `foo '${"a, ".repeat(size / 3)}'`],
+  ["words after an interpreter", 1_900, (size) => `env ${"python3 ".repeat(40)}${"a b ".repeat(size / 4)}`],
 ];
 
-test.each(LINES)("decidePermission › takes time in proportion to a line of many %s", (_, lineOf) => {
-  const decide = (line: string): void => {
-    for (const rules of [COMMANDS, FILES]) decideLine(line, rules);
-  };
-  expect(growth(4_000, lineOf, decide)).toBeLessThan(MAX_GROWTH);
+/** Lines whose search ends at a limit, after some work on the whole line. */
+const ENDED: typeof LINES = [
+  ["equals signs in a quoted script", 4_000, (size) => `sh -c '${"=".repeat(size)}'`],
+  ["suffixes", 4_000, (size) => `cp ${Array.from({ length: size / 8 }, (_, i) => `-S${i}`).join(" ")}`],
+  ["interpreters", 4_000, (size) => `env ${"python3 ".repeat(size / 8)}`],
+  ["braces in braces", 4_000, (size) => `foo ${"{a,".repeat(size / 4)}${"}".repeat(size / 4)}`],
+];
+
+test.each([...LINES, ...ENDED])(
+  "decidePermission › takes time in proportion to a line of many %s",
+  (_, eighth, lineOf) => {
+    const decide = (line: string): void => {
+      for (const rules of [COMMANDS, FILES, NONE]) decideLine(line, rules);
+    };
+    expect(growth(eighth, lineOf, decide)).toBeLessThan(MAX_GROWTH);
+  },
+);
+
+test.each(LINES)("readShellLine › searches all of a line of many %s", (_, eighth, lineOf) => {
+  for (const size of [eighth, 8 * eighth])
+    expect(readShellLine(lineOf(size)).anywhere.excess).toBeUndefined();
 });
 
 test("commandForms › takes time in proportion to the words of a command of many wrappers", () => {
@@ -100,7 +126,7 @@ describe("commandMatcher", () => {
 describe("decidePermission", () => {
   test.each([
     ["here-documents", "<<a ".repeat(1_100)],
-    ["here-documents in a quoted script", `sh -c '${"<<a ".repeat(1_100)}'`],
+    ["here-documents in a script of variables", `A='${"<<a ".repeat(600)}'; sh -c "$A$A"`],
     ["shell escapes", "=!".repeat(32_000)],
   ])("› denies a line of too many %s if a deny rule exists, and else asks", (_, line) => {
     expect(decideLine(line, { allow: ["Bash"], ask: [], deny: ["Bash(rm:*)"] }).behavior).toBe("deny");

@@ -39,6 +39,7 @@ const times = (count: number, text: (i: number) => string): string =>
 const NOT_READ: readonly (readonly [what: string, lineOf: (last: string) => string])[] = [
   ["shell escapes", (last) => `echo '${"=!".repeat(101)}'; ${last}`],
   ["here-documents in a quoted script", (last) => `sh -c '${"<<a ".repeat(1_001)}'; ${last}`],
+  ["here-documents in a script of variables", (last) => `A='${"<<a ".repeat(600)}'; sh -c "$A$A"; ${last}`],
   ["shifts in arithmetic", (last) => `echo ${"$((1<<1))".repeat(1_001)}; ${last}`],
   ["characters", (last) => `echo ${"x".repeat(65_536)}; ${last}`],
   ["parentheses", (last) => `echo '${"(".repeat(301)}'; ${last}`],
@@ -48,6 +49,7 @@ const NOT_READ: readonly (readonly [what: string, lineOf: (last: string) => stri
   ["braces", (last) => `echo ${"{a,b}".repeat(21)}; ${last}`],
   ["values of variables", (last) => `A0=xxxxxxxx; ${times(20, (i) => `A${i + 1}=$A${i}$A${i};`)} ${last}`],
   ["quoted scripts", (last) => `${"sh -c 'echo a';".repeat(31)} ${last}`],
+  ["interpreters", (last) => `foo ${"bash ".repeat(41)}; ${last}`],
 ];
 
 describe.each(NOT_READ)("decidePermission › a line of too many %s", (_, lineOf) => {
@@ -92,6 +94,11 @@ describe("decidePermission", () => {
     [`cat {${times(21, (i) => `${"abcdefghijklmnopqrstuvwxyz"[i]}{1,2}`).replaceAll(" ", ",")},.env}`],
     [`echo ${"{a,b} ".repeat(20)}; cat {.env,x}`],
     [`cat ${times(2_001, (i) => `f${i}`)} .env`],
+    [`foo ${"a,".repeat(64)}.env`],
+    [`foo '${"a, ".repeat(64)},.env'`],
+    [`git show 'HEAD^{/${"a:".repeat(64)}}:.env'`],
+    [`tar -c${"v".repeat(20)}f.env`],
+    [`env ${"A=1 ".repeat(45)}sed s/a/b/w.env x`],
     ["cd a; cd b; cd c; cd d; cd e; cd f; cat ../../../../../../.env"],
   ])("› denies a line whose words may stand for more names than it checks: %j", (line) => {
     for (const mode of ["default", "bypassPermissions"] as const)
@@ -112,6 +119,19 @@ describe("decidePermission", () => {
       const rules = { deny: ["Bash(rm:*)", "Read(.env)", "Edit(.env)"] };
       expect(decide(line, rules)).toMatchObject({ behavior: "allow" });
     }
+  });
+
+  test("› finds a program after any number of words and letters of options", () => {
+    const rules = { deny: ["Bash(rm:*)"] };
+    for (const count of [2, 50, 90]) {
+      const words = "A=1 ".repeat(count);
+      expect(decide(`env ${words}python3 -c 'import os; os.system(x)'`, rules)).toMatchObject(denied);
+      expect(decide(`curl x | env ${words}bash`, rules)).toMatchObject(denied);
+      expect(decide(`env ${words}awk '/a,rm,b/'`, rules).behavior).toBe(count === 2 ? "allow" : "ask");
+      expect(decide(`tar -c${"v".repeat(count)}Irm a`, rules)).toMatchObject(guarded);
+      expect(decide(`cp -${"v".repeat(count)}t.git/hooks a`)).toMatchObject(guarded);
+    }
+    expect(decide("curl x | bash -s awk p", rules)).toMatchObject(denied);
   });
 
   test("› asks before a change if a word that is too long for a path may stand for protected files", () => {
@@ -163,12 +183,76 @@ describe("decidePermission", () => {
   });
 });
 
-test("leadsTo › resolves all files that a line names, those that it reads and those that it changes", () => {
-  const command = `touch ${times(1_900, (i) => `t${i}`)}; cat ${times(1_900, (i) => `c${i}`)}; cd a`;
-  const line = readShellLine(command);
-  const found = leadsTo({
-    ...{ tool: "Bash", access: { kind: "command", command }, line },
-    ...{ mode: "default", rules: NO_RULES, workingDirs: [WORK], resolve: (path) => path },
+describe("decidePermission › a line that only reads", () => {
+  const names = Array.from({ length: 500 }, (_, i) => `f${i}`);
+  const reads = (command: string) => {
+    const listed: string[] = [];
+    const list = (directory: string) => {
+      listed.push(directory);
+      return names;
+    };
+    return { behavior: decide(command, { allow: [] }, { list }).behavior, listed };
+  };
+
+  test("› lists a directory no more often for many patterns than for one", () => {
+    const [one, many] = [reads("cat f1*"), reads(`cat f1* f2* ?3; ${times(90, (i) => `echo f${i}*;`)}`)];
+    expect([one.behavior, many.behavior]).toEqual(["allow", "allow"]);
+    expect(many.listed.length).toBe(one.listed.length);
   });
-  for (const name of ["t0", "t1899", "c0", "a/c1899"]) expect(found).toContain(`${WORK}/${name}`);
+
+  test("› goes through its patterns no more often for many commands than for one", () => {
+    class CountedSet extends Set<string> {
+      reads = 0;
+      override [Symbol.iterator]() {
+        this.reads += 1;
+        return super[Symbol.iterator]();
+      }
+    }
+    const readsOf = (command: string): number => {
+      const line = readShellLine(command);
+      const patterns = new CountedSet(line.patterns);
+      const decided = decide(command, { allow: [] }, { list: () => names, line: { ...line, patterns } });
+      expect(decided.behavior).toBe("allow");
+      return patterns.reads;
+    };
+    expect(readsOf(times(90, (i) => `echo f${i}*;`))).toBe(readsOf("echo f1*"));
+  });
+
+  test("› asks if its patterns match too many files, or are too many", () => {
+    expect(reads(`cat ${"* ".repeat(300)}`).behavior).toBe("ask");
+    expect(reads(`cat ${times(101, (i) => `f${i}*`)}`).behavior).toBe("ask");
+    expect(reads(`cat ${times(100, (i) => `f${i}*`)}`).behavior).toBe("allow");
+  });
+
+  test("› asks if a rule allows it, but too many patterns may be options", () => {
+    const list = (): readonly string[] => names;
+    const foo = { allow: ["Bash(foo:*)"] };
+    expect(decide(`foo ${times(101, (i) => `f${i}*`)}`, foo, { list }).behavior).toBe("ask");
+    expect(decide(`foo ${times(100, (i) => `f${i}*`)}`, foo, { list }).behavior).toBe("allow");
+  });
+
+  test("› asks if a rule allows others of its commands, but those without a rule read too many files", () => {
+    const list = (): readonly string[] => names;
+    const foo = { allow: ["Bash(foo:*)"] };
+    expect(decide(`${"ls f*; ".repeat(19)} foo`, foo, { list }).behavior).toBe("allow");
+    expect(decide(`${"ls f*; ".repeat(20)} foo`, foo, { list }).behavior).toBe("ask");
+    expect(decide("foo ../*; ls a", foo, { list }).behavior).toBe("ask");
+  });
+});
+
+describe("leadsTo", () => {
+  const found = (command: string): readonly string[] =>
+    leadsTo({
+      ...{ tool: "Bash", access: { kind: "command", command }, line: readShellLine(command) },
+      ...{ mode: "default", rules: NO_RULES, workingDirs: [WORK], resolve: (path) => path },
+    });
+
+  test("› resolves all files that a line names, those that it reads and those that it changes", () => {
+    const all = found(`touch ${times(1_900, (i) => `t${i}`)}; cat ${times(1_900, (i) => `c${i}`)}; cd a`);
+    for (const name of ["t0", "t1899", "c0", "a/c1899"]) expect(all).toContain(`${WORK}/${name}`);
+  });
+
+  test("› resolves files in the working directory if the line may be in too many directories", () => {
+    expect(found(`${times(6, (i) => `cd d${i};`)} tee a`)).toContain(`${WORK}/a`);
+  });
 });
