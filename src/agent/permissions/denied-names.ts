@@ -196,7 +196,7 @@ class RefusedNames {
   #ruleForGlob(text: string): string | undefined {
     let count = 0;
     for (const [, dir = "", glob = ""] of text.matchAll(GLOB)) {
-      if (!/bin|[*?[]/.test(dir) || !/[*?[]/.test(dir + glob) || !/\w/.test(glob)) continue;
+      if (!/bin|[*?[(]/.test(dir) || !/[*?[(]/.test(dir + glob) || !/[\w?]/.test(dir + glob)) continue;
       count += 1;
       const matches = globMatcher(glob);
       for (const [name, [first]] of this.#exact) if (count > MAX_GLOBS || matches(name)) return first?.rule;
@@ -211,7 +211,7 @@ const MAX_GLOBS = 100;
 /** A name where a command line can begin: at the start of a word, or after any character that no name contains. */
 const TOKEN = /[\w.-]+\+*/g;
 /** A pattern below the root or the home directory, and the directory before its last part. */
-const GLOB = /(?<![\w.*?\]/-])([~.]{0,2}\/(?:[\w.*?[\]{}-]+\/+)*)([\w.*?[\]{}-]+)/g;
+const GLOB = /(?<![\w.*?\]/-])([~.]{0,2}\/(?:[\w.*?[\]{}!^:=(|)-]+\/+)*)([\w.*?[\]{}!^:=(|)-]+)/g;
 const ESCAPED_BLANK = /\\(?:[ntrvf]|x0[9a-d]|x20|0?1[1-5]|0?40)/g;
 
 /** A value may begin at each of the first characters of a word, and after any number of letters: `-vvvvvvvvvvvvvIrm`. */
@@ -229,11 +229,10 @@ function namesIn(token: string): string[] {
   return name.startsWith("-l") ? named.slice(1) : named;
 }
 
-/** Returns a matcher of short names; a set in brackets counts as any character. */
+/** Returns a matcher of short names; all from the first set or group of a pattern to the last one counts as any text. */
 function globMatcher(glob: string): (name: string) => boolean {
-  // Without a bracket after it, each open one would be searched to the end.
-  const closed = glob.lastIndexOf("]") + 1;
-  const plain = `${glob.slice(0, closed).replace(/\[[^\]]*\]/g, "?")}${glob.slice(closed)}`;
+  const [open, close] = [glob.search(/[[(]/), Math.max(glob.lastIndexOf("]"), glob.lastIndexOf(")"))];
+  const plain = open < 0 || close < open ? glob : `${glob.slice(0, open)}*${glob.slice(close + 1)}`;
   const matches = nameMatcher(plain.toLowerCase());
   const hasManyStars = plain.split(/\*+/).length > MAX_STARS;
   return (name) => hasManyStars || name.length > MAX_SHOWN || matches(name);
