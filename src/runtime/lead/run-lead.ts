@@ -123,7 +123,8 @@ async function leadTeam(lead: Lead, worker: Worker): Promise<WorkerEnd> {
 /** Tells the user the new name of the team, and makes the lead's tmux session that of the new name. */
 async function useNewName({ call: { io }, ctx, view, notePlacement }: Lead, before: TeamRef): Promise<void> {
   const { ref, callerPane: pane, callerServer: serverPid } = ctx;
-  view.note(`the team is called ${ref.team} now; ${before.team} still works as its name`);
+  const isKept = readMetadata(readTeam(ref), "formerNames")?.includes(before.team);
+  view.note(`the team is called ${ref.team} now${isKept ? `; ${before.team} still works as its name` : ""}`);
   notePlacement();
   if (pane === undefined) return;
   const names = { rootTag: rootTag(ref.home.root), from: before.team, to: ref.team };

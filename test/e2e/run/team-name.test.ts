@@ -140,6 +140,14 @@ it.each([
         tasks: { list: [{ id: "1", subject: "of the next" }] },
       });
     }
+    if (mode === "tmux") {
+      const panes = t.tmux("list-panes", "-a", "-F", "#{pane_id}").trim().split("\n");
+      const texts = panes.map((pane) => t.tmux("capture-pane", "-p", "-S", "-", "-t", pane));
+      const shown = texts.join("\n").replace(/\s+/g, " ");
+      expect(shown).toContain(`the team is called review-team now; ${first} still works as its name`);
+      expect(shown).toContain("the team is called next-team now");
+      expect(shown).not.toContain("next-team now; review-team");
+    }
     const sent = await teams(["send", `${LEAD_NAME}@${first}`, "a late word"]);
     expect([sent.code, sent.err]).toEqual([0, ""]);
     go("go4");
