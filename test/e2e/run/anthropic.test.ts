@@ -123,7 +123,8 @@ describe("a team with a model of the Messages API", () => {
       "Count the words",
     );
     expect(ended.code, ended.err).toBe(0);
-    expect(ended.json()).toMatchObject({
+    const heard = team.asked.map(({ agent, newest }) => `${agent}: ${newest}`).join("\n");
+    expect(ended.json(), heard).toMatchObject({
       team: "crew",
       outcome: "completed",
       result: expect.stringMatching(/^The text has 3 words/),

@@ -73,8 +73,10 @@ it("sidebar › opens beside the lead, its keys go to panes, hide and close, and
   const teams = teamsIn(t.env, t.home);
   // A member is shown before its pane is known.
   const status = await eventually("both panes", async () => {
-    const now = (await teams(["status", "--json"])).json<{ members: { name: string; paneId?: string }[] }>();
-    return now.members.filter(({ paneId }) => paneId !== undefined).length === 3 ? now : undefined;
+    const now = (await teams(["status", "--json"])).json<{
+      members: { name: string; paneId: string | null }[];
+    }>();
+    return now.members.filter(({ paneId }) => paneId !== null).length === 3 ? now : undefined;
   });
   const paneOf = (name: string) => status.members.find((member) => member.name === name)?.paneId;
   // Either may join first: the lead spawns them side by side.
