@@ -19,7 +19,7 @@ import { API, TypeFlags } from "typescript/unstable/sync";
 
 /** Files that may cut: the functions that everything else calls. */
 const HOMES = /\/src\/text\/characters\//;
-/** What a constant or an option with a limit is called. */
+/** Names of constants and options that hold a limit. */
 const LIMIT =
   /^(?:[A-Z][A-Z\d_]+|(?:max|limit|room|width|columns|budget|reach)(?:[A-Z]\w*)?|[a-z]\w*(?:Max|Limit|Room|Width))$/;
 /** More names of a parameter that is a limit. */

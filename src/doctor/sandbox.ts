@@ -33,7 +33,7 @@ function modeIn(root: string, cwd: string): SandboxMode {
   }
 }
 
-/** What a sandbox that works lacks on this machine. */
+/** Names the protection that a working sandbox lacks on this machine. */
 function gapsOf({ kind, nsenter, allowsNamespaces }: SandboxTool) {
   if (kind !== "bubblewrap") return [];
   const namespaces = {

@@ -69,13 +69,13 @@ export function settingsEnv(root: string, cwd: string): Env {
 }
 
 const TOOLS: readonly string[] = [...BUILTIN_TOOL_NAMES, ...TEAM_TOOL_NAMES, UNSANDBOXED_BASH];
-/** Tools that only claude has, of which some resemble ours. */
+/** Tools that only claude has; some have names like those of `teams`. */
 const TOOLS_OF_CLAUDE: readonly string[] = [
   ...["BashOutput", "EnterPlanMode", "KillShell", "LS", "MultiEdit", "NotebookEdit", "NotebookRead", "Skill"],
   ...["SlashCommand", "Task", "TodoRead", "TodoWrite", "WebSearch"],
 ];
 
-/** Warns about a rule whose tool nobody has, but resembles one of ours: a denial of `Reed` denies nothing. */
+/** Warns about a rule whose tool does not exist and whose name resembles a known tool: a denial of `Reed` denies nothing. */
 function misspelledTool(rule: string): readonly Finding[] {
   const { tool } = parseRule(rule) ?? {};
   if (tool === undefined || !/^[A-Za-z]+$/.test(tool)) return [];

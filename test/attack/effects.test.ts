@@ -96,8 +96,8 @@ function startedBy(place: Throwaway, lines: readonly CorpusLine[]): readonly Cor
   const each = `
     i=0
     while [ $i -lt ${lines.length} ]; do
-      cp -r "$HOME/work/seed" "$HOME/work/$i" && cd "$HOME/work/$i"
-      MARK="$HOME/work/marks/$i" timeout -k 1 3 bash "/tmp/lines/$i" </dev/null >/dev/null 2>&1
+      cp -r "$HOME/project/seed" "$HOME/project/$i" && cd "$HOME/project/$i"
+      MARK="$HOME/project/marks/$i" timeout -k 1 3 bash "$HOME/tmp/lines/$i" </dev/null >/dev/null 2>&1
       i=$((i + 1))
     done`;
   place.run("sh", `(${SEED})\n${each}`);

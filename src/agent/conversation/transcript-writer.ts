@@ -10,7 +10,7 @@ const RETRY_MS = 1_000;
 export interface Unsaved {
   /** Why, in the words of the system. */
   readonly failure: string;
-  /** What to do about it. */
+  /** The remedy. */
   readonly hint: string;
 }
 
@@ -62,7 +62,7 @@ export class TranscriptWriter {
     return this.#kept.length === 0;
   }
 
-  /** Tries a last time. @returns why a part of the conversation is lost; undefined if all of it is on the disk */
+  /** Tries a last time. @returns why a part of the conversation is lost; undefined if the whole conversation is on the disk */
   async close(): Promise<Unsaved | undefined> {
     this.#closing.abort();
     await this.#retrying?.catch(() => undefined);

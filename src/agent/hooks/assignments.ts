@@ -31,7 +31,7 @@ const NAME = /^[A-Za-z_]\w*$/;
 
 /**
  * Reads the assignments in a text of shell syntax: `export NAME=value`, also as `declare -x` and `typeset -x`, which shells print.
- * Runs nothing: a value with a command substitution, and any other command, is none. Of expansions it knows `$NAME`, `${NAME}`,
+ * Runs nothing: neither a value with a command substitution nor any other command counts. Of expansions it knows `$NAME`, `${NAME}`,
  * `${NAME:-}` and `~/`. Like a shell, it reads nothing after a syntax error: it could be the inside of a quoted value.
  */
 export function readAssignments(text: string): ReadAssignments {

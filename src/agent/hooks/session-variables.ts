@@ -173,7 +173,7 @@ function isPlainFile(file: string): boolean {
   return entry?.isFile() === true && entry.nlink <= 1;
 }
 
-/** @returns "" if the file is missing; undefined if it is none of ours, or too long */
+/** @returns "" if the file is missing; undefined if it is no plain file, or too long */
 function textOf(file: string): string | undefined {
   const entry = entryOf(file);
   if (entry === undefined) return "";

@@ -44,7 +44,7 @@ export function expandPattern(
   return found.length === 0 ? [pattern] : found;
 }
 
-/** What the patterns of a line match. It lists each directory once, and compares each pattern once in each directory. */
+/** Finds the files that the patterns of a line match. It lists each directory once, and compares each pattern once in each directory. */
 export class PatternMatches {
   readonly #patterns: ReadonlySet<string>;
   readonly #list: ListNames;

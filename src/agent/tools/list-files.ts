@@ -16,7 +16,7 @@ interface ListContext {
 
 /** A file below a listed directory. */
 export interface ListedFile {
-  /** Its relative path; a byte that is no UTF-8 is U+FFFD in it. */
+  /** Its relative path; U+FFFD stands for each byte that is not UTF-8. */
   readonly name: string;
   /** Its absolute path. */
   readonly place: string | Buffer;

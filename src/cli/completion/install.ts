@@ -18,7 +18,7 @@ export interface CompletionFile {
   readonly text: string;
 }
 
-/** What was done to a file. */
+/** The change of a file. */
 export interface FileChange extends Pick<CompletionFile, "path" | "part"> {
   readonly change: "created" | "updated" | "removed" | "unchanged";
 }
@@ -32,8 +32,8 @@ export function shellOf(name: string | undefined): Shell | undefined {
 }
 
 /**
- * Returns the files of this user that make a shell complete `teams`. fish finds its file by itself. bash and zsh read theirs by
- * lines in their start file, so that they need neither bash-completion nor an own directory in `fpath`.
+ * Returns the files of this user that make a shell complete `teams`. fish finds its file without help. bash and zsh read theirs by
+ * lines in their start file, so that they need neither bash-completion nor a directory in `fpath`.
  */
 export function completionFiles(shell: Shell, env: Env): readonly CompletionFile[] {
   const home = homeDirectory(env);
@@ -133,7 +133,7 @@ function readOwn({ path, part }: CompletionFile): string | undefined {
   return text;
 }
 
-/** Splits a start file at our lines; without them, all of it is before them. @throws TeamError INVALID_INPUT if only a part of them is there */
+/** Splits a start file at our lines; without them, the whole file is the part before. @throws TeamError INVALID_INPUT if only a part of them is there */
 function splitLines(
   path: string,
   text: string,

@@ -18,7 +18,7 @@ export interface FoundCasts {
 }
 
 /**
- * Finds recordings: a file, those of an agent, or all of the team, also of one that has ended.
+ * Finds recordings: a file, those of an agent, or all of a team, ended teams included.
  * @param word an agent, `name@team`, or the path of a file
  * @throws TeamError TEAM_NOT_FOUND; AGENT_NOT_FOUND if the agent has no recording; CORRUPT_FILE, INVALID_INPUT for a file
  */

@@ -59,5 +59,5 @@ export const OPTIONS = {
 
 export type RunCall = Call<typeof ARGS, typeof OPTIONS>;
 
-/** What an error about a wrong command line needs of the command. */
+/** The parts of a command that an error about its command line names. */
 export const RUN = { name: "run", args: ARGS } as const;

@@ -35,7 +35,7 @@ export interface Throwaway {
 
 export function throwaway(programs: Readonly<Record<string, string>> = {}): Throwaway {
   const home = temporaryDirectory("tt-attack-");
-  const [work, bin, outside] = [join(home, "work"), join(home, "bin"), join(home, "outside")];
+  const [work, bin, outside] = [join(home, "project"), join(home, "bin"), join(home, "outside")];
   const [tmp, xdg] = [join(home, "tmp"), join(home, "xdg")];
   for (const directory of [work, bin, tmp, xdg]) mkdirSync(directory);
   writeFileSync(outside, "untouched");
@@ -87,4 +87,4 @@ export function changedOutside({ home, outside }: Throwaway): readonly string[] 
   return [...added, ...written.map((name) => `/tmp/${name}`), ...(isChanged ? ["outside"] : [])];
 }
 
-const OWN = ["bin", "outside", "tmp", "work", "xdg"];
+const OWN = ["bin", "outside", "project", "tmp", "xdg"];

@@ -6,7 +6,7 @@ const explore = findAgentType("Explore", BUILTIN_AGENT_TYPES);
 const engineer = findAgentType("engineer", BUILTIN_AGENT_TYPES);
 if (explore === undefined || engineer === undefined) throw new Error("a built-in type is missing");
 const facts = (...given: Parameters<typeof newAgentFacts> extends [string, ...infer R] ? R : never) =>
-  newAgentFacts("/root", ...given);
+  newAgentFacts("/home/ada/.claude", ...given);
 
 test("newAgentFacts › counts the tools of the type, or those that the spawner chose", () => {
   expect(facts(engineer, {})).toEqual({
@@ -29,15 +29,17 @@ test("newAgentFacts › counts the tools of the type, or those that the spawner 
 
 test("newAgentFacts › names the source of the type and what is its own", () => {
   const own = { ...engineer, model: "haiku", color: "red", memory: "project" as const };
-  expect(facts({ ...own, file: "/root/agents/engineer.md" }, {})).toMatchObject({
+  expect(facts({ ...own, file: "/home/ada/.claude/agents/engineer.md" }, {})).toMatchObject({
     source: "user",
     hasCustomModel: true,
     hasCustomColor: true,
     hasMemory: true,
     memoryScope: "project",
   });
-  expect(facts({ ...own, file: "/work/.claude/agents/engineer.md" }, {}).source).toBe("project");
-  expect(facts({ ...own, file: "/root/agents-of-others/engineer.md" }, {}).source).toBe("project");
+  expect(facts({ ...own, file: "/home/ada/shop/.claude/agents/engineer.md" }, {}).source).toBe("project");
+  expect(facts({ ...own, file: "/home/ada/.claude/agents-of-others/engineer.md" }, {}).source).toBe(
+    "project",
+  );
   expect(facts(own, { hasOwnPrompt: true }).source).toBe("flag");
   expect(facts({ ...engineer, model: "inherit" }, {}).hasCustomModel).toBe(false);
   expect(facts({ ...engineer, model: "inherit" }, { model: "opus" }).hasCustomModel).toBe(true);

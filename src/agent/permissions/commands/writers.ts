@@ -27,7 +27,7 @@ const WRITERS: ReadonlyMap<string, Writer> = new Map([
   ["perl", writer("after-script", "anpwlsT|Ee|i0F")],
 ]);
 
-/** `-t dir`, `--target-directory=dir`: the operands are all sources, and the directory is a word of its own. */
+/** `-t dir`, `--target-directory=dir`: the operands are all sources, and the directory is a separate word. */
 const TARGET_OPTION = /^(?:-\w*t|--target-directory)/;
 
 /** Returns how a program creates, changes or removes the files that its words name; undefined for every other program. */
