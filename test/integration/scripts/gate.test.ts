@@ -1,10 +1,11 @@
-import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../../..", import.meta.url));
 const START = join(CHECKOUT, "scripts/gate/start.mjs");
@@ -31,6 +32,20 @@ test("leaks", () => {
   spawn("sleep", ["600"], { detached: true, stdio: "ignore" }).unref();
   mkdirSync(join(tmpdir(), "left"));
 });
+`;
+
+/** Starts a process, and never ends. */
+const STAYS = `import { spawn } from "node:child_process";
+import { renameSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { test } from "vitest";
+
+test("stays", async () => {
+  const { pid } = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
+  writeFileSync("started.new", pid + " " + tmpdir());
+  renameSync("started.new", "started");
+  await new Promise((resolve) => setTimeout(resolve, 600_000));
+}, 600_000);
 `;
 
 /** A small copy of the suite: the real gate with other tests. @param files by path */
@@ -162,6 +177,27 @@ describe("scripts/gate", () => {
     ]);
     const [, pid] = /process (\d+)/.exec(last[0] ?? "") ?? [];
     expect(startTimeOf(Number(pid))).toBeUndefined();
+  });
+
+  it("ends what a test file has started when the run is killed", async () => {
+    const setup = join(CHECKOUT, "test/support/setup/no-leaks.ts");
+    const root = copyOfSuite({
+      "test/vitest.config.ts": `export default { test: { include: ["test/**/*.test.ts"], setupFiles: ["${setup}"] } };\n`,
+      "test/a.test.ts": STAYS,
+    });
+    const { PATH, HOME } = process.env;
+    const run = spawn(process.execPath, [START, "--no-checks"], {
+      cwd: root,
+      env: { PATH, HOME },
+      stdio: "ignore",
+      detached: true,
+    });
+    const started = join(root, "started");
+    await eventually("the test's process", () => existsSync(started));
+    const [pid, directory = ""] = readFileSync(started, "utf8").split(" ");
+    expect(startTimeOf(Number(pid))).toBeDefined();
+    process.kill(-(run.pid ?? 0), "SIGKILL");
+    await eventually("its end", () => startTimeOf(Number(pid)) === undefined && !existsSync(directory));
   });
 
   it("gives each file one temporary directory, also after a file whose tests are all skipped", () => {

@@ -15,6 +15,7 @@ import { jsonUpdate, readJsonFile, readRecordFile } from "../../../src/store/jso
 import { updateFile } from "../../../src/store/update-file.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { script } from "../../support/processes/script-process.ts";
+import { untilOver } from "../../support/timing/until-over.ts";
 
 const inPlaceWriter = script("store/in-place-writer");
 const shape = z.looseObject({ n: z.number().default(0) });
@@ -61,16 +62,10 @@ test.each(["broken", "locked"])(
     writeFileSync(file, '{"n": 42}');
     const { line, ended } = inPlaceWriter(mode, file, mode === "locked" ? "600" : "170", "3");
     await line();
-    let isOver = false;
-    const over = ended().then((end) => {
-      isOver = true;
-      return end;
-    });
-    while (!isOver) {
+    const over = await untilOver(ended(), () => {
       expect(readJsonFile(file, shape)).toEqual({ n: 42 });
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    expect(await over).toMatchObject({ code: 0, stderr: "" });
+    });
+    expect(over).toMatchObject({ code: 0, stderr: "" });
   },
 );
 

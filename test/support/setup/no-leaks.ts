@@ -1,7 +1,8 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
 import { messageOf } from "../../../src/errors.ts";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
@@ -17,6 +18,7 @@ process.env.OUTER_TMPDIR = outer;
 const own = mkdtempSync(join(outer, "tf-"));
 // Programs of a test may run as another user.
 chmodSync(own, 0o755);
+guard().write(`${own}\n`);
 // Every temporary directory of this file is below it, and every process of a test has one of them in its environment.
 process.env.TMPDIR = own;
 
@@ -36,6 +38,21 @@ afterAll(async () => {
   if (leaks.length > 0)
     throw new Error(`This file left ${leaks.length} things: ${leaks.map(({ text }) => text).join("; ")}`);
 }, GRACE_MS + 180_000);
+
+/** One process ends what is left when this one is killed. A process runs many test files, and loads this file for each of them. */
+function guard(): NodeJS.WritableStream {
+  const shared = globalThis as { testGuard?: NodeJS.WritableStream };
+  if (shared.testGuard !== undefined) return shared.testGuard;
+  const program = fileURLToPath(new URL("end-orphans.sh", import.meta.url));
+  // Detached: a signal to the run's process group must not end it.
+  const child = spawn("sh", [program], { stdio: ["pipe", "ignore", "ignore"], detached: true });
+  // Without it, the tests run as well.
+  child.stdin.on("error", () => undefined);
+  child.unref();
+  (child.stdin as unknown as { unref(): void }).unref();
+  shared.testGuard = child.stdin;
+  return child.stdin;
+}
 
 function removeAll(directory: string, leaks: readonly Leak[]): void {
   for (const { pid } of leaks) if (pid !== undefined) signalProcess(pid, "SIGKILL");

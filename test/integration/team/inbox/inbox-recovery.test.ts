@@ -8,6 +8,7 @@ import { prepareRun, writeStatus } from "../../../../src/team/records/write-reco
 import { script } from "../../../support/processes/script-process.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
+import { untilOver } from "../../../support/timing/until-over.ts";
 
 const inPlaceWriter = script("store/in-place-writer");
 
@@ -42,16 +43,10 @@ test("unreadMessages › waits for a program that writes an inbox in place, with
   writeFileSync(path, text);
   const { line, ended } = inPlaceWriter("broken", path, "170", "3");
   await line();
-  let isOver = false;
-  const over = ended().then((end) => {
-    isOver = true;
-    return end;
-  });
-  while (!isOver) {
+  const over = await untilOver(ended(), async () => {
     expect((await unreadMessages(ref, "a")).map(({ message }) => message.text)).toEqual(["one", "two"]);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  expect(await over).toMatchObject({ code: 0, stderr: "" });
+  });
+  expect(over).toMatchObject({ code: 0, stderr: "" });
   // Neither replaced under the writer's hands, nor copied.
   expect(readFileSync(path, "utf8")).toBe(text);
   expect(readdirSync(ref.paths.inboxes).filter((name) => name.includes("broken"))).toEqual([]);
