@@ -66,3 +66,18 @@ export interface Room {
   /** Returns the first number in a full run, the second in a short one. */
   amount(full: number, short: number): number;
 }
+
+/** A bench that could not measure, and the first line of its error. */
+export interface BenchError {
+  readonly bench: string;
+  readonly error: string;
+}
+
+/** The figures of several benches, as `--json` writes them. */
+export interface BenchResults {
+  readonly figures: readonly (Figure & { readonly bench: string })[];
+  /** The benches that failed twice. */
+  readonly failed: readonly BenchError[];
+  /** The benches that failed once. */
+  readonly unsteady: readonly BenchError[];
+}

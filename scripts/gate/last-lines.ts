@@ -3,8 +3,10 @@ import type { Finding, Verdict } from "./verdict.ts";
 /** A failed check before the tests: lint, types, layers, cuts, a count of the bench. */
 export interface CheckResult {
   readonly name: string;
-  /** What failed, each in one line; empty if it passed. */
+  /** What failed, with further lines indented; empty if it passed. */
   readonly flaws: readonly string[];
+  /** What failed in one try, and passed in the next. */
+  readonly unsteady?: readonly string[];
 }
 
 export interface Summary {
@@ -34,6 +36,7 @@ export function summarize(
       ...skipped.map((title) => `skipped: ${title}`),
       ...failures.map((line) => `failed: ${line}`),
       ...quarantined.map((finding) => `quarantined: ${written(finding)}`),
+      ...checks.flatMap(({ name, unsteady = [] }) => unsteady.map((text) => `unsteady: ${name}: ${text}`)),
       ...unsteady.map((finding) => `unsteady: ${written(finding)}`),
       `${passed} passed, ${failures.length} failed, ${skipped.length} skipped`,
     ],

@@ -29,10 +29,10 @@ const quarantined = new Set(quarantine.map(({ test }) => test));
 const checks = options.includes("--no-checks")
   ? []
   : [
-      runCheck("lint", "node_modules/.bin/biome", "check", "--error-on-warnings", "."),
-      runCheck("types", "node_modules/.bin/tsc", "--noEmit"),
-      runCheck("layers", process.execPath, "scripts/layers.mjs"),
-      runCheck("cuts", process.execPath, "scripts/cuts.mjs"),
+      runCheck(scratch, "lint", "node_modules/.bin/biome", "check", "--error-on-warnings", "."),
+      runCheck(scratch, "types", "node_modules/.bin/tsc", "--noEmit"),
+      runCheck(scratch, "layers", process.execPath, "scripts/layers.mjs"),
+      runCheck(scratch, "cuts", process.execPath, "scripts/cuts.mjs"),
     ];
 if (options.includes("--counts")) checks.push(benchCounts(scratch));
 

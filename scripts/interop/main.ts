@@ -7,12 +7,12 @@ import {
   mkdirSync,
   mkdtempSync,
   realpathSync,
-  rmSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { removeTree } from "../../test/support/files/remove-tree.ts";
 import { ROWS } from "./check-program.ts";
 import { type Installed, install, runtimePackages } from "./install.ts";
 import { type Isolation, isolation } from "./isolate.ts";
@@ -54,7 +54,7 @@ async function run(): Promise<number> {
   for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
   process.once("exit", () => {
     if (options.keep) console.error(`The homes are kept: ${scratch}`);
-    else rmSync(scratch, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    else removeTree(scratch);
   });
   const columns = await checkAll(installed, options, isolated, scratch);
   console.log(printed(ROWS, columns));

@@ -1,10 +1,17 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { createTeamFiles } from "../../../src/team/config/create-files.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { type TeamRef, teamRef, teamsHome } from "../../../src/team/ref.ts";
+import { leaksOf } from "../../../test/support/assertions/leaks.ts";
+import { removeTree } from "../../../test/support/files/remove-tree.ts";
 import type { Place } from "../figure.ts";
+
+/** Milliseconds for the processes of a bench to end. */
+const ENDING_MS = 20_000;
 
 const made = new Set<string>();
 
@@ -27,16 +34,32 @@ export function endTeams(dist: string): void {
   }
 }
 
-/** Removes all scratch directories, and ends the tmux server that an interrupted bench has left in one. */
+/**
+ * Waits until the processes of a bench have ended, then removes its scratch directories: their last files would come into half
+ * removed ones.
+ */
+export async function removeScratchAtRest(): Promise<void> {
+  const deadline = performance.now() + ENDING_MS;
+  while ([...made].some((path) => pidsIn(path).length > 0) && performance.now() < deadline) await delay(20);
+  removeScratch();
+}
+
+/** Removes all scratch directories; ends the tmux servers and other processes that an interrupted bench has left there. */
 export function removeScratch(): void {
   for (const path of made) {
     const sockets = join(path, "sockets");
     const hasServer = existsSync(sockets) && readdirSync(sockets).length > 0;
     if (hasServer)
       spawnSync("tmux", [...SERVER, "kill-server"], { env: environmentIn(path), stdio: "ignore" });
-    rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    for (const pid of pidsIn(path)) signalProcess(pid, "SIGKILL");
+    removeTree(path);
   }
   made.clear();
+}
+
+/** Returns the processes that have a directory in their arguments or environment. */
+function pidsIn(path: string): readonly number[] {
+  return leaksOf(path).flatMap(({ pid }) => pid ?? []);
 }
 
 export const TEAM = "crew";

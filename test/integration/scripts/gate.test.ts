@@ -104,7 +104,12 @@ describe("scripts/gate", () => {
       unit: "ms",
       goal: { text: "≤ 8 ms", met: false, isCount: false },
     };
-    const bench = `#!/bin/sh\nprintf '%s' '${JSON.stringify({ figures: [figure, slow] })}' >"$3"\nexit 1\n`;
+    const results = {
+      figures: [figure, slow],
+      failed: [{ bench: "idle", error: "it never rests" }],
+      unsteady: [{ bench: "keypress", error: "no key" }],
+    };
+    const bench = `#!/bin/sh\nprintf '%s' '${JSON.stringify(results)}' >"$3"\nexit 1\n`;
     const root = copyOfSuite({
       "test/a.test.ts": PASSES,
       "test/b.test.ts": FAILS,
@@ -112,13 +117,18 @@ describe("scripts/gate", () => {
       "scripts/bench/run": bench,
     });
     const { status, last, stdout } = gate(root, "--counts");
-    expect([status, last]).toEqual([
+    const lint = last.findIndex((line) => line === "failed: lint: exit status 1");
+    const ofLint = last.slice(lint).findIndex((line, at) => at > 0 && !line.startsWith("    "));
+    expect(last.slice(lint, lint + ofLint).join("\n")).toMatch(/^ {4}.*test\/lint\.ts:1:1/m);
+    expect([status, last.toSpliced(lint + 1, ofLint - 1)]).toEqual([
       1,
       [
-        'failed: lint: exit status 1, see "== lint" above',
+        "failed: lint: exit status 1",
         "failed: bench: send loads: 9, the limit is ≤ 8",
+        "failed: bench: idle failed twice: it never rests",
         "failed: test/b.test.ts > always fails: AssertionError: one is not two: expected 1 to be 2 // Object.is equality",
-        "4 passed, 3 failed, 0 skipped",
+        "unsteady: bench: keypress: no key",
+        "4 passed, 4 failed, 0 skipped",
       ],
     ]);
     expect(stdout.match(/^== once more, alone: test\/b.test.ts$/gm)).toHaveLength(2);

@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { removeTree } from "./remove-tree.ts";
 
 /** Creates a directory that is removed after the test. */
 export function temporaryDirectory(prefix = "tt-"): string {
   const path = mkdtempSync(join(tmpdir(), prefix));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
+  onTestFinished(() => removeTree(path));
   return path;
 }

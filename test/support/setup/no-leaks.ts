@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,6 +7,7 @@ import { afterAll } from "vitest";
 import { messageOf } from "../../../src/errors.ts";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { type Leak, leaksOf } from "../assertions/leaks.ts";
+import { removeTree } from "../files/remove-tree.ts";
 
 /** Milliseconds in which what a file started may still end; the test of this check gives less. */
 const GRACE_MS = Number(process.env.LEAK_GRACE_MS ?? 180_000);
@@ -58,5 +59,5 @@ function removeAll(directory: string, leaks: readonly Leak[]): void {
   for (const { pid } of leaks) if (pid !== undefined) signalProcess(pid, "SIGKILL");
   for (const { mount } of leaks) if (mount !== undefined) spawnSync("umount", ["-l", mount]);
   // A killed process may write its last file meanwhile.
-  rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+  removeTree(directory);
 }
