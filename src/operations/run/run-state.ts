@@ -46,8 +46,9 @@ export function runState(ctx: OperationContext, held = 0): RunState {
   if (config === undefined)
     return { teamExists: false, busy: 0, interrupted: 0, unprocessedEnds: 0, unseenByLead: 0 };
   const members = config.members.filter(({ name }) => name !== LEAD_NAME);
-  const unnoticed = members.filter((member) => unnoticedEnd(ctx, member) !== undefined);
+  // Before the ends: a teammate that ends between the two looks is in one of them.
   const busy = members.filter((member) => isBusy(ctx, member));
+  const unnoticed = members.filter((member) => unnoticedEnd(ctx, member) !== undefined);
   return {
     teamExists: true,
     busy: busy.length,
