@@ -102,7 +102,10 @@ export class CurrentTeam {
       return { title, kept: false, worktrees, ...(problem === undefined ? {} : { problem }) };
     } finally {
       if (teamExists(ctx.ref)) worker.joinTeam();
-      else this.#deleted = deleted;
+      else {
+        this.#deleted = deleted;
+        worker.teamDeleted();
+      }
     }
   }
 }

@@ -65,6 +65,12 @@ export class TurnQueue {
     this.#held = this.#held.filter(({ message }) => message.from !== ended);
   }
 
+  /** Drops the notices that a teammate is idle or has ended; what it wrote stays. */
+  dropNotices(): void {
+    this.#held = this.#held.filter((entry) => !isWordless(entry));
+    this.#entries = this.#entries.filter((entry) => !isWordless(entry));
+  }
+
   addInstruction(text: string, wake: WakeSignal): void {
     this.#instructions.push(text);
     wake.set();
@@ -189,6 +195,12 @@ export function isSystemNotice({ protocol, message }: InboxEntry): boolean {
 
 function isQuietNotice({ protocol }: InboxEntry): boolean {
   return protocol?.type === "idle_notification" && protocol.toolCalls === 0;
+}
+
+/** Whether a notice holds nothing that a teammate wrote. */
+function isWordless({ protocol }: InboxEntry): boolean {
+  if (protocol?.type === "teammate_terminated") return true;
+  return protocol?.type === "idle_notification" && !protocol.result && !protocol.failureReason;
 }
 
 function isUrgentDuringPlan({ protocol }: InboxEntry): boolean {

@@ -69,7 +69,7 @@ export class Worker {
     this.#typedInput = new TypedInput(context, gates, this.#inbound);
   }
 
-  /** The last text of the newest turn that had any: the result of a run. */
+  /** The result of a run: the last text of the newest turn that had any, preferably of a turn that was not interrupted. */
   get lastText(): string {
     return this.#turns.end.text;
   }
@@ -255,6 +255,11 @@ export class Worker {
     this.#context.lifecycle.leaveTeam();
   }
 
+  /** Called when a lead has deleted its team: that a teammate is idle or has ended starts no turn any more. */
+  teamDeleted(): void {
+    this.#context.queue.dropNotices();
+  }
+
   /** Called when the lead's team exists: its deletion failed, or the lead created another. */
   joinTeam(): void {
     this.#context.lifecycle.joinTeam();
@@ -266,7 +271,7 @@ export class Worker {
   }
 
   async #loop(): Promise<void> {
-    const { signal, lifecycle, agent, queue, wake } = this.#context;
+    const { signal, lifecycle, agent, queue, wake, isTeamWorking } = this.#context;
     await this.#turns.resumeInterruptedTurn();
     while (lifecycle.isRunning) {
       agent.throwIfFailed();
@@ -277,7 +282,8 @@ export class Worker {
       }
       await this.#turns.end.settleAlert(queue.takeAlert());
       if (await this.#turns.observe()) continue;
-      const next = queue.take(this.planApproval.isWaiting, await this.#isTeamWorking());
+      const teamWorks = queue.hasHeldNotices && (await isTeamWorking?.(this.heldCount)) === true;
+      const next = queue.take(this.planApproval.isWaiting, teamWorks);
       if (next !== undefined) await this.#turns.run(next);
       else if (await this.#mayWait()) await wake.wait(signal);
       // The last working teammate may have ended since the check above; held notices are a turn first.
@@ -290,10 +296,5 @@ export class Worker {
     if ((await decideWhenIdle?.(this.heldCount, this.#turns.end.wasInterrupted)) !== "over") return true;
     // A background task that ends starts one more turn of this run.
     return !queue.isEmpty || agent.backgroundCount > 0;
-  }
-
-  async #isTeamWorking(): Promise<boolean> {
-    if (!this.#context.queue.hasHeldNotices) return false;
-    return (await this.#context.isTeamWorking?.(this.heldCount)) ?? false;
   }
 }

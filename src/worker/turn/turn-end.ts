@@ -19,7 +19,7 @@ export class TurnEnd {
     this.#gates = gates;
   }
 
-  /** The last text of the newest turn that had any. */
+  /** The last text of the newest turn that had any; half of an interrupted answer counts only without an earlier text. */
   get text(): string {
     return this.#text;
   }
@@ -112,8 +112,8 @@ export class TurnEnd {
   }
 
   #keep({ outcome, text, failure }: TurnSummary): void {
-    if (text !== "") this.#text = text;
     this.#wasInterrupted = outcome === "interrupted";
+    if (text !== "" && (this.#text === "" || !this.#wasInterrupted)) this.#text = text;
     this.#failure = outcome === "failed" ? (failure ?? "The model call failed.") : undefined;
   }
 }

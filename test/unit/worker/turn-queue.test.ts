@@ -156,3 +156,21 @@ describe("idle notices without a tool call in a lead's Queue (S32)", () => {
     expect(queue.heldCount).toBe(1);
   });
 });
+
+it("Queue.dropNotices › drops what teammates were idle or have ended, and keeps what they wrote", () => {
+  const end = protocolEntry("system", { type: "teammate_terminated", name: "ada", message: "ada ended." });
+  const quiet = protocolEntry("bob", { type: "idle_notification", from: "bob", toolCalls: 3 });
+  const result = idleNotice("bob", 3, "the tests pass");
+  const queue = queueOf(
+    "lead",
+    end,
+    idleNotice("ada", 0, ""),
+    quiet,
+    result,
+    entry("bob", "look"),
+    typed("go"),
+  );
+  queue.dropNotices();
+  expect(take(queue)).toEqual([result.message.text, "look", "go"]);
+  expect(queue.heldCount).toBe(0);
+});

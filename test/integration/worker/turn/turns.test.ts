@@ -318,6 +318,25 @@ describe("interrupt request", () => {
     expect(unreadCount(ref, "dev")).toBe(0);
   });
 
+  it("leaves half an answer as the result only until there is a whole one", async () => {
+    const ref = await testTeam(["dev"]);
+    const isHalf = [true, false, true];
+    const dev = await workerOfTest(ref, {
+      turns: [{ say: "half of it is gone" }, { say: "a whole answer" }, { say: "this half comes too late" }],
+      shown: (line) => {
+        if (line === "text" && isHalf[dev.inputs.length - 1]) dev.worker.interrupt();
+      },
+    });
+    const results: string[] = [];
+    for (const turn of [1, 2, 3]) {
+      await send(ref, `turn ${turn}`);
+      await eventually(`turn ${turn}`, () => dev.inputs.length === turn && isIdle(ref)());
+      results.push(dev.worker.lastText);
+    }
+    expect(results).toEqual([expect.stringMatching(/^half/), "a whole answer", "a whole answer"]);
+    expect(results[0]).not.toContain("gone");
+  });
+
   it("of another member is plain text", async () => {
     const ref = await testTeam(["dev", "ada"]);
     const busy = gate(ref.home.root);
