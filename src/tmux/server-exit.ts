@@ -56,13 +56,7 @@ export function watchServer(
     async close() {
       if (closed) return;
       closed = true;
-      try {
-        await endWatch(server, channel);
-      } catch (error) {
-        if (!isUnreachable(error)) throw error;
-        // No signal of the channel reaches the server.
-        waiting.end();
-      }
+      await endWatch(server, channel, () => waiting.end());
       // Keep this process alive until the client has ended, so that this promise resolves.
       waiting.hold();
       await waiting.ended;
@@ -70,12 +64,17 @@ export function watchServer(
   };
 }
 
-/** Ends all clients that wait on a channel; a missing server is not an error. @throws TmuxError */
-export async function endWatch(server: TmuxServer, channel: string): Promise<void> {
+/**
+ * Ends all clients that wait on a channel; a missing server is not an error.
+ * @param endClient ends the client itself if no signal of the channel reaches its server, because the socket was deleted
+ * @throws TmuxError
+ */
+export async function endWatch(server: TmuxServer, channel: string, endClient: () => void): Promise<void> {
   try {
     await server.call(["wait-for", "-S", channel]);
   } catch (error) {
-    if (!isNoServer(error)) throw error;
+    if (isUnreachable(error)) endClient();
+    else if (!isNoServer(error)) throw error;
   }
 }
 

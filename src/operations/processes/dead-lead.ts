@@ -1,4 +1,5 @@
 import { livenessOf } from "../../os/process/identity.ts";
+import { signalProcess } from "../../os/process/process-table.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import type { OperationContext } from "../context.ts";
@@ -19,7 +20,7 @@ export async function endDeadLeadWatches({ ref, env }: Pick<OperationContext, "r
       import("../../tmux/server-exit.ts"),
       import("../../backend/tmux/server-for.ts"),
     ]);
-    await endWatch(serverAt(server, env), channel);
+    await endWatch(serverAt(server, env), channel, () => signalProcess(client.pid, "SIGTERM"));
   }
 }
 
