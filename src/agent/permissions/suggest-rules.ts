@@ -57,10 +57,11 @@ function fileRules(files: readonly RedirectedFile[]): string[] {
 }
 
 /**
- * Quotes a word for a rule that matches exactly this word. Blanks are quoted, because a blank at the end of a rule is dropped.
+ * Quotes a word for a rule that matches exactly this word. Blanks are quoted, because a blank at the end of a rule is dropped; a star
+ * is escaped, because a rule knows it in quotes too.
  */
 function literal(word: string): string {
-  if (word === "") return "''";
+  if (word === "" || /^[^'*\\(),]*\s[^'*\\(),]*$/.test(word)) return `'${word}'`;
   return word.replace(/[^\w@%+=:,./-]/g, (char) => (/\s/.test(char) ? `'${char}'` : `\\${char}`));
 }
 
