@@ -40,8 +40,8 @@ export function filesToRepeat(
 }
 
 /**
- * Judges all tests by their tries. A test that passed once is not failed; neither is an error outside the tests of a file that was
- * absent in a later try of this file.
+ * Judges all tests by their tries. A test that passed once has not failed. An error outside a file's tests is not a failure if a
+ * later try of that file did not have it.
  * @param tries the results of the whole run, then of the repeated files
  * @param quarantine titles
  */

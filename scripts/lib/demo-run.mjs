@@ -55,16 +55,16 @@ async function play() {
   }
   const [code, signal] = await once(run, "exit");
   if (code !== 0) return code ?? 128 + (os.constants.signals[signal] ?? 0);
-  if (!isGoingOn()) return sayReport();
-  await leftAlone();
+  if (!isRunning()) return sayReport();
+  await untilDetachedTeamEnds();
   return interrupted ? 130 : sayReport();
 }
 
-/** Waits for a team whose terminal was detached: it still needs its home. */
-async function leftAlone() {
+/** Waits until a team with a detached terminal ends, because the end of this script deletes the team's home. */
+async function untilDetachedTeamEnds() {
   console.error(`The team continues. Attach again with: ${attachCommand()} ; Ctrl-C here ends it.`);
   const deadline = Date.now() + LEFT_ALONE;
-  while (isGoingOn() && !interrupted && Date.now() < deadline) {
+  while (isRunning() && !interrupted && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
 }
@@ -78,7 +78,7 @@ function sayReport() {
   return isNew ? 0 : 1;
 }
 
-function isGoingOn() {
+function isRunning() {
   return fs.existsSync(path.join(home, "teams", team));
 }
 
@@ -89,6 +89,6 @@ function attachCommand() {
 
 /** Ends the team of a run that was killed. */
 function endTeams() {
-  if (!isGoingOn()) return;
+  if (!isRunning()) return;
   spawnSync(process.execPath, [TEAMS, "delete", team, "--force"], { env, stdio: "ignore" });
 }

@@ -1,9 +1,9 @@
 import { TeamError } from "../errors.ts";
 
-/** The option of a command that keeps facts of the user with a team, a member or a task. */
+/** The option of a command that attaches the user's metadata to a team, a member or a task. */
 export const METADATA_OPTION = {
   value: "key=value",
-  summary: "keep a fact with it, shown by --json",
+  summary: "attach metadata to it, shown by --json",
   many: true,
 } as const;
 

@@ -46,7 +46,7 @@ export function guardedGitEnv(env: Env): Env {
     ["core.hooksPath", "/dev/null"],
     ["core.fsmonitor", ""],
   ] as const;
-  // Git reads these after the numbered ones, so they would win.
+  // GIT_CONFIG_PARAMETERS is left out: git reads it after the numbered variables, so it would win.
   const { GIT_CONFIG_PARAMETERS: _, ...rest } = env;
   const given = /^\d{1,6}$/.test(env.GIT_CONFIG_COUNT ?? "") ? Number(env.GIT_CONFIG_COUNT) : 0;
   const numbered = guards.flatMap(([key, value], i) => [

@@ -5,7 +5,7 @@ import type { TeamRef } from "../team/ref.ts";
 
 /**
  * Records the screens of all agents of a team that start from now on.
- * @param directory `true` for the present directory of its recordings, else the team's own
+ * @param directory `true` for the directory that the team records into already, or the default one
  * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT
  */
 export async function recordScreens(ref: TeamRef, directory: string | true): Promise<void> {

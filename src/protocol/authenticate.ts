@@ -40,7 +40,7 @@ export function authenticProtocol(
 }
 
 function isAuthentic(type: ProtocolType, from: string, reader: string): boolean {
-  // The system reports an agent's end, never a member.
+  // Only the system reports an agent's end; a member never does.
   if (type === "teammate_terminated" && from !== SYSTEM_NAME) return false;
   // Also valid for the lead's own inbox: a person who leads may interrupt or resume the lead's turn, and end its background work.
   if (/^(interrupt|resume|background_end)_request$/.test(type)) return from === LEAD_NAME;

@@ -158,9 +158,9 @@ export function openTeam(env: Env, selection: Selection, addressed?: Addressed):
 }
 
 /**
- * Opens the team of a command that can show several: the selected one, else all between which the rules cannot decide.
+ * Opens the team of a command that can show several: the selected one, else all teams that the rules leave as candidates.
  * @param problem receives the error of each of several teams that cannot be read
- * @throws TeamError as {@link openTeam}, for another reason
+ * @throws TeamError as {@link openTeam}, unless only the choice between several teams was missing
  */
 export function openTeams(
   env: Env,

@@ -71,7 +71,7 @@ export function click(
   return { state: select(scene.state, target) };
 }
 
-/** Puts a document that was read into the state, if it is still open. The messages open with a line for the next one. */
+/** Stores a loaded document in the state if it is still open. Messages open with the input line for a new one. */
 export function withContent(state: SidebarState, source: Source, content: Content): SidebarState {
   const { reader } = state;
   if (reader?.source !== source) return state;

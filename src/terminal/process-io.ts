@@ -38,7 +38,7 @@ export function processIo(end: (status: number) => void): ProcessIo {
     if (outputLost) return;
     outputLost = true;
     process.stderr.write(
-      `teams: The output could not be written: ${error.message}; what the command changed stays changed.\n`,
+      `teams: The output could not be written: ${error.message}; the command's changes are kept.\n`,
     );
   };
   const failed = (fd: 1 | 2, error: NodeJS.ErrnoException): void => {

@@ -84,7 +84,7 @@ export class Worker {
     return this.#turns.end.wasInterrupted;
   }
 
-  /** Unread messages that are no reason to wait. */
+  /** Number of unread messages that start no turn now, including those whose handling failed. */
   get heldCount(): number {
     return this.#context.queue.heldCount + this.#inbound.reader.failedCount;
   }

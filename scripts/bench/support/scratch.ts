@@ -57,7 +57,7 @@ export function removeScratch(): void {
   made.clear();
 }
 
-/** Returns the processes that have a directory in their arguments or environment. */
+/** Returns the pids of processes whose arguments or environment contain a path. */
 function pidsIn(path: string): readonly number[] {
   return leaksOf(path).flatMap(({ pid }) => pid ?? []);
 }

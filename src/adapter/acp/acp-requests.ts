@@ -73,7 +73,7 @@ export function requestOf(call: AcpCall, { cwd, commandInTitle }: AcpPlace): Req
 
 const WRITES: ReadonlySet<string> = new Set(["edit", "delete", "move"]);
 
-/** Returns the answer for an approval or a refusal; undefined if the CLI offers none: nothing wider is chosen instead. */
+/** Returns the id of the option that allows or rejects once; undefined without one: no permanent option is used instead. */
 export function optionFor(options: readonly AcpOption[], isAllowed: boolean): string | undefined {
   const kind = isAllowed ? "allow_once" : "reject_once";
   return options.find((option) => option.kind === kind)?.optionId;

@@ -43,7 +43,7 @@ export async function pressKeys(
   const inner =
     "#{?pane_in_mode,in-mode,#{?pane_input_off,input-off,#{?pane_synchronized,synchronized,other-program}}}";
   const print = (text: string): TmuxCommand => ["display-message", "-p", "-t", pane, text];
-  // Not one format: display-message reads the % of a pane's id as a part of a time.
+  // No single format for all: display-message would expand the % of a pane's id as strftime does.
   const why = ifElse(pane, condition, [print(`#{?pane_dead,gone,${inner}}`)], [print("gone")]);
   try {
     const { lines, errors } = await server.batch([

@@ -6,7 +6,7 @@ import { LineSplitter } from "./lines.ts";
 
 /** Longest line of a client, in bytes: the longest message, escaped, is far shorter. */
 const MAX_LINE = 4 * 1024 * 1024;
-/** Characters of answers that wait for the client; a client that takes none gets no more requests read. */
+/** Maximum characters of answers that the client has not read; above it, no further request of the client is read. */
 const MAX_WAITING = 4 * 1024 * 1024;
 /** Time limit in milliseconds for running calls after the end of the input: a change that was asked for is answered. */
 const LAST_ANSWERS_MS = 2_000;

@@ -105,7 +105,7 @@ function decidePart(question: PermissionQuestion): PartDecision {
     needsNoRule: readerOf(question),
   };
   const part = (decision: PermissionDecision): PartDecision => ({ decision, isWholeTool: false });
-  const reading = access.kind === "command" ? readsOnly(question) : undefined;
+  const reading = access.kind === "command" ? decideReadOnlyLine(question) : undefined;
   const refused = refusal(question, subject, resolved, reading !== undefined && reading.behavior !== "deny");
   if (refused !== undefined) return part(refused);
   if (access.kind === "team" && access.cli === undefined) return part(allow("It acts only on the team."));
@@ -180,8 +180,8 @@ function readerOf(question: PermissionQuestion): (words: readonly string[]) => b
   };
 }
 
-/** Decides a line whose commands only read like a read of their files; undefined for every other line. */
-function readsOnly(question: PermissionQuestion): PermissionDecision | undefined {
+/** Decides a line whose commands only read, as a read of their files; undefined for every other line. */
+function decideReadOnlyLine(question: PermissionQuestion): PermissionDecision | undefined {
   const paths = pathsOfReadingLine(question);
   return paths === undefined ? undefined : readDecision(question, paths);
 }

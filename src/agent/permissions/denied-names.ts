@@ -1,6 +1,6 @@
 import { textStart } from "../../text/characters/cut-text.ts";
 import { expandBraces } from "./commands/brace-expansion.ts";
-import { harmlessAt, ignoresVariables, mayRunUnknown, takesOnlyData } from "./commands/data-words.ts";
+import { harmlessIndexes, ignoresVariables, mayRunUnknown, takesOnlyData } from "./commands/data-words.ts";
 import { contentsRead } from "./commands/named-words.ts";
 import { runsScripts, tokensOf } from "./commands/scripts.ts";
 import { type LineParts, NO_COMMAND, UNKNOWN } from "./line-parts.ts";
@@ -42,7 +42,7 @@ const MAX_SHOWN = 40;
 
 /** Returns the texts of a command that may be commands for it. */
 function textOf(words: readonly string[], input = ""): string[] {
-  const harmless = harmlessAt(words);
+  const harmless = harmlessIndexes(words);
   return [...words.filter((_, at) => !harmless.has(at)), input];
 }
 
@@ -121,7 +121,7 @@ function hiddenCode(words: readonly string[]): string | undefined {
   const program = textStart(baseName(words[0] ?? ""), MAX_SHOWN);
   if (mayRunUnknown(words, UNKNOWN)) return `${program} gets a command that only the shell knows`;
   if (runsScripts(words) || !words.some((word) => CODE.test(word))) return undefined;
-  const harmless = harmlessAt(words);
+  const harmless = harmlessIndexes(words);
   const hasCode = words.some((word, at) => !harmless.has(at) && CODE.test(word));
   return hasCode ? `${program} gets text that may be code` : undefined;
 }

@@ -108,7 +108,7 @@ export function namedByLine(question: PermissionQuestion): readonly string[] {
   return [...changed.paths, ...read.paths].map(({ path }) => path);
 }
 
-/** The paths of the last lines: each decision needs them several times. */
+/** Cache of each line's paths: one decision needs them several times. */
 const known = new WeakMap<ShellLine, { readonly key: string; readonly paths: LinePaths }>();
 
 function pathsIn(question: PermissionQuestion): LinePaths {

@@ -20,7 +20,7 @@ import {
   MAX_SCRIPTS,
   MAX_VALUE_CHARS,
 } from "./commands/line-limits.ts";
-import { createdBy, hasManyRunners, hiddenProgram, runsInput, runsOwnFile } from "./commands/runners.ts";
+import { createdBy, hasManyRunners, hiddenProgram, ownFileReason, runsInput } from "./commands/runners.ts";
 import { embeddedScripts, tokensOf } from "./commands/scripts.ts";
 import { type Flow, Flows } from "./line-flows.ts";
 import {
@@ -86,7 +86,7 @@ export function partsOf(root: ParsedScript, line: string): LineParts {
   // A pattern of numbers in zsh, two redirections in bash.
   if (numeric !== undefined) collector.hidden ??= `${JSON.stringify(numeric)} can be read in two ways`;
   const written = collector.files.flatMap(({ kind, path }) => (kind === "write" ? [path] : []));
-  collector.hidden ??= runsOwnFile(collector.mentioned, written);
+  collector.hidden ??= ownFileReason(collector.mentioned, written);
   const error = root.errors?.[0];
   if (error !== undefined) collector.hidden ??= `it is not valid shell syntax (${error.message})`;
   // Another shell may read it otherwise: zsh's `>! file` and `for f (a) …`.

@@ -50,7 +50,7 @@ export class PatternMatches {
   readonly #list: ListNames;
   readonly #listed = new Map<string, readonly string[]>();
   readonly #found = new Map<string, readonly string[] | undefined>();
-  /** The directories whose names the shell lists, also for `echo`; undefined if they are unclear, or the patterns too many. */
+  /** The directories whose entries the shell lists, also for `echo`; undefined if unknown, or with too many patterns. */
   readonly directories: readonly string[] | undefined;
 
   constructor(patterns: ReadonlySet<string>, list: ListNames = listEntries) {

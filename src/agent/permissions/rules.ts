@@ -56,7 +56,7 @@ export function refusingRule(rules: readonly string[], subject: RuleSubject): st
     commandRules.push({ rule, matches: commandMatcher(pattern) });
     return false;
   });
-  // These come before the other one.
+  // A deny or ask rule for a command comes before a rule of another kind.
   return refusingCommandRule(commandRules, subject) ?? other;
 }
 

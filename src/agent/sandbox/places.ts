@@ -34,7 +34,7 @@ export interface PlacesOptions {
   readonly temporary?: { readonly tmp: string; readonly varTmp: string } | undefined;
 }
 
-/** Read-only places of one sandbox, and denied ones: the nearest. Each mount of bubblewrap takes longer than the one before. */
+/** Maximum read-only places of a sandbox, and maximum denied ones: the nearest are kept. Each further mount takes longer. */
 const MAX_PLACES = 200;
 
 /** Parts of /run that programs need to resolve names, and on NixOS to run at all. */

@@ -47,8 +47,8 @@ const SECRET_PLACES: readonly string[] = [
 const SYSTEM_SECRETS = ["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssl/private"];
 
 /**
- * Returns the paths that are hidden from commands, for a home directory. They need not exist. A file of the system that its own
- * rights close to this user is closed in the sandbox too, where no program gains rights. Each hidden place costs time.
+ * Returns the paths that are hidden from commands, for a home directory. They need not exist. Leaves out system files that this
+ * user cannot read: no program in the sandbox gains rights. Each hidden place costs time.
  */
 export function secretPlaces(home: string): readonly string[] {
   return [...SYSTEM_SECRETS.filter(isReachable), ...SECRET_PLACES.map((place) => `${home}/${place}`)];

@@ -179,7 +179,7 @@ function leftText({ left }: TeamPlan): string[] {
 }
 
 /**
- * Asks whether to change a living team.
+ * Asks whether to change an existing team.
  * @throws TeamError TEAM_EXISTS without a terminal to ask on; nothing was changed
  */
 async function mayChange(call: UpCall, { team, plan, ref }: CheckedPlan): Promise<boolean> {

@@ -47,11 +47,11 @@ export async function requireTrust(
   if (!canAsk(call)) {
     throw new TeamError(
       "PERMISSION_DENIED",
-      `${files} lets agents do more than your settings do:\n${list}\nYou have not confirmed this content; nothing was done.`,
+      `${files} would let agents do more than your settings do:\n${list}\nYou have not confirmed this content; nothing was done.`,
       { hint, details: { fields, files: unconfirmed.map(({ path }) => path) } },
     );
   }
-  call.io.out(`${line`${files} lets agents do more than your settings do:`}\n${list}\n`);
+  call.io.out(`${line`${files} would let agents do more than your settings do:`}\n${list}\n`);
   if (
     !(await asks(call, "Trust its directory, with this content of the file? Only if you trust its author."))
   )

@@ -18,7 +18,7 @@ export function numbered(choice: string, at: number): string {
   return `${at + 1}  ${choice}`;
 }
 
-/** Says what the answer to a question is without a choice, and from when. */
+/** Returns the line with a question's default answer and the time from which it counts; none without a default. */
 export function defaultLine({
   default: byDefault,
   deadline,

@@ -171,7 +171,7 @@ function requireReachable(ctx: OperationContext, living: readonly string[], agre
   if (others.length === 0) return;
   throw new TeamError(
     "PERMISSION_DENIED",
-    `${others.join(", ")} did not agree to shut down and runs on another machine or in another container, where signals from here do not arrive; none was sent.`,
+    `${others.join(", ")} did not agree to shut down. No signal from here reaches their machine or container; none was sent.`,
     { hint: "End it there. If that machine or container is gone for good, remove the member with --force." },
   );
 }

@@ -140,7 +140,7 @@ async function sendLastReports({ ref }: OperationContext, { name, how }: Ending)
   if (how !== "restarted") await ifLeadExists(() => sendReportsOf(ref, name));
 }
 
-/** A foreign team may have no lead of that name. */
+/** Ignores the error of a missing lead: a team of another program may have none. */
 async function ifLeadExists(send: () => Promise<unknown>): Promise<void> {
   try {
     await send();

@@ -17,7 +17,7 @@ import { beginLanding, endLanding, type LandingRecord, markOfGit, writeLanding }
 import { placeOfTarget, type TargetPlace } from "./landing-target.ts";
 import type { Rework } from "./return-work.ts";
 
-/** How often the check runs again because the target has got new commits meanwhile. */
+/** Maximum number of attempts: the target may get new commits during each check. */
 const MAX_ATTEMPTS = 3;
 /** How many files with conflicts a report names. */
 const MAX_NAMED = 10;

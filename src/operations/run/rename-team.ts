@@ -38,8 +38,8 @@ import { lockTasks } from "../../team/tasks/tasks.ts";
 //   4. the first task list is removed, and the config gets the new name
 // After a kill before step 3 the team is whole under its old name, and the copy is removed when the name is used again. After a
 // kill later it is whole under the new name, and the next lead repeats step 4. All locks of the team are held from 1 to 3: no
-// process is in the middle of a change, and a waiting process finds no team and changes nothing. Senders whose message another
-// process has written learn of it first.
+// process is in the middle of a change, and a waiting process finds no team and changes nothing. The rename waits until senders
+// whose message another process has written know that.
 
 /** Whether the lead may choose the name of its team's directory: no person has. */
 export function mayBeRenamed(

@@ -122,7 +122,7 @@ async function reconcileMember(
     return isFirst ? [...missed, { name, how: "shutdown", exit: null }] : missed;
   }
   if (isExitPending(ctx.ref, name, end.id)) return missed;
-  return [...missed, ...(await processClaimed(ctx, await claimCrash(ctx, member, end, unfinished)))];
+  return [...missed, ...(await processClaimed(ctx, await claimEnd(ctx, member, end, unfinished)))];
 }
 
 /** Processes an ending if this process has claimed it. */
@@ -186,7 +186,7 @@ function foreignEnd(ctx: OperationContext, member: TeamMember): UnnoticedEnd | u
 }
 
 /** Claims the ending. @returns undefined if another process did */
-async function claimCrash(
+async function claimEnd(
   ctx: OperationContext,
   member: TeamMember,
   { id }: UnnoticedEnd,

@@ -8,7 +8,7 @@ const LOOKUP_MS = 5_000;
 /**
  * Asks a guarded lookup whether a name may be contacted, because a proxy resolves names itself. A public name that this machine
  * cannot resolve is left to the proxy: in many networks only the proxy can.
- * @throws RefusedAddress; an Error for a name of the own network that this machine cannot resolve
+ * @throws RefusedAddress; an Error for a name of the local network that this machine cannot resolve
  */
 export async function checkName(
   hostname: string,
@@ -29,13 +29,13 @@ export async function checkName(
   });
   await isDoneWithin(LOOKUP_MS, answered, signal);
   if (refused !== undefined) throw refused;
-  if (!isResolved && isOwnName(host)) {
-    throw new Error(`${host} is a name of the own network, and only the proxy can resolve it.`);
+  if (!isResolved && isLocalName(host)) {
+    throw new Error(`${host} is a name of the local network, and only the proxy can resolve it.`);
   }
 }
 
 /** Returns true for a name that no public name server knows. */
-function isOwnName(host: string): boolean {
+function isLocalName(host: string): boolean {
   return (
     !host.includes(".") ||
     /\.(local|localdomain|internal|intranet|private|lan|home|corp|home\.arpa)$/i.test(host)

@@ -14,7 +14,7 @@ import { readProgramAnswer } from "./program-answer.ts";
 import { readLines } from "./program-lines.ts";
 import { errorText } from "./run-command.ts";
 
-interface StayingOptions extends NotifyPlace {
+interface ProgramOptions extends NotifyPlace {
   readonly clock: Clock;
   /** By default {@link RESTART_MS}. */
   readonly restartMs?: readonly number[];
@@ -35,13 +35,13 @@ const STABLE_MS = 60_000;
 const MAX_UNREAD = 1024 * 1024;
 
 /**
- * A program of `teams.notify` that stays. It gets a JSON line for each notification, and answers requests by lines of its own. Each
+ * A long-running program of `teams.notify`. It gets a JSON line for each notification, and answers requests by lines of its own. Each
  * announced request has a token that is in no file: an answer counts once, and only for that request. Nothing is ever answered
  * without a line of the program.
  */
-export class StayingProgram {
+export class LongRunningProgram {
   readonly #words: string | readonly string[];
-  readonly #options: StayingOptions;
+  readonly #options: ProgramOptions;
   readonly #open = new Map<string, Announced>();
   readonly #closing = new AbortController();
   #program: PipedProgram | undefined;
@@ -52,7 +52,7 @@ export class StayingProgram {
   #isWatching = false;
   #hasReported = false;
 
-  constructor(words: string | readonly string[], options: StayingOptions) {
+  constructor(words: string | readonly string[], options: ProgramOptions) {
     this.#words = words;
     this.#options = options;
   }

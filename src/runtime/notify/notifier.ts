@@ -5,14 +5,14 @@ import { redactText, secretsOf } from "../../os/redact.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
 import { gridText } from "../../text/terminal-text.ts";
+import type { LongRunningProgram } from "./long-running-program.ts";
 import type { NotifyPlace } from "./notify-place.ts";
 import type { Notifier } from "./notifying-view.ts";
 import { runNotifyCommand } from "./run-command.ts";
-import type { StayingProgram } from "./staying-program.ts";
 
 interface NotifierOptions extends NotifyPlace {
   readonly clock: Clock;
-  /** Milliseconds before each new start of a program that stays; by default a few growing ones. */
+  /** Milliseconds before each new start of a long-running program; by default a few growing ones. */
   readonly restartMs?: readonly number[];
   /** Reports why a notification failed, once per value of the setting. */
   problem(text: string): void;
@@ -29,7 +29,7 @@ interface Waiting {
 }
 
 /**
- * Runs the program of `teams.notify` for each notification, in order: a command one time each, or one program that stays, and whose
+ * Delivers notifications by `teams.notify`, in order: runs a command for each, or passes them to one long-running program, whose
  * answers count. Reports a failure by `problem`.
  */
 export function createNotifier(options: NotifierOptions): Notifier {
@@ -38,21 +38,21 @@ export function createNotifier(options: NotifierOptions): Notifier {
   const waiting: Waiting[] = [];
   let isRunning = false;
   let failed: string | undefined;
-  let staying: { readonly key: string; readonly program: StayingProgram } | undefined;
-  const stayingFor = async (words: string | readonly string[]): Promise<StayingProgram> => {
+  let running: { readonly key: string; readonly program: LongRunningProgram } | undefined;
+  const programFor = async (words: string | readonly string[]): Promise<LongRunningProgram> => {
     const key = JSON.stringify(words);
-    if (staying?.key !== key) {
-      await staying?.program.close();
-      const { StayingProgram: Program } = await import("./staying-program.ts");
-      staying = { key, program: new Program(words, options) };
+    if (running?.key !== key) {
+      await running?.program.close();
+      const { LongRunningProgram: Program } = await import("./long-running-program.ts");
+      running = { key, program: new Program(words, options) };
     }
-    return staying.program;
+    return running.program;
   };
   const deliver = async ({ text, request }: Waiting): Promise<void> => {
     const setting = settings().teams.notify;
     if (setting === undefined) return;
     if (typeof setting === "object" && !Array.isArray(setting)) {
-      const program = await stayingFor(setting.program);
+      const program = await programFor(setting.program);
       if (closing.signal.aborted) await program.close();
       else await program.announce(text, request);
       return;
@@ -86,7 +86,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     },
     close: async () => {
       closing.abort();
-      await staying?.program.close();
+      await running?.program.close();
     },
   };
 }

@@ -11,10 +11,10 @@ import { type Home, type TeamRef, teamAt, teamRef } from "../ref.ts";
 import { listTeams, type TeamEntry, teamExists } from "./config.ts";
 
 /**
- * Finds the team that a name means: the team with this directory, else the only team whose directory is called alike, else the only
- * one with this display name, else the only one with this former name. Returns a team that does not exist too; its first use throws
- * TEAM_NOT_FOUND.
- * @throws TeamError INVALID_NAME; INVALID_INPUT if several teams are called so
+ * Finds the team that a name means: the team with this directory, else the only team whose directory has a similar name, else the
+ * only one with this display name, else the only one with this former name. Returns a team that does not exist too; its first use
+ * throws TEAM_NOT_FOUND.
+ * @throws TeamError INVALID_NAME; INVALID_INPUT if several teams match
  */
 export function findTeam(home: Home, name: string): TeamRef {
   const ref = isOwnTeamDir(name) ? teamRef(home, name) : undefined;
@@ -29,8 +29,8 @@ export function findTeam(home: Home, name: string): TeamRef {
 }
 
 /**
- * Returns the teams with this directory; otherwise those with its usual form; otherwise those whose directory is called alike;
- * otherwise those with this display name; otherwise those that were called so.
+ * Returns the teams with this directory; otherwise those with its usual form; otherwise those whose directory has a similar name;
+ * otherwise those with this display name; otherwise those with this former name.
  */
 export function teamsCalled(teams: readonly TeamEntry[], name: string): TeamDir[] {
   const dir = possibleTeamDir(name);
@@ -44,7 +44,7 @@ export function teamsCalled(teams: readonly TeamEntry[], name: string): TeamDir[
   return (found ?? []).map(({ team }) => team);
 }
 
-/** Returns whether a team is called so: by its directory's name, its display name or a former name. */
+/** Returns whether this is a name of the team: of its directory, its display name or a former one. */
 export function isCalled(
   config: Pick<TeamConfig, "name" | "displayName" | "metadata">,
   name: string,

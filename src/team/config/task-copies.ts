@@ -8,7 +8,7 @@ export function pathOfTaskCopy({ team, paths }: TeamRef, owner: string): string 
   return join(dirname(paths.tasks), `.${team}.copy-${owner}`);
 }
 
-/** Removes the copies of task lists whose process was killed before its team got this name: that team still has its tasks. */
+/** Removes task lists that a killed rename copied to this name. The renamed team still has its own. */
 export function removeAbandonedCopies(ref: TeamRef): void {
   const { paths } = ref;
   const start = pathOfTaskCopy(ref, "");

@@ -113,7 +113,7 @@ function stateInTurn(facts: ForeignFacts, restAt: number): ReturnType<typeof sta
     return { state: "needs-input", stateFrom: "request" };
   if (reported !== undefined && reported.state !== "resting" && reported.at > restAt)
     return { state: reported.state === "asking" ? "needs-input" : "running", stateFrom: "hook" };
-  // Hooks tell a turn by themselves: other messages may come from background work.
+  // A member with hooks reports its turns by them; its messages prove no turn, because they may come from background work.
   const hasHooks = reported !== undefined;
   const continuedAt = hasHooks ? NEVER : (facts.continuedAt ?? NEVER);
   const takenAt = Math.max(facts.taken.at(-1) ?? NEVER, continuedAt, facts.tookAt ?? NEVER);

@@ -14,8 +14,8 @@ export function createSessionEnv({ root }: Home, sessionId: string | undefined):
 }
 
 /**
- * Removes our files in it, and then the empty directory: Claude Code keeps the variables of its own sessions there, too. Does
- * nothing for an id that could name another path.
+ * Removes our files in the directory of a session's variables, and then the directory if it is empty: Claude Code keeps the
+ * variables of its own sessions there, too. Does nothing for an id that could name another path.
  */
 export function removeSessionEnv({ root }: Home, sessionId: string | undefined): void {
   if (!isSessionId(sessionId)) return;

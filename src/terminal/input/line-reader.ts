@@ -112,7 +112,7 @@ export function readTypedLines(terminal: InputTerminal, handlers: TypingHandlers
     // As a terminal does: to the whole foreground process group.
     signalProcess(0, signal);
     if (signal !== "SIGTSTP") takeTerminal();
-    // The system stops no process that no shell could continue.
+    // The system ignores SIGTSTP if no shell could resume this process: take the terminal again after a while.
     else cancelRetake = after(STOP_MS, takeTerminal);
   };
   // Another program may have changed the terminal's modes meanwhile.

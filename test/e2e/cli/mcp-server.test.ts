@@ -53,7 +53,7 @@ describe("teams mcp on standard streams", () => {
     expect(tasks).toMatchObject([{ status: "completed", owner: "ada" }, { subject: "check them" }]);
   });
 
-  it("gives only the lead the lead's tools, and a model in its seat no person's rights", async () => {
+  it("gives only the lead the lead's tools, and never gives the lead's model the user's rights", async () => {
     const team = await foreignTeam();
     const teammate = await stdioClient(team);
     expect(

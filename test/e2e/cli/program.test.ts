@@ -215,7 +215,7 @@ describe("the built program", () => {
         cwd: directory,
         encoding: "utf8",
       });
-    const lost = `teams: The output could not be written: ENOSPC: no space left on device, write; what the command changed stays changed.\n`;
+    const lost = `teams: The output could not be written: ENOSPC: no space left on device, write; the command's changes are kept.\n`;
     expect(sh('"$0" "$1" ls > /dev/full')).toMatchObject({ status: 1, stderr: lost });
     expect(sh('"$0" "$1" --help > /dev/full')).toMatchObject({ status: 1, stderr: lost });
     expect(sh('"$0" "$1" nonsense 2> /dev/full')).toMatchObject({ status: 2 });
@@ -232,7 +232,7 @@ describe("the built program", () => {
       { env, cwd: directory, encoding: "utf8" },
     );
     const lost =
-      "teams: The output could not be written: EFBIG: file too large, write; what the command changed stays changed.\n";
+      "teams: The output could not be written: EFBIG: file too large, write; the command's changes are kept.\n";
     expect(ended).toMatchObject({ status: 1, stderr: lost });
   });
 

@@ -118,7 +118,7 @@ describe("WebFetch behind a proxy", () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  test("asks the proxy for no name of the own network", async () => {
+  test("asks the proxy for no name of the local network", async () => {
     const proxy = await startTestProxy({});
     const env = { HTTPS_PROXY: proxy.url, HTTP_PROXY: proxy.url };
     for (const host of ["no-such-printer", "no-such-printer.local", "wiki.no-such.internal"]) {

@@ -271,7 +271,7 @@ describe("checkTeams with broken tasks", () => {
     ]);
   });
 
-  test("ignores a high-water mark that is too high", async () => {
+  test("reports a high-water mark that is too high; new tasks ignore it", async () => {
     const ref = await testTeam();
     writeFileSync(ref.paths.highWaterMark, "99999999999999999999", { mode: 0o600 });
     expect((await check(ref)).map(({ level }) => level)).toEqual(["warn"]);

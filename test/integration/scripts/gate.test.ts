@@ -117,7 +117,7 @@ describe("scripts/gate", () => {
       "scripts/bench/run": bench,
     });
     const { status, last, stdout } = gate(root, "--counts");
-    const lint = last.findIndex((line) => line === "failed: lint: exit status 1");
+    const lint = last.indexOf("failed: lint: exit status 1");
     const ofLint = last.slice(lint).findIndex((line, at) => at > 0 && !line.startsWith("    "));
     expect(last.slice(lint, lint + ofLint).join("\n")).toMatch(/^ {4}.*test\/lint\.ts:1:1/m);
     expect([status, last.toSpliced(lint + 1, ofLint - 1)]).toEqual([

@@ -319,7 +319,7 @@ describe.each([
     ]);
   });
 
-  test("sends comments on lines of a diff as one", async () => {
+  test("sends comments on lines of a diff together", async () => {
     const { keys, sees, log } = await openSidebar({ width, height });
     keys("j", "d");
     await sees("11 +   return clock.now();");
@@ -410,7 +410,7 @@ describe("sidebar rendering", () => {
     expect(pane("#{alternate_on}")).toBe("1");
   });
 
-  test("is ASCII without UTF-8, and what is asked can be read", async () => {
+  test("shows only ASCII without UTF-8, and the request stays readable", async () => {
     const member = AUDIT.status.members[0] as SidebarData["status"]["members"][number];
     const asked = { id: "p", kind: "permission", from: member.name, summary: "Bash(rm é)" } as const;
     const data: HarnessData = {

@@ -80,7 +80,7 @@ describe("SessionStart hook", () => {
   test.each([
     ["bash and BASH_ENV", "bash", (home: string) => ({ BASH_ENV: join(home, "startup") })],
     [
-      "bash without a snapshot and BASH_ENV",
+      "bash with BASH_ENV and without a snapshot",
       undefined,
       (home: string) => ({ BASH_ENV: join(home, "startup") }),
     ],

@@ -42,7 +42,7 @@ test("nearbyTeam › returns the candidates if several teams have a member of th
   expect("among" in found && found.among.map(({ team: name }) => name)).toEqual(["one", "two", "three"]);
 });
 
-test("nearbyTeam › finds the only team with what is named, unless a member has that name", () => {
+test("nearbyTeam › finds the only team with a request of this name, unless a member has that name", () => {
   const isIn = ({ team: name }: TeamEntry): boolean => name === "three";
   expect(nearbyTeam(TEAMS, {}, { name: "perm-1", isIn })).toEqual({ team: TEAMS[2] });
   expect(nearbyTeam(TEAMS, {}, { name: "ben", isIn })).toEqual({ team: TEAMS[1] });

@@ -90,7 +90,7 @@ const MAX_BEFORE_CODE = 40;
  * Returns the indexes of words that no program can take for the name of another: the program's own name and subcommand, and code
  * that starts no program, or whose commands are searched themselves.
  */
-export function harmlessAt(words: readonly string[]): ReadonlySet<number> {
+export function harmlessIndexes(words: readonly string[]): ReadonlySet<number> {
   const found = new Set([0]);
   for (let at = 1; at <= MAX_BEFORE; at += 1) {
     const isName = /^\w[\w-]*$/.test(words[at] ?? "");

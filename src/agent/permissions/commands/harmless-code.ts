@@ -50,8 +50,8 @@ export function isHarmlessCode(language: Language, code: string): boolean {
 }
 
 /**
- * Code that runs others without a listed name: `import("data:…")`, and names that Node computes, as in `console.log["constructor"]("…")()`. Accepted
- * are indexes, but no call of what they find, and no comment before a bracket.
+ * Code that runs other code without a listed name: `import("data:…")`, and names that Node computes, as in `console.log["constructor"]("…")()`.
+ * An index is accepted, but not a call of the indexed value, and not a comment before a bracket.
  */
 const HARMFUL_NODE =
   /\bimport\b|\/[/*]|<!--|-->|[\w$)\]"'}]\s*(?:\?\.\s*)?\[(?!\s*\d+\s*\])|[{,]\s*\[[^\]]*\]\s*:|\]\s*(?:\?\.\s*)?\(/;

@@ -1,4 +1,4 @@
-/** What a command reads that changes nothing and runs no other program. */
+/** What a read-only command reads. Such a command runs no other program. */
 export interface Reading {
   /** Files and directories that its words name. */
   readonly paths: readonly string[];

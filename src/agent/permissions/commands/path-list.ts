@@ -57,7 +57,7 @@ export class PathList implements NamedPaths {
   /** @param isPattern a shell or the program may expand the word */
   add(word: string, isPattern: boolean): void {
     if (word.length > MAX_PATH) {
-      // It may stand for short names.
+      // A long pattern may match short paths.
       this.#isCut ||= isPattern && /[{[*?(]/.test(word);
       return;
     }

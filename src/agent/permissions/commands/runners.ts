@@ -246,10 +246,10 @@ export function createdBy(words: readonly string[]): readonly string[] {
 }
 
 /**
- * Returns why commands run a file that they create, whose text is not searched.
+ * Returns the reason to ask if commands run a file that they create, because its text is not searched; undefined otherwise.
  * @param written files of redirections
  */
-export function runsOwnFile(
+export function ownFileReason(
   commands: readonly (readonly string[])[],
   written: readonly string[],
 ): string | undefined {

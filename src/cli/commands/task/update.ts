@@ -23,7 +23,7 @@ export const command = defineCommand({
     noOwner: { summary: "unassign it" },
     subject: { value: "text", summary: "its new subject" },
     description: { short: "d", value: "text", summary: "its new description; - reads it from stdin" },
-    metadata: { ...METADATA_OPTION, summary: "keep a fact with it; an empty value removes the key" },
+    metadata: { ...METADATA_OPTION, summary: "attach metadata to it; an empty value removes the key" },
     ...FIELD_OPTIONS,
   },
   examples: [

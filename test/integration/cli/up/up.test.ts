@@ -227,7 +227,7 @@ describe("trust in a team file", () => {
     const refused = await up(["--json", "--yes"]);
     expect(refused.error()).toEqual({
       code: "PERMISSION_DENIED",
-      message: `team.json lets agents do more than your settings do:\n  team.json:1: ${field}\nYou have not confirmed this content; nothing was done.`,
+      message: `team.json would let agents do more than your settings do:\n  team.json:1: ${field}\nYou have not confirmed this content; nothing was done.`,
       hint: "Read the file, and if you trust its author: teams trust team.json",
       details: expect.anything(),
     });
@@ -286,7 +286,7 @@ describe("trust in a team file", () => {
     write({ description: "one" }, "more.json");
     await teams(["trust", "team.json"]);
     write({ description: "other" }, "more.json");
-    expect((await up(["--json"])).error().message).toMatch(/^more\.json lets agents do more/);
+    expect((await up(["--json"])).error().message).toMatch(/^more\.json would let agents do more/);
   });
 
   it("is asked for on a terminal", async () => {

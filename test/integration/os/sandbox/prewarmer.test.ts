@@ -16,7 +16,7 @@ const takenWithoutEnv = script("processes/prewarmed-take", [
 ]);
 
 describeInSandbox("Prewarmer", () => {
-  test("starts a program in the sandbox that waits", async () => {
+  test("starts a program in the prewarmed sandbox", async () => {
     expect(await taken(":").line()).toBe("waiting");
   });
 

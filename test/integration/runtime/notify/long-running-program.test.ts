@@ -17,8 +17,8 @@ type Line = Readonly<Record<string, unknown>> & { readonly token: string };
 /** Writes what it gets into `heard`, and what the test writes into `says` to stdout. */
 const RELAY = "tail -n +1 -f says 2>/dev/null & cat >> heard";
 
-/** A notifier of the lead with this program, which stays. */
-async function staying(program: string | readonly string[] = RELAY, restartMs = [10, 10]) {
+/** A notifier of the lead with this long-running program. */
+async function started(program: string | readonly string[] = RELAY, restartMs = [10, 10]) {
   const ref = await testTeam(["dev"]);
   const cwd = dirname(ref.home.root);
   const problems: string[] = [];
@@ -55,9 +55,9 @@ async function staying(program: string | readonly string[] = RELAY, restartMs = 
   return { ref, cwd, notifier, problems, heard, hears, says, ask };
 }
 
-describe("a program of teams.notify that stays", () => {
+describe("a long-running program of teams.notify", () => {
   it("gets the whole request, and answers it once by its token", async () => {
-    const { ref, hears, says, ask } = await staying();
+    const { ref, hears, says, ask } = await started();
     ask("perm-1", "permission", { tool: "Bash", input: { command: "npm publish" }, reason: "asks always" });
     ask("perm-2", "permission", { tool: "Bash", input: { command: "npm test" } });
     const [first, second] = await hears(2);
@@ -82,7 +82,7 @@ describe("a program of teams.notify that stays", () => {
   });
 
   it("is told of an answer from elsewhere, and its own comes too late", async () => {
-    const { ref, hears, says, ask } = await staying();
+    const { ref, hears, says, ask } = await started();
     ask("perm-1");
     const [asked] = await hears(1);
     const { answerAgentRequest } = await import("../../../../src/operations/approvals/approvals.ts");
@@ -94,7 +94,7 @@ describe("a program of teams.notify that stays", () => {
   });
 
   it("keeps the token of a question that needs a choice, and takes the number of one", async () => {
-    const { ref, hears, says, ask } = await staying();
+    const { ref, hears, says, ask } = await started();
     ask("question-1", "question", { question: "Which port?", choices: ["80", "eight"] });
     const [asked] = await hears(1);
     expect(asked).toMatchObject({ request: { question: "Which port?", choices: ["80", "eight"] } });
@@ -109,7 +109,7 @@ describe("a program of teams.notify that stays", () => {
   });
 
   it("names the default of a question, which an approval without a note answers", async () => {
-    const { ref, hears, says, ask } = await staying();
+    const { ref, hears, says, ask } = await started();
     ask("question-1", "question", { question: "Which port?", choices: ["80", "eight"], default: "80" });
     const [asked] = await hears(1);
     expect(asked).toMatchObject({ request: { default: "80" } });
@@ -119,7 +119,7 @@ describe("a program of teams.notify that stays", () => {
   });
 
   it("refuses lines that are no answers, and reports the first", async () => {
-    const { hears, says, ask, problems } = await staying();
+    const { hears, says, ask, problems } = await started();
     ask("perm-1");
     const [asked] = await hears(1);
     const wrong = [
@@ -137,7 +137,7 @@ describe("a program of teams.notify that stays", () => {
   });
 
   it("gets notices without a request, and no model's key", async () => {
-    const { notifier, cwd, hears } = await staying(`env > seen; ${RELAY}`);
+    const { notifier, cwd, hears } = await started(`env > seen; ${RELAY}`);
     notifier.notify("ada: 80 % of its tokens are used", "person");
     const [notice] = await hears(1);
     expect(notice).toEqual({
@@ -148,7 +148,7 @@ describe("a program of teams.notify that stays", () => {
   });
 
   it("starts again with new tokens after its end, but not for ever", async () => {
-    const { ask, cwd, problems, hears } = await staying("head -n 1 >> heard; echo failed >&2; exit 3");
+    const { ask, cwd, problems, hears } = await started("head -n 1 >> heard; echo failed >&2; exit 3");
     ask("perm-1");
     const lines = await hears(3);
     expect(new Set(lines.map(({ token }) => token)).size).toBe(3);
@@ -160,7 +160,7 @@ describe("a program of teams.notify that stays", () => {
   });
 
   it("ends with all of its processes when the notifier closes", async () => {
-    const { notifier, cwd, ask, hears } = await staying("sleep 600 & echo $! $$ > pids; cat >> heard");
+    const { notifier, cwd, ask, hears } = await started("sleep 600 & echo $! $$ > pids; cat >> heard");
     ask("perm-1");
     await hears(1);
     const pids = readFileSync(join(cwd, "pids"), "utf8").split(" ").map(Number);
@@ -170,7 +170,7 @@ describe("a program of teams.notify that stays", () => {
   });
 
   it("ends when its agent's process is killed", async () => {
-    const { cwd } = await staying();
+    const { cwd } = await started();
     const agent = agentWith(`cd ${cwd}; sleep 600 & echo $! $$ > pids; exec sleep 600`);
     const pids = await eventually("the program", () => {
       const path = join(cwd, "pids");

@@ -215,7 +215,7 @@ test.skipIf(process.getuid?.() === 0)(
   },
 );
 
-test("startedIn › is the team of exactly this name, even beside one that is called alike", () => {
+test("startedIn › is the team of exactly this name, even beside one with a similar name", () => {
   const home = testHome();
   const places = (name: string): void => {
     mkdirSync(join(home.root, "teams", name), { recursive: true });

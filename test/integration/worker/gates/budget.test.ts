@@ -262,7 +262,7 @@ describe("budget of a team", () => {
     ]);
   });
 
-  it("tells a lead, once it is raised, that there is more, and not that all members stop", async () => {
+  it("tells a lead that its team's budget was raised, and not that all members stop", async () => {
     const ref = await testTeam(["dev"]);
     await setLimits(ref, undefined, { maxTokens: 100 });
     const lead = await workerOfTest(ref, {
