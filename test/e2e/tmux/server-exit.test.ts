@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { livenessOf } from "../../../src/os/process/identity.ts";
@@ -17,7 +17,7 @@ const PLAYBOOK = {
       { tools: [{ name: "Agent", input: { name: "ada", prompt: "wait here" } }] },
       { say: "It is there.", repeat: true },
     ],
-    ada: [{ tools: [{ name: "Bash", input: { command: "sleep 300" } }] }],
+    ada: [{ tools: [{ name: "Bash", input: { command: "until [ -e done ]; do sleep 0.1; done" } }] }],
   },
 };
 
@@ -38,6 +38,14 @@ async function led() {
   // The watch begins with the pane. Before the teammate is ready, the server's end is a failed start instead.
   await eventually("the teammate's turn", () => readStatus(ref, "ada")?.state === "running");
   return { t, ref, child, ended, watch, shown: () => shown, teams: teamsIn(t.env, t.home) };
+}
+
+/** The same lead after the socket of the server was deleted, which keeps running for the user's own session. */
+async function ledWithoutSocket() {
+  const lead = await led();
+  lead.t.tmux("new-session", "-d", "-s", "stays", "--", "env", "cat");
+  rmSync(lead.watch.server.socket);
+  return lead;
 }
 
 /** Returns the waiting tmux clients of this test. */
@@ -108,4 +116,28 @@ describe("a lead outside tmux", () => {
     const { process } = readStatus(ref, "ada") ?? {};
     expect(process && livenessOf(process)).toBe("alive");
   });
+
+  it("leaves no waiting client after its end when the server has lost its socket", async () => {
+    const { t, child, ended, watch } = await ledWithoutSocket();
+    child.kill("SIGINT");
+    expect(await ended).toBe(130);
+    expect(waiting(t)).toEqual([]);
+    expect(livenessOf(watch.server)).toBe("alive");
+  });
+
+  it.each([["delete", "--force"], ["down"], ["resume"]])(
+    "leaves one waiting client when killed, which teams %s ends when the server has lost its socket",
+    async (command, ...options) => {
+      const { t, child, ended, teams, watch } = await ledWithoutSocket();
+      child.kill("SIGKILL");
+      await ended;
+      expect(livenessOf(watch.client)).toBe("alive");
+      // The teammate's turn ends, so that it can end when asked.
+      writeFileSync(join(t.home, "done"), "");
+      const { code, err } = await teams([command, "crew", ...options]);
+      expect([code, err]).toEqual([0, ""]);
+      await eventually("the client's end", () => livenessOf(watch.client) === "dead");
+      expect(waiting(t)).toEqual([]);
+    },
+  );
 });
