@@ -4,6 +4,7 @@ import { entryOf, readText } from "../os/files/fs.ts";
 import { isNewerFormat } from "../schema/migrate.ts";
 import { listTeams, type TeamEntry } from "../team/config/config.ts";
 import { findTeam } from "../team/config/find-team.ts";
+import { memberRecords } from "../team/members/member-records.ts";
 import { type Home, type TeamRef, teamAt } from "../team/ref.ts";
 import { versionIn } from "../team/repair/repair-config.ts";
 import { operand } from "../text/shell-quote.ts";
@@ -64,8 +65,8 @@ function otherTeams(others: readonly TeamEntry[]): Finding {
 }
 
 /** Finds tmux servers that run without a socket; their agents live, and only a person may signal them. */
-function lostSocketProblems(ref: TeamRef): Problem[] {
-  return lostSocketErrors(ref).map(({ message: text, hint: remedy }) => ({
+async function lostSocketProblems(ref: TeamRef): Promise<Problem[]> {
+  return (await lostSocketErrors(memberRecords(ref))).map(({ message: text, hint: remedy }) => ({
     level: "fail",
     text,
     ...(remedy === undefined ? {} : { remedy }),
@@ -106,7 +107,7 @@ async function checkTeam(ref: TeamRef, { fix, isOurs, isNamed }: CheckTarget): P
     // A config that was just repaired may have lost a member, so a file without a member may still belong to one.
     const strays: typeof lostMemberProblems = (of) => strayFileProblems(of, broken === undefined);
     for (const check of [...CONTENT_CHECKS, ...FILE_CHECKS, lostMemberProblems, strays, lostSocketProblems]) {
-      found.push(...(await guardCheck(name, async () => add(check(ref)))));
+      found.push(...(await guardCheck(name, async () => add(await check(ref)))));
     }
   } catch (error) {
     found.push(uncheckedFinding(name, error));

@@ -17,6 +17,7 @@ import { hasUnreadShutdownRequest } from "../team/mailbox/shutdown-requests.ts";
 import { limitsOf, spentByTeam } from "../team/members/budget.ts";
 import type { AgentExit } from "../team/members/judge-liveness.ts";
 import { judgeShown } from "../team/members/judge-shown.ts";
+import { type MemberRecords, memberRecords } from "../team/members/member-records.ts";
 import { currentMode } from "../team/members/permission-mode.ts";
 import { judgeProcess, type TeamRef } from "../team/ref.ts";
 import { type Deadlock, findDeadlock } from "../team/tasks/deadlock.ts";
@@ -25,10 +26,9 @@ import { withLapsedUnassigned } from "../team/tasks/lease.ts";
 import type { ListedTask } from "../team/tasks/task-proof.ts";
 import { listTasks, ownerName } from "../team/tasks/tasks.ts";
 import { type Approval, listApprovals } from "./approvals/approvals.ts";
-import { type MemberRecords, memberRecords } from "./approvals/crashes.ts";
 import type { OperationContext } from "./context.ts";
+import { lostSocketErrors } from "./processes/lost-sockets.ts";
 import { withPresence } from "./processes/present-instances.ts";
-import { socketProblems } from "./processes/socket-problems.ts";
 import { problemsOf } from "./status-problems.ts";
 import type { WorktreeStatus } from "./worktrees/worktree-status.ts";
 
@@ -134,7 +134,7 @@ export async function teamStatus(
   }));
   const alive = isLeadAlive(ctx.ref, config);
   const limits = limitsOf(config);
-  const sockets = await socketProblems(ctx.ref, records);
+  const sockets = (await lostSocketErrors(records)).map(({ message, hint }) => `${message} ${hint}`);
   return {
     team: config.name,
     displayName: config.displayName ?? config.name,

@@ -4,9 +4,9 @@ import type { AgentState } from "../schema/status.ts";
 import type { TeamEntry } from "../team/config/config.ts";
 import { spentByTeam } from "../team/members/budget.ts";
 import { judgeShown } from "../team/members/judge-shown.ts";
+import { memberRecords } from "../team/members/member-records.ts";
 import { type Home, teamAt } from "../team/ref.ts";
 import { type Approval, listApprovals } from "./approvals/approvals.ts";
-import { memberRecords } from "./approvals/crashes.ts";
 
 /**
  * What a team does: `running` if a member works or waits for an answer, `idle` if processes live and none works, `stopped` without a

@@ -7,6 +7,7 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { peekInbox } from "../../team/inbox/inbox-file.ts";
+import { type MemberRecords, memberRecords } from "../../team/members/member-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { alreadyAnswered, notOpenError, rememberAnswered } from "../../team/requests/answered-ids.ts";
 import {
@@ -31,7 +32,7 @@ import { operand } from "../../text/shell-quote.ts";
 import { type OperationContext, requireLead } from "../context.ts";
 import { exceedsMode, inheritedMode } from "../permission-mode.ts";
 import { withPresence } from "../processes/present-instances.ts";
-import { type Crash, listCrashes, type MemberRecords, memberRecords } from "./crashes.ts";
+import { type Crash, listCrashes } from "./crashes.ts";
 
 /** An open request: a row of `approvals --json` (product.md). */
 export interface Approval {

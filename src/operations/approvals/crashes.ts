@@ -1,26 +1,10 @@
 import { crashId } from "../../protocol/request-ids.ts";
-import type { TeamMember } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import { readTeam } from "../../team/config/config.ts";
-import type { AgentRecords } from "../../team/members/judge-liveness.ts";
 import { judgeShown } from "../../team/members/judge-shown.ts";
+import type { MemberRecords } from "../../team/members/member-records.ts";
 import { hasStartClaim } from "../../team/members/start-claims.ts";
-import { readExit, readPlace, readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { exitReason, withoutMessages } from "../ending/last-lines.ts";
-
-/** A member with its records. */
-export interface MemberRecords extends AgentRecords {
-  readonly member: TeamMember;
-}
-
-/** Reads the records of all members. @param config the team's config, if the caller has already read it */
-export function memberRecords(ref: TeamRef, config = readTeam(ref)): readonly MemberRecords[] {
-  return config.members.map((member) => {
-    const { name } = member;
-    return { member, status: readStatus(ref, name), place: readPlace(ref, name), exit: readExit(ref, name) };
-  });
-}
 
 /** A crashed teammate as an open request: a person restarts or dismisses it. */
 export interface Crash {

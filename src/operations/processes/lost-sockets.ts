@@ -1,35 +1,26 @@
-import { basename } from "node:path";
-import type { Env } from "../../os/env.ts";
-import { readTeam } from "../../team/config/config.ts";
-import { readPlace } from "../../team/records/read-records.ts";
-import type { TeamRef } from "../../team/ref.ts";
+import { entryOf } from "../../os/files/fs.ts";
+import type { RecordedProcess } from "../../os/process/identity.ts";
+import type { AgentRecords } from "../../team/members/judge-liveness.ts";
 import type { TmuxError } from "../../tmux/error.ts";
-import { hasLostSocket, lostSocket } from "../../tmux/unreachable.ts";
-import type { OperationContext } from "../context.ts";
 
-/** Returns an error for each tmux server of a team's members that runs although its socket was deleted. Reads only files. */
-export function lostSocketErrors(ref: TeamRef): readonly TmuxError[] {
-  const servers = readTeam(ref).members.flatMap(({ name }) => {
-    const { server, pidSpace, bootId } = readPlace(ref, name) ?? {};
-    return server === undefined ? [] : [{ ...server, pidSpace, bootId }];
-  });
+type PaneRecords = Pick<AgentRecords, "place" | "status">;
+
+/**
+ * Returns an error for each tmux server of these members that runs although its socket was deleted. Asks no server, and loads the
+ * code for it only if a socket is missing.
+ */
+export async function lostSocketErrors(records: readonly PaneRecords[]): Promise<readonly TmuxError[]> {
+  const servers = records.flatMap(serverOf).filter(({ socket }) => entryOf(socket) === undefined);
+  if (servers.length === 0) return [];
+  const { hasLostSocket, lostSocket } = await import("../../tmux/unreachable.ts");
   const lost = servers.filter((server) => hasLostSocket(server.socket, server));
   return [...new Map(lost.map((server) => [server.pid, lostSocket(server, server.socket)])).values()];
 }
 
-/**
- * Refuses to start a second tmux server at the socket of one whose socket was deleted: the first could never be reached again.
- * @throws TmuxError
- */
-export function requireSocket({ ref, env }: Pick<OperationContext, "ref" | "env">): void {
-  // Inside tmux, the driver knows the process of the server.
-  if (env.TMUX) return;
-  const error = lostSocketErrors(ref).find(
-    ({ details }) => basename(String(details?.socket)) === socketName(env),
-  );
-  if (error !== undefined) throw error;
-}
-
-function socketName({ TEAMS_TMUX_SOCKET: name }: Env): string {
-  return name || "default";
+/** Returns the server of a member's pane, if it has one; a lead has no place. */
+function serverOf({ place, status }: PaneRecords): (RecordedProcess & { readonly socket: string })[] {
+  const { server } = place ?? status ?? {};
+  if (server === undefined) return [];
+  const { pidSpace, bootId } = place ?? status?.process ?? {};
+  return [{ ...server, pidSpace, bootId }];
 }

@@ -29,8 +29,8 @@ import {
 } from "../../team/records/read-records.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import { type OperationContext, requireLead } from "../context.ts";
-import { requireSocket } from "../processes/lost-sockets.ts";
 import { presentInstances } from "../processes/present-instances.ts";
+import { requireSocket } from "../processes/require-socket.ts";
 import { isConversation, type LeadOutcome, takeOverLead } from "../run/take-over-lead.ts";
 import { reconcile } from "../supervision/reconcile.ts";
 import { type RestartResult, restartClaimed } from "./restart-members.ts";
@@ -175,7 +175,7 @@ async function chooseBackends(
     const memberMode = modeOf(member, mode, command);
     if (chosen.has(memberMode) || restartableSession(ctx, member) === undefined) continue;
     const { backend } = await ctx.backends.choose(memberMode, command);
-    if (backend.type === "tmux") requireSocket(ctx);
+    if (backend.type === "tmux") await requireSocket(ctx);
     chosen.set(memberMode, backend);
   }
   return (member) => chosen.get(modeOf(member, mode, command));

@@ -14,7 +14,7 @@ import { limitsOf } from "../../team/members/budget.ts";
 import type { NewMember } from "../../team/members/members.ts";
 import { type IsPriced, requirePrice } from "../budget.ts";
 import type { OperationContext } from "../context.ts";
-import { requireSocket } from "../processes/lost-sockets.ts";
+import { requireSocket } from "../processes/require-socket.ts";
 
 /** @throws TeamError INVALID_MODEL if a cost limit applies to a model without a known price */
 export function requirePrices(
@@ -80,9 +80,13 @@ export function spawnSandbox(
  * Checks that members can start in a place.
  * @throws TeamError as {@link requireScreens} and {@link requireSocket}
  */
-export function requirePlace(ctx: OperationContext, drafts: readonly NewMember[], backend: string): void {
+export async function requirePlace(
+  ctx: OperationContext,
+  drafts: readonly NewMember[],
+  backend: string,
+): Promise<void> {
   requireScreens(drafts, backend);
-  if (backend === "tmux") requireSocket(ctx);
+  if (backend === "tmux") await requireSocket(ctx);
 }
 
 /** @throws TeamError INVALID_INPUT if the screen of a CLI needs a terminal, or its keyboard needs tmux, and its place has none */

@@ -88,7 +88,7 @@ export async function spawnTeammates(
   requirePrices(config, drafts, options.isPriced);
   await requireSandboxes(drafts, options.sandbox, ctx.env);
   const { backend, why } = await ctx.backends.choose(options.mode ?? "auto", options.command ?? "single");
-  requirePlace(ctx, drafts, backend.type);
+  await requirePlace(ctx, drafts, backend.type);
   // Wait until the previous holder of each name is fully cleaned up.
   for (const { name } of drafts) await awaitEndingDone(ctx, name);
   await removeInterruptedStarts(ctx, drafts);

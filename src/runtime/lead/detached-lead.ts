@@ -6,6 +6,7 @@ import {
   type TeamSessionRequest,
 } from "../../backend/tmux/team-session.ts";
 import { EXIT, TeamError } from "../../errors.ts";
+import { requireSocket } from "../../operations/processes/require-socket.ts";
 import { pause, systemClock } from "../../os/clock.ts";
 import { removeFile } from "../../os/files/fs.ts";
 import { livenessOf } from "../../os/process/identity.ts";
@@ -59,6 +60,7 @@ export async function runLeadDetached(
   // Subscribed, so that the `finally` below also runs when this terminal closes.
   const signal = io.interruption();
   const home = teamsHome(io.env);
+  await requireSocket({ home, env: io.env });
   const resultFile = newResultFile(home.root, team);
   let keepsResult = false;
   const attach = `teams attach ${shellOption("--team", team)}`;

@@ -1,10 +1,14 @@
-import { existsSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { startTimeOf } from "../../../src/os/process/identity.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { cliIn } from "../../support/processes/in-process-cli.ts";
+import { statusOf } from "../../support/team/status-records.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
-import { watchedPane } from "../../support/tmux/watched-pane.ts";
+import { watchedPane, watchedTeam } from "../../support/tmux/watched-pane.ts";
 
 const SPAWN = ["spawn", "bob", "--team", "crew", "--model", "scripted", "--teammate-mode", "tmux"];
 
@@ -55,6 +59,53 @@ describe("a tmux server whose socket was deleted", () => {
   });
 });
 
+describe("the socket of a tmux server that runs without it", () => {
+  it.each([
+    ["spawn", ["bob", "--team", "other", "--model", "scripted", "--teammate-mode", "tmux"]],
+    ["run", ["hello", "--team", "third", "--playbook", "play.json", "--detach"]],
+    ["resume", ["crew", "--teammate-mode", "tmux"]],
+  ])("is not taken by another server for teams %s", async (command, words) => {
+    const { t, server, place, teams, sentence } = await withoutSocket("outside");
+    const playbook = join(t.home, "play.json");
+    writeFileSync(playbook, JSON.stringify({ version: 1, agents: { "*": [{ say: "Hello." }] } }));
+    expect((await teams(["create", "other"])).code).toBe(0);
+    // Its agent has ended, so that it can be resumed.
+    const { panePid = 0 } = place;
+    process.kill(panePid, "SIGKILL");
+    await eventually("the end of its program", () => startTimeOf(panePid) === undefined);
+    const given = words.map((word) => (word === "play.json" ? playbook : word));
+    const { code, err } = await teams([command, ...given, "--json"]);
+    expect([code, err]).toEqual([1, expect.stringContaining(sentence)]);
+    expect(existsSync(server.socket)).toBe(false);
+  });
+
+  it("is not taken from a lead in a session of its own, which has no place", async () => {
+    const t = privateTmux();
+    t.session();
+    const ref = await watchedTeam(t);
+    const [socket = "", pid] = t.tmux("display-message", "-p", "#{socket_path} #{pid}").split(" ");
+    const procStart = startTimeOf(Number(pid)) ?? "";
+    writeStatus(ref, LEAD_NAME, statusOf({ paneId: "%0", server: { socket, pid: Number(pid), procStart } }));
+    rmSync(socket);
+    const told = expect.stringContaining(`The tmux server (process ${pid}) runs, but its socket`);
+    const teams = cliOf(t, t.env);
+    const status = await teams(["status", "crew", "--json"]);
+    expect(status.json<{ problems: string[] }>().problems).toEqual([told]);
+    const { code, err } = await teams([...SPAWN, "--json"]);
+    expect([code, err]).toEqual([1, told]);
+    expect(existsSync(socket)).toBe(false);
+  });
+
+  it("does not count for a caller with another directory of sockets", async () => {
+    const { t, server, teams } = await withoutSocket("outside");
+    const sockets = join(t.home, "other");
+    mkdirSync(sockets, { mode: 0o700 });
+    const spawned = await teams([...SPAWN, "--json"], { TMUX_TMPDIR: sockets });
+    expect([spawned.code, spawned.err]).toEqual([0, ""]);
+    expect(existsSync(server.socket)).toBe(false);
+  });
+});
+
 describe("a $TMUX whose server has ended", () => {
   it.each(["is gone", "is left"])("counts as outside tmux when its socket %s", async (socket) => {
     const t = privateTmux();
@@ -97,7 +148,7 @@ async function withoutSocket(where: string) {
   const teams = cliOf(t, where === "inside" ? t.inside(pane) : t.env);
   rmSync(server.socket);
   const sentence = `The tmux server (process ${server.pid}) runs, but its socket ${server.socket} was deleted: no client reaches its panes.`;
-  return { t, pane, server, teams, sentence };
+  return { t, pane, server, place, teams, sentence };
 }
 
 function cliOf(t: PrivateTmux, caller: Readonly<Record<string, string | undefined>>) {
@@ -105,5 +156,6 @@ function cliOf(t: PrivateTmux, caller: Readonly<Record<string, string | undefine
   const env = Object.fromEntries(
     Object.entries(caller).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
-  return (words: readonly string[]) => cli(words, { env });
+  return (words: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+    cli(words, { env: { ...env, ...more } });
 }
