@@ -220,14 +220,19 @@ function placeOf(
   };
 }
 
-/** Returns the places that exist. A server that no client reaches cannot list its panes: then those with living processes. */
+/**
+ * Returns the places that exist. A server that no client reaches cannot list its panes: then those with living processes. Its socket
+ * was deleted, or another server has taken it.
+ */
 async function placesThere(
   server: TmuxServer,
   places: readonly PlaceRecord[],
 ): Promise<readonly PlaceRecord[]> {
   try {
     const seen = await listPanes(server, [TAG.agent]);
-    return places.filter((place) => isThere(place, seen));
+    return places.filter((place) =>
+      place.server?.pid === seen.serverPid ? isThere(place, seen) : livesInLivingServer(place),
+    );
   } catch (error) {
     if (!isUnreachable(error)) throw error;
     return places.filter(livesInLivingServer);

@@ -59,6 +59,17 @@ describe("a tmux server whose socket was deleted", () => {
   });
 });
 
+describe("a tmux server whose socket another server has taken", () => {
+  it("keeps its panes: they do not count as gone", async () => {
+    const { t, pane, teams } = await withoutSocket("outside");
+    t.session("other");
+    const status = (await teams(["status", "crew", "--json"])).json<{ members: unknown[] }>();
+    expect(status.members).toContainEqual(
+      expect.objectContaining({ name: "ada", alive: true, paneId: pane, exit: null }),
+    );
+  });
+});
+
 describe("the socket of a tmux server that runs without it", () => {
   it.each([
     ["spawn", ["bob", "--team", "other", "--model", "scripted", "--teammate-mode", "tmux"]],
