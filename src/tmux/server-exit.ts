@@ -1,6 +1,5 @@
 import type { WaitingProgram } from "../os/process/spawn.ts";
 import { isNoServer, isUnreachable, type TmuxServer } from "./server.ts";
-import { keepsRunning } from "./unreachable.ts";
 
 /** Number of waits before the watch gives up: another program ends a wait only by mistake. */
 const MAX_WAITS = 5;
@@ -82,7 +81,7 @@ async function isRunning(server: TmuxServer, serverPid: number): Promise<boolean
   try {
     return (await server.call(["display-message", "-p", "#{pid}"])).trim() === String(serverPid);
   } catch (error) {
-    // A server that hangs or refuses still runs.
-    return !isNoServer(error) || (await keepsRunning({ pid: serverPid }));
+    // A server that hangs, refuses or has lost its socket still runs.
+    return !isNoServer(error);
   }
 }
