@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { pause, steadyNow } from "../os/clock.ts";
 import { entryOf } from "../os/files/fs.ts";
-import { livenessOf, type RecordedProcess } from "../os/process/identity.ts";
+import { isPidInUse, livenessOf, type RecordedProcess } from "../os/process/identity.ts";
 import { isTmuxServer, processTable } from "../os/process/process-table.ts";
 import { shellWord } from "../text/shell-quote.ts";
 import { TmuxError } from "./error.ts";
@@ -15,10 +15,18 @@ const ENDING_STEP_MS = 20;
  * than tmux 3.6 and the server is not. Waits for a server that is about to end.
  */
 export async function keepsRunning(server: RecordedProcess): Promise<boolean> {
-  for (const start = steadyNow(); livenessOf(server) === "alive"; await pause(ENDING_STEP_MS)) {
-    if (steadyNow() - start > ENDING_MS) return isServer(server);
+  const start = steadyNow();
+  // Without /proc, livenessOf forks a program: call it only before the wait and after it.
+  if (!runs(server)) return false;
+  while (steadyNow() - start <= ENDING_MS) {
+    if (!isPidInUse(server.pid)) return false;
+    await pause(ENDING_STEP_MS);
   }
-  return false;
+  return runs(server);
+}
+
+function runs(server: RecordedProcess): boolean {
+  return livenessOf(server) === "alive" && isServer(server);
 }
 
 /** A pid without a start time may belong to another program by now, which a signal would end. */
@@ -28,7 +36,7 @@ function isServer({ pid, procStart }: RecordedProcess): boolean {
 
 /** True if a server runs whose socket was deleted. @param path of its socket */
 export function hasLostSocket(path: string, server: RecordedProcess): boolean {
-  return entryOf(path) === undefined && livenessOf(server) === "alive" && isServer(server);
+  return entryOf(path) === undefined && runs(server);
 }
 
 /** Creates the error for a running server that no client reaches. @param path of its socket; undefined if unknown */
