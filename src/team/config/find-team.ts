@@ -1,4 +1,6 @@
+import { dirname } from "node:path";
 import { TeamError } from "../../errors.ts";
+import { listDir } from "../../os/files/fs.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import {
   FORMER_NAMES_KEY,
@@ -18,7 +20,7 @@ import { listTeams, type TeamEntry, teamExists } from "./config.ts";
  */
 export function findTeam(home: Home, name: string): TeamRef {
   const ref = isOwnTeamDir(name) ? teamRef(home, name) : undefined;
-  if (ref !== undefined && teamExists(ref)) return ref;
+  if (ref !== undefined && teamExists(ref) && isSpelling(ref)) return ref;
   const [first, ...others] = teamsCalled(listTeams(home), name);
   if (first === undefined) return ref ?? teamRef(home, name);
   if (others.length === 0) return teamAt(home, first);
@@ -26,6 +28,11 @@ export function findTeam(home: Home, name: string): TeamRef {
   throw new TeamError("INVALID_INPUT", `${teams.length} teams are called ${name}: ${teams.join(", ")}.`, {
     hint: "Use the name of the team's directory instead: teams ls lists it first.",
   });
+}
+
+/** True if the team's directory has exactly this name. A disk that ignores case has an entry of every spelling. */
+function isSpelling({ team, paths }: TeamRef): boolean {
+  return listDir(dirname(paths.dir)).includes(team);
 }
 
 /**
