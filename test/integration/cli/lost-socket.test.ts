@@ -129,12 +129,7 @@ describe("a $TMUX whose server has ended", () => {
       rmSync(path, { force: true });
     } else {
       process.kill(pid, "SIGKILL");
-      await eventually("its end", () =>
-        t.server.call(["list-sessions"]).then(
-          () => false,
-          () => true,
-        ),
-      );
+      await eventually("its end", () => startTimeOf(pid) === undefined);
       expect(existsSync(path)).toBe(true);
     }
     const teams = cliOf(t, inside);
