@@ -61,7 +61,9 @@ function joined(
 }
 
 /** Returns the limits that a member's record has. */
-export function recordedLimits(member: TeamMember): ToolLimits {
+export function recordedLimits(
+  member: Pick<TeamMember, "allowedTools" | "disallowedTools" | "metadata">,
+): ToolLimits {
   const { allowedTools, disallowedTools } = member;
   return defined({ allowedTools, disallowedTools, tools: readMetadata(member, "tools") });
 }

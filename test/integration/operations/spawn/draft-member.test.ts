@@ -18,7 +18,7 @@ test("starting a member › rings the bell that the lead's status names when the
   const config = readTeam(ref);
   const [, dev] = config.members;
   if (dev === undefined) throw new Error("There is no dev.");
-  const bells = () => buildStart(contextOf(ref), config, dev, { name: "dev" }, undefined).request.bells;
+  const bells = () => buildStart(contextOf(ref), config, dev, undefined).request.bells;
   expect(bells()).toEqual([ref.paths.agent(LEAD_NAME).bell]);
   writeStatus(ref, LEAD_NAME, statusOf({ bell: "/run/elsewhere/bell" }));
   expect(bells()).toEqual(["/run/elsewhere/bell"]);
@@ -30,8 +30,7 @@ test("starting a member › hides the caller's GIT_DIR from an agent in a worktr
   const [, dev] = config.members;
   if (dev === undefined) throw new Error("There is no dev.");
   const ctx = contextOf(ref, undefined, { env: { GIT_DIR: "/else/.git", GIT_EDITOR: "ed" } });
-  const envOf = (member: typeof dev) =>
-    buildStart(ctx, config, member, { name: "dev" }, undefined).request.env;
+  const envOf = (member: typeof dev) => buildStart(ctx, config, member, undefined).request.env;
   expect(envOf(dev)).toMatchObject({ GIT_DIR: "/else/.git", GIT_EDITOR: "ed" });
   expect(envOf({ ...dev, worktreePath: "/w" })).not.toHaveProperty("GIT_DIR");
   expect(envOf({ ...dev, worktreePath: "/w" })).toMatchObject({ GIT_EDITOR: "ed" });
@@ -88,7 +87,7 @@ test.each<[string, Partial<SpawnInput>, Record<string, string>]>([
     const [dev] = await addMembers(ref, [draft]);
     if (dev === undefined) throw new Error("There is no dev.");
     expect(currentMode(dev)).toBe("plan");
-    const { request } = buildStart(ctx, readTeam(ref), dev, { name: "dev" }, undefined);
+    const { request } = buildStart(ctx, readTeam(ref), dev, undefined);
     expect(request.argv).toContain("--plan-mode-required");
     expect(request.argv.join(" ")).toContain("--permission-mode acceptEdits");
     expect(request.env).not.toHaveProperty("CLAUDE_CODE_PLAN_MODE_REQUIRED");
