@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { checkCli } from "../../../../src/operations/spawn/check-cli.ts";
 import { draftMember, type SpawnInput, spawnType } from "../../../../src/operations/spawn/draft-member.ts";
 import { buildStart } from "../../../../src/operations/spawn/start-steps.ts";
+import { recordedLimits, recordLeadLimits } from "../../../../src/operations/spawn/tool-limits.ts";
 import { teamStatus } from "../../../../src/operations/status.ts";
 import { readMetadata } from "../../../../src/schema/member-metadata.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
@@ -200,6 +202,37 @@ test("a type's CLI › has the type's model, gives way to the requested one, and
   // The type was another one when the permission was given.
   expect(() => draft({ maxMode: "default" }, (cli) => cli === "goose")).toThrow("No rule lets a model");
   expect(draft({ maxMode: "default" }, (cli) => cli === "codex")).toMatchObject({ cli: "codex" });
+});
+
+test("the limits of a lead › hold for a teammate that its model starts, and not for a person's", async () => {
+  const ref = await testTeam();
+  await recordLeadLimits(ref, { disallowedTools: ["WebFetch"], tools: ["Read", "Bash"] });
+  const draft = (input: Partial<SpawnInput>) =>
+    recordedLimits(draftMember(contextOf(ref), readTeam(ref), { name: "dev", ...input }));
+  expect(draft({ maxMode: "default", disallowedTools: ["Write"], tools: ["Bash"] })).toEqual({
+    disallowedTools: ["WebFetch", "Write"],
+    tools: ["Bash"],
+  });
+  expect(draft({ disallowedTools: ["Write"] })).toEqual({ disallowedTools: ["Write"] });
+});
+
+test("the limits of a lead › refuse a CLI that cannot obey them, and name the lead", async () => {
+  const ref = await testTeam();
+  await recordLeadLimits(ref, { tools: ["Read", "Bash"] });
+  const adapters = { it: { channel: "acp", command: "/bin/sh" } } as const;
+  const draft = (input: Partial<SpawnInput>) =>
+    draftMember(
+      contextOf(ref),
+      readTeam(ref),
+      { name: "dev", cli: "it", ...input },
+      { checkCli: (cli, one) => checkCli(cli, one, adapters, {}), mayStartCli: () => true },
+    );
+  expect(readMetadata(draft({}), "cli")).toBe("it");
+  const refused = expect.objectContaining({
+    message: "it cannot be started with --tools: it has its own tools. Nothing was started.",
+    hint: "The limits of the lead hold for its teammates: --tools Read,Bash. Leave the CLI out.",
+  });
+  expect(() => draft({ maxMode: "default" })).toThrow(refused);
 });
 
 /** Returns the sandbox mode in the metadata of a new teammate. */
