@@ -1,10 +1,11 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { teamConfig } from "../../../src/schema/config.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
-import { teamsIn } from "../../support/processes/built-program.ts";
+import { TEAMS, teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
@@ -31,6 +32,50 @@ it("run --disallowedTools --tools › hold for the lead and for the teammates th
   const { members, former = [] } = readTeam(teamRef(teamsHome(t.env), "crew"));
   expect([...members, ...former].map(({ name }) => name)).toContain("ann");
   await eventually("her end", async () => (await teams(["kill", "crew", "--force"])).code === 0);
+});
+
+it("run --disallowedTools --tools › hold for the teammates of teams spawn in the lead's shell, and count in their events", async () => {
+  const t = privateTmux();
+  const spawn = (name: string, ...more: readonly string[]) => {
+    const words = [process.execPath, TEAMS, "spawn", name, "--teammate-mode", "process", ...more];
+    return { name: "Bash", input: { command: `${words.join(" ")} --json > ${name} 2>&1` } };
+  };
+  const tools = [
+    spawn("bob", "--disallowed-tools", "Write"),
+    spawn("cid", "--tools", "Bash"),
+    spawn("dan", "--tools", "Bash,Write"),
+  ];
+  const ref = teamRef(teamsHome(t.env), "crew");
+  // The run removes its teammates at its end.
+  const keep = { name: "Bash", input: { command: `cp ${ref.paths.config} seen.json` } };
+  const agents = { [LEAD_NAME]: [{ tools: [...tools, keep] }, { say: "Done." }], "*": [{ say: "Done." }] };
+  writeFileSync(join(t.home, "book.json"), JSON.stringify({ version: 1, agents }));
+  const teams = teamsIn(t.env, t.home);
+  const how = ["--permission-mode", "bypassPermissions", "--teammate-mode", "process", "--json", "--keep"];
+  const limits = ["--disallowed-tools", "WebFetch", "--tools", "Bash,Read"];
+  const ended = await teams(["run", "Go.", "--playbook", "book.json", "--team", "crew", ...how, ...limits]);
+  expect([ended.code, ended.err]).toEqual([0, ""]);
+  const { members } = teamConfig.parse(JSON.parse(readFileSync(join(t.home, "seen.json"), "utf8")));
+  const of = (name: string) => members.find((one) => one.name === name);
+  expect(of("bob")).toMatchObject({
+    disallowedTools: ["WebFetch", "Write"],
+    metadata: { _tools: ["Bash", "Read"] },
+  });
+  expect(of("cid")).toMatchObject({ disallowedTools: ["WebFetch"], metadata: { _tools: ["Bash"] } });
+  expect(of("dan")).toBeUndefined();
+  expect(readFileSync(join(t.home, "dan"), "utf8")).toContain(
+    "The lead's only tools are Bash, Read, so dan cannot have Write",
+  );
+  const { events } = (await teams(["events", "--team", "crew", "--json"])).json<{
+    events: { what: string; type: string; agentId: string; toolCount: number | "all" }[];
+  }>();
+  const created = events.filter(({ type, what }) => type === "agent" && what === "created");
+  expect(created.map(({ agentId, toolCount }) => [agentId, toolCount])).toEqual([
+    ["team-lead@crew", 2],
+    ["bob@crew", 2],
+    ["cid@crew", 1],
+  ]);
+  await teams(["delete", "crew", "--force"]);
 });
 
 it("run --resume › keeps the limits of the lead's tools, unless it sets others", async () => {
