@@ -50,7 +50,7 @@ async function chooseLead(call: RunCall): Promise<LeadChoice> {
   const typed = await goalOf(args.goal, io);
   const name = cliName(RUN, options);
   const { effort } = options;
-  const given = toolLimits(options);
+  const given = toolLimits(RUN, options);
   if (effort !== undefined && name === undefined && !options.resume)
     throw usageError(RUN, "accepts --effort only with --cli.");
   if (options.resume) {

@@ -231,7 +231,7 @@ function metadataOf(
   typesIn: string | undefined,
 ): NewMember["metadata"] {
   return changedMetadata(redactValue(metadata, ownSecrets()), {
-    tools: unlessEmpty(tools),
+    tools: tools?.slice(),
     // Kept if it is empty: such a member writes nothing.
     writes: writes?.slice(),
     sandbox,

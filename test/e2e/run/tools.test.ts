@@ -105,11 +105,23 @@ it("run --resume › keeps the limits of the lead's tools, unless it sets others
   await teams(["delete", "crew", "--force"]);
 });
 
-it("run --tools › is refused before anything starts for what is no name, and with a CLI that leads", async () => {
+it("run --tools › is refused before anything starts for what is no name, for no name at all, and with a CLI that leads", async () => {
   const t = privateTmux();
   const teams = teamsIn(t.env, t.home);
+  await teams(["create", "crew"]);
   const wrong = await teams(["run", "Go.", "--model", "claude-x", "--tools", "Bash(ls)", "--json"]);
   expect([wrong.code, wrong.error().message]).toEqual([2, expect.stringContaining("not a tool's name")]);
+  for (const words of [
+    ["run", "Go.", "--model", "claude-x"],
+    ["spawn", "ada"],
+  ])
+    for (const [option, value] of Object.entries({ "--tools": "names", "--allowed-tools": "rules" })) {
+      const empty = await teams([...words, option, ",", "--json"]);
+      expect([empty.code, empty.error().message]).toEqual([
+        2,
+        `${words[0]} accepts ${option} only with ${value}.`,
+      ]);
+    }
   const led = await teams(["run", "Go.", "--cli", "codex", "--allowed-tools", "Read", "--json"]);
   expect([led.code, led.error().message]).toEqual([
     2,

@@ -106,12 +106,12 @@ test("a new teammate without a reason to plan › starts in its mode, also in de
   expect(draft("acceptEdits")).toMatchObject({ planModeRequired: false, mode: "acceptEdits" });
 });
 
-test("drafting a member › writes no empty list of rules or tools", async () => {
+test("drafting a member › writes no empty list of rules, and refuses an empty list of tools", async () => {
   const ref = await testTeam();
-  const empty = { allowedTools: [], disallowedTools: [], tools: [] };
+  const empty = { allowedTools: [], disallowedTools: [] };
   const draft = draftMember(contextOf(ref), readTeam(ref), { name: "dev", ...empty });
   expect(Object.keys(draft)).not.toEqual(expect.arrayContaining([expect.stringMatching(/allowedTools$/i)]));
-  expect(draft.metadata ?? {}).not.toHaveProperty("tools");
+  expect(() => draftMember(contextOf(ref), readTeam(ref), { name: "dev", tools: [] })).toThrow("names none");
 });
 
 test.each([{ disallowedTools: ["Bash(touch:*"] }, { allowedTools: ["Read", "(x)"] }])(
