@@ -56,12 +56,12 @@ async function chooseLead(call: RunCall): Promise<LeadChoice> {
   if (options.resume) {
     const resumed = teamToResume(io.env, options);
     const { team, wasByHand, cli: before } = resumed;
-    const limits = { ...resumed.limits, ...given };
     const cli = cliOf(name ?? before?.name, effort ?? (name === undefined ? before?.effort : undefined));
     // Another make does not know the model.
     const isSameMake = cli?.name === before?.name;
-    const model = cliModel(call, cli, limits, isSameMake ? resumed.model : undefined);
-    requireResumable(options, resumed, model);
+    const model = cliModel(call, cli, given, isSameMake ? resumed.model : undefined);
+    requireResumable(options, resumed, { model, cli: cli?.name });
+    const limits = { ...resumed.limits, ...given };
     const resumes = { teammateMode: options.teammateMode, wasByHand };
     return { model, cli, limits, typed, team, goal: typed, resumes };
   }

@@ -98,7 +98,11 @@ it("run --resume › keeps the limits of the lead's tools, unless it sets others
   const resumed = await teams(["run", "the second", "--resume", "--keep", ...how]);
   expect([resumed.code, existsSync(join(t.home, "second"))]).toEqual([0, false]);
   const led = await teams(["run", "Again.", "--resume", "--team", "crew", "--cli", "codex", "--json"]);
-  expect(led.error().message).toBe("codex cannot lead with --disallowed-tools; nothing was started.");
+  expect(led.error()).toMatchObject({
+    message:
+      "The tools of crew's lead are limited by --disallowed-tools Bash --tools Bash,Read, which codex cannot obey; nothing was done.",
+    hint: "Resume it without --cli.",
+  });
   const other = ["--disallowedTools", "Write"];
   expect((await teams(["run", "the third", "--resume", ...how, ...other])).code).toBe(0);
   expect(existsSync(join(t.home, "third"))).toBe(true);
