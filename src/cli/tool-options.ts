@@ -1,6 +1,8 @@
 import type { ToolLimits } from "../operations/spawn/tool-limits.ts";
 import { defined } from "../schema/defined.ts";
 import { toolList } from "../schema/tool-names.ts";
+import { longName } from "../text/terminal-text.ts";
+import { type Command, usageError } from "./command.ts";
 
 /** The options that limit the tools of an agent. */
 export const TOOL_OPTIONS = {
@@ -14,17 +16,23 @@ export const TOOL_OPTIONS = {
   tools: { value: "names", summary: "the only tools, besides those for the team", many: true },
 } as const;
 
-/** Returns the limits that {@link TOOL_OPTIONS} set; an option that was not given sets none. */
-export function toolLimits({
-  allowedTools,
-  disallowedTools,
-  tools,
-}: Readonly<Record<keyof typeof TOOL_OPTIONS, readonly string[]>>): ToolLimits {
-  const given = (values: readonly string[]): string[] | undefined =>
-    values.length === 0 ? undefined : toolList(values);
+/**
+ * Returns the limits that {@link TOOL_OPTIONS} set; an option that was not given sets none.
+ * @throws TeamError INVALID_INPUT for an option without a name, which could mean all tools as well as none
+ */
+export function toolLimits(
+  command: Pick<Command, "name" | "args">,
+  options: Readonly<Record<keyof typeof TOOL_OPTIONS, readonly string[]>>,
+): ToolLimits {
+  const listOf = (option: keyof typeof TOOL_OPTIONS): string[] | undefined => {
+    if (options[option].length === 0) return undefined;
+    const list = toolList(options[option]);
+    if (list?.length) return list;
+    throw usageError(command, `accepts --${longName(option)} only with ${TOOL_OPTIONS[option].value}.`);
+  };
   return defined({
-    allowedTools: given(allowedTools),
-    disallowedTools: given(disallowedTools),
-    tools: given(tools),
+    allowedTools: listOf("allowedTools"),
+    disallowedTools: listOf("disallowedTools"),
+    tools: listOf("tools"),
   });
 }

@@ -3,27 +3,31 @@ import { isInside } from "../agent/permissions/protected-paths.ts";
 import type { AgentType } from "../agent/prompts/agent-types.ts";
 import type { EventFacts } from "../schema/event.ts";
 
-/** What the spawner of an agent has chosen; what is missing or empty comes from its type or from the lead. */
+/** What the spawner of an agent has chosen; what is missing comes from its type or from the lead. */
 interface OwnChoices {
   readonly model?: string | undefined;
   readonly tools?: readonly string[] | undefined;
+  /** The tools of the type of the agent whose subagent it is. */
+  readonly within?: readonly string[] | undefined;
   /** Its prompt comes from the flags of its start. */
   readonly hasOwnPrompt?: boolean;
 }
+
+export type NewAgentFacts = Extract<EventFacts, { readonly what: "created"; readonly type: "agent" }>;
 
 /** Returns the facts of the event of a new agent. @param root the directory of teams, which has the user's agent types */
 export function newAgentFacts(
   root: string,
   type: AgentType,
-  { model, tools, hasOwnPrompt = false }: OwnChoices,
-): Extract<EventFacts, { readonly what: "created"; readonly type: "agent" }> {
+  { model, tools, within, hasOwnPrompt = false }: OwnChoices,
+): NewAgentFacts {
   const { file, memory } = type;
   const isUsers = file !== undefined && isInside(file, join(root, "agents"));
   return {
     type: "agent",
     what: "created",
     source: hasOwnPrompt ? "flag" : file === undefined ? "built-in" : isUsers ? "user" : "project",
-    toolCount: toolCount(type.tools, tools?.length === 0 ? undefined : tools),
+    toolCount: toolCount(type.tools, within, tools),
     hasCustomModel: model !== undefined || (type.model !== undefined && type.model !== "inherit"),
     hasCustomColor: type.color !== undefined,
     hasMemory: memory !== undefined,

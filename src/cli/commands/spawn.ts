@@ -123,7 +123,7 @@ export const command = defineCommand({
       agentType: options.agentType,
       model: options.model,
       permissionMode: options.permissionMode,
-      ...toolLimits(options),
+      ...toolLimits(command, options),
       cwd: options.cwd,
       sandbox: options.sandbox,
       cli: cliName(command, options),

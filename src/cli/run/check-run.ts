@@ -37,11 +37,9 @@ export interface CheckedRun {
   readonly notes: readonly string[];
 }
 
-interface LeadChoice extends Pick<LeadPlan, "team" | "goal" | "resumes"> {
+interface LeadChoice extends Pick<LeadPlan, "team" | "goal" | "resumes" | "limits"> {
   readonly model: string;
   readonly cli: CliChoice | undefined;
-  /** The limits of the tools of the lead and its teammates. */
-  readonly limits: ToolLimits;
   /** The goal as the user gave it. */
   readonly typed: string;
 }
@@ -52,18 +50,18 @@ async function chooseLead(call: RunCall): Promise<LeadChoice> {
   const typed = await goalOf(args.goal, io);
   const name = cliName(RUN, options);
   const { effort } = options;
-  const given = toolLimits(options);
+  const given = toolLimits(RUN, options);
   if (effort !== undefined && name === undefined && !options.resume)
     throw usageError(RUN, "accepts --effort only with --cli.");
   if (options.resume) {
     const resumed = teamToResume(io.env, options);
     const { team, wasByHand, cli: before } = resumed;
-    const limits = { ...resumed.limits, ...given };
     const cli = cliOf(name ?? before?.name, effort ?? (name === undefined ? before?.effort : undefined));
     // Another make does not know the model.
     const isSameMake = cli?.name === before?.name;
-    const model = cliModel(call, cli, limits, isSameMake ? resumed.model : undefined);
-    requireResumable(options, resumed, model);
+    const model = cliModel(call, cli, given, isSameMake ? resumed.model : undefined);
+    requireResumable(options, resumed, { model, cli: cli?.name });
+    const limits = { ...resumed.limits, ...given };
     const resumes = { teammateMode: options.teammateMode, wasByHand };
     return { model, cli, limits, typed, team, goal: typed, resumes };
   }
@@ -90,14 +88,14 @@ function cliModel(call: RunCall, cli: CliChoice | undefined, limits: ToolLimits,
 /** Finds every mistake in the options before anything is created. */
 export async function checkRun(call: RunCall): Promise<CheckedRun> {
   const { options, io } = call;
-  const { model: given, cli: chosen, limits, typed, ...led } = await chooseLead(call);
+  const { model: given, cli: chosen, typed, ...led } = await chooseLead(call);
   const builtIn = given === SCRIPTED;
   const once = endsAtGoal(call, given);
   requireUsedOptions(call, builtIn);
   const settings = loadSettings(teamsHome(io.env).root, io.cwd);
   if (isScripted(given)) loadPlaybook(playbookFile(given, io.program, io.cwd), [LEAD_NAME]);
   const { model, budget } = chosen === undefined ? ownLead(call, given, settings) : cliLead(call, given);
-  const spawn = spawnOptions(call, settings, limits);
+  const spawn = spawnOptions(call, settings);
   const { backend } = await openBackends(io.env).choose(spawn.mode, "run");
   const report = builtIn ? await checkAudit({ cwd: io.cwd, report: options.report, env: io.env }) : undefined;
   const record = options.record === undefined ? undefined : checkRecording(options.record, io.cwd);
@@ -105,7 +103,7 @@ export async function checkRun(call: RunCall): Promise<CheckedRun> {
   const delegate = options.delegate || options.permissionMode === "delegate";
   const givenMode = options.permissionMode === "delegate" ? undefined : options.permissionMode;
   const mode = givenMode ?? (builtIn ? "bypassPermissions" : undefined);
-  requireValidTools("the lead", limits);
+  requireValidTools("the lead", led.limits);
   const promptOverrides = defined({ override: options.systemPrompt, append: options.appendSystemPrompt });
   const cli = chosen && checkLeadCli(call, chosen, { ...options, mode, promptOverrides, budget }, settings);
   // Identifies this run, even if another run's team has the same name.
@@ -216,9 +214,8 @@ async function goalOf(words: readonly string[], io: Io): Promise<string> {
 function spawnOptions(
   { options, io }: RunCall,
   { teammateMode }: Settings,
-  limits: ToolLimits,
 ): SpawnOptions & { readonly mode: TeammateMode } {
   const placement = options.here ? "here" : options.session || !io.env.TMUX ? "session" : "team-window";
   const mode = options.teammateMode ?? teammateMode;
-  return { command: "run", placement, mode, limits };
+  return { command: "run", placement, mode };
 }

@@ -1,7 +1,7 @@
 import { SCRIPTED } from "../../agent/model/model-names.ts";
 import { TeamError } from "../../errors.ts";
 import { isManuallyLed } from "../../operations/run/take-over-lead.ts";
-import { recordedLimits, type ToolLimits } from "../../operations/spawn/tool-limits.ts";
+import { limitWords, recordedLimits, type ToolLimits } from "../../operations/spawn/tool-limits.ts";
 import type { Env } from "../../os/env.ts";
 import { openOwnTeam } from "../../runtime/operation-context.ts";
 import type { Selection } from "../../runtime/select-team.ts";
@@ -37,8 +37,8 @@ export function teamToResume(env: Env, selection: Selection): ResumedTeam {
 /** @throws TeamError INVALID_INPUT */
 export function requireResumable(
   options: { readonly rm: boolean; readonly detach: boolean },
-  { team, wasByHand }: ResumedTeam,
-  model: string,
+  { team, wasByHand, limits }: ResumedTeam,
+  { model, cli }: { readonly model: string; readonly cli: string | undefined },
 ): void {
   const refuse = (message: string, hint: string): never => {
     throw new TeamError("INVALID_INPUT", `${message}; nothing was done.`, { hint });
@@ -48,6 +48,11 @@ export function requireResumable(
     refuse(
       "The built-in audit cannot be resumed",
       `Choose another model for its lead with --model, or end the team: teams kill ${words}`,
+    );
+  if (cli !== undefined && Object.keys(limits).length > 0)
+    refuse(
+      `The tools of ${team}'s lead are limited by ${limitWords(limits)}, which ${cli} cannot obey`,
+      "Resume it without --cli.",
     );
   if (options.rm && wasByHand)
     refuse(

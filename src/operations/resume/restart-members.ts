@@ -136,7 +136,7 @@ async function clearMembers(
     try {
       const taskIds = await clearForRestart(ctx, member);
       if (claim.first && readStatus(ref, name) === undefined) await deliverPrompt(ctx, member);
-      const start = buildStart(ctx, config, member, { name: member.name }, snapshot, claim);
+      const start = buildStart(ctx, config, member, snapshot, claim);
       cleared.push({ start, backend, taskIds, lastPlace });
     } catch (error) {
       // One member's failure does not stop the others. Its records are as they were.

@@ -26,7 +26,13 @@ import type { WorktreeOptions } from "../worktrees/create-worktree.ts";
 import { requireCliRights, requireProjectPlaybook, requireWorktreeRights } from "./model-requests.ts";
 import { requireOpenType, spawnSandbox } from "./requirements.ts";
 import { spawnMode, startRights } from "./spawn-mode.ts";
-import { requireValidTools, type ToolLimits, withLimitsOf } from "./tool-limits.ts";
+import {
+  limitWords,
+  recordedLimits,
+  requireValidTools,
+  type ToolLimits,
+  withLimitsOf,
+} from "./tool-limits.ts";
 
 export interface SpawnInput extends ToolLimits {
   readonly name: string;
@@ -93,8 +99,6 @@ export interface DraftOptions {
   readonly checkCli?: ((cli: string, input: SpawnInput) => CheckedCli) | undefined;
   /** Whether a model may start a third-party CLI for an input; by default it may not. */
   readonly mayStartCli?: ((cli: string, input: SpawnInput) => boolean) | undefined;
-  /** The limits of the run, which its teammates have too. */
-  readonly limits?: ToolLimits | undefined;
 }
 
 /**
@@ -105,24 +109,18 @@ export function draftMember(
   ctx: OperationContext,
   config: TeamConfig,
   given: SpawnInput,
-  {
-    types,
-    bypassForbidden,
-    modelNames,
-    isTrusted,
-    sandbox = "off",
-    limits = {},
-    ...options
-  }: DraftOptions = {},
+  { types, bypassForbidden, modelNames, isTrusted, sandbox = "off", ...options }: DraftOptions = {},
 ): NewMember {
   const lead = config.members.find((member) => member.name === LEAD_NAME);
   // Our agents cannot use the model of a CLI.
   const leadCli = lead && readMetadata(lead, "cli");
   const leadModel = leadCli === undefined ? lead?.model : undefined;
   const type = spawnType(given.agentType, types);
-  const { plansFirst, ...rights } = startRights(ctx, withCliOf(type, given), type);
+  const own = withCliOf(type, given);
+  const { plansFirst, ...rights } = startRights(ctx, own, type);
+  const limits = own.maxMode === undefined || lead === undefined ? {} : recordedLimits(lead);
   // After the check of what a model may give.
-  const input = withLimitsOf(withCliOf(type, given), limits);
+  const input = withLimitsOf(own, limits);
   const mode = spawnMode({ ...rights, bypassForbidden }, inheritedMode(config), rights.typeMode);
   const cwd = workingDirectory(ctx, input);
   requireWorktreeRights(input, cwd, isTrusted);
@@ -137,7 +135,7 @@ export function draftMember(
   const plans = plansFirst || mode === "plan";
   const sandboxMode = spawnSandbox(input, sandbox, type.sandbox);
   const inSandbox = modeOfMember(sandbox, sandboxMode);
-  const checked = checkedCli({ ...input, plan: plans, sandbox: inSandbox }, options);
+  const checked = checkedCli({ ...own, plan: plans, sandbox: inSandbox }, limits, options);
   if (checked?.typed === true) requireOpenType(input.name, type);
   if (!isDirectory(cwd)) {
     throw new TeamError("INVALID_INPUT", `${cwd} is not a directory; ${input.name} was not started.`, {
@@ -180,8 +178,10 @@ function withCliOf({ cli, model, effort }: AgentType, input: SpawnInput): SpawnI
   return { ...defined(own), ...input, cli };
 }
 
+/** @param limits of the lead; they are checked last, so that their error can name the lead */
 function checkedCli(
   { cli, ...input }: SpawnInput,
+  limits: ToolLimits,
   { checkCli, mayStartCli }: DraftOptions,
 ): CheckedCli | undefined {
   if (cli === undefined) {
@@ -194,7 +194,16 @@ function checkedCli(
   }
   const checked = checkCli?.(cli, input);
   requireCliRights(cli, input, mayStartCli);
-  return checked;
+  if (Object.keys(limits).length === 0) return checked;
+  try {
+    return checkCli?.(cli, withLimitsOf(input, limits));
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+    throw new TeamError(error.code, error.message, {
+      hint: `The limits of the lead hold for its teammates: ${limitWords(limits)}. Leave the CLI out.`,
+      cause: error,
+    });
+  }
 }
 
 /** Returns undefined for an empty list, which would be written as if it restricted something. */
@@ -222,7 +231,7 @@ function metadataOf(
   typesIn: string | undefined,
 ): NewMember["metadata"] {
   return changedMetadata(redactValue(metadata, ownSecrets()), {
-    tools: unlessEmpty(tools),
+    tools: tools?.slice(),
     // Kept if it is empty: such a member writes nothing.
     writes: writes?.slice(),
     sandbox,

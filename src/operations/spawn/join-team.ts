@@ -1,49 +1,63 @@
-import {
-  agentTypeOrGeneral,
-  DEFAULT_AGENT_TYPE,
-  ONLY_BUILTIN_TYPES,
-} from "../../agent/prompts/agent-types.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { addMembers, type NewMember } from "../../team/members/members.ts";
 import { withStartClaim } from "../../team/members/start-claims.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
-import { newAgentFacts } from "../agent-facts.ts";
+import { type NewAgentFacts, newAgentFacts } from "../agent-facts.ts";
 import type { OperationContext } from "../context.ts";
-import { type SpawnInput, workingDirectory } from "./draft-member.ts";
+import {
+  type DraftOptions,
+  draftMember,
+  type SpawnInput,
+  spawnType,
+  workingDirectory,
+} from "./draft-member.ts";
+import { recordedLimits } from "./tool-limits.ts";
+
+/** A member that is about to join. */
+export interface Drafted {
+  readonly input: SpawnInput;
+  readonly draft: NewMember;
+  /** The facts of its event. */
+  readonly facts: NewAgentFacts;
+}
+
+/** Drafts a teammate with the agent types of its directory. @throws as {@link draftMember} */
+export async function draftTeammate(
+  ctx: OperationContext,
+  config: TeamConfig,
+  input: SpawnInput,
+  options: Omit<DraftOptions, "types">,
+): Promise<Drafted> {
+  const types = await ctx.agentTypes?.(workingDirectory(ctx, input));
+  const draft = draftMember(ctx, config, input, { ...options, types });
+  const own = {
+    model: input.model,
+    tools: recordedLimits(draft).tools,
+    hasOwnPrompt: input.promptOverrides?.override !== undefined,
+  };
+  return { input, draft, facts: newAgentFacts(ctx.home.root, spawnType(input.agentType, types), own) };
+}
 
 interface Joining {
   readonly config: TeamConfig;
-  readonly drafts: readonly NewMember[];
-  readonly inputs: readonly SpawnInput[];
+  readonly drafted: readonly Drafted[];
   readonly backendType: NewMember["backendType"];
 }
 
-/** Adds drafted members to the team, and records each as a new agent. @returns the members, in the order of their inputs */
+/** Adds drafted members to the team, and records each as a new agent. @returns the members, in the order of their drafts */
 export async function joinTeam(
   ctx: OperationContext,
-  { config, drafts, inputs, backendType }: Joining,
+  { config, drafted, backendType }: Joining,
 ): Promise<readonly TeamMember[]> {
-  const facts = await Promise.all(drafts.map((draft, i) => factsOf(ctx, draft, inputs[i])));
   const members = await addMembers(
     ctx.ref,
-    withStartClaim(drafts.map((draft) => ({ ...draft, backendType }))),
-    { unique: inputs.every((input) => input.unique === true), now: ctx.clock.now() },
+    withStartClaim(drafted.map(({ draft }) => ({ ...draft, backendType }))),
+    { unique: drafted.every(({ input }) => input.unique === true), now: ctx.clock.now() },
   );
   for (const [i, { agentId, agentType }] of members.entries()) {
-    const created = facts[i];
+    const created = drafted[i]?.facts;
     if (created === undefined) continue;
     recordEvent(ctx.ref, { ...created, agentId, agentType, parentSessionId: config.leadSessionId });
   }
   return members;
-}
-
-async function factsOf(
-  ctx: OperationContext,
-  { agentType = DEFAULT_AGENT_TYPE }: NewMember,
-  input: SpawnInput = { name: "" },
-): Promise<ReturnType<typeof newAgentFacts>> {
-  const { types } = (await ctx.agentTypes?.(workingDirectory(ctx, input))) ?? ONLY_BUILTIN_TYPES;
-  const { model, tools, promptOverrides } = input;
-  const hasOwnPrompt = promptOverrides?.override !== undefined;
-  return newAgentFacts(ctx.home.root, agentTypeOrGeneral(agentType, types), { model, tools, hasOwnPrompt });
 }

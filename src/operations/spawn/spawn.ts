@@ -12,15 +12,14 @@ import { shellSnapshot } from "../../launch/shell-snapshot.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { readMetadata, worktreeOf } from "../../schema/member-metadata.ts";
 import { readTeam } from "../../team/config/config.ts";
-import type { NewMember } from "../../team/members/members.ts";
 import { currentMode } from "../../team/members/permission-mode.ts";
 import { readStatus, writePlace } from "../../team/records/read-records.ts";
 import type { IsPriced } from "../budget.ts";
 import { type OperationContext, requireNoNesting } from "../context.ts";
 import { awaitEndingDone } from "../ending/process-ending.ts";
 import { type CreatedWorktree, createWorktree, type WorktreeSettings } from "../worktrees/create-worktree.ts";
-import { type DraftOptions, draftMember, type SpawnInput, workingDirectory } from "./draft-member.ts";
-import { joinTeam } from "./join-team.ts";
+import type { DraftOptions, SpawnInput } from "./draft-member.ts";
+import { type Drafted, draftTeammate, joinTeam } from "./join-team.ts";
 import { requirePlace, requirePrices, requireSandboxes } from "./requirements.ts";
 import {
   buildStart,
@@ -79,12 +78,8 @@ export async function spawnTeammates(
 ): Promise<readonly SpawnedTeammate[]> {
   requireNoNesting(ctx);
   const config = readTeam(ctx.ref);
-  const drafts = await Promise.all(
-    inputs.map(async (input) => {
-      const types = await ctx.agentTypes?.(workingDirectory(ctx, input));
-      return draftMember(ctx, config, input, { ...options, types });
-    }),
-  );
+  const drafted = await Promise.all(inputs.map((input) => draftTeammate(ctx, config, input, options)));
+  const drafts = drafted.map(({ draft }) => draft);
   requirePrices(config, drafts, options.isPriced);
   await requireSandboxes(drafts, options.sandbox, ctx.env);
   const { backend, why } = await ctx.backends.choose(options.mode ?? "auto", options.command ?? "single");
@@ -96,7 +91,7 @@ export async function spawnTeammates(
   const isReadySoon = inputs.every(({ worktree }) => worktree === undefined);
   const arrived = (isReadySoon ? backend.announceSpawn?.() : undefined) ?? (() => undefined);
   try {
-    return await startDrafts(ctx, { config, drafts, inputs, backend, why, arrived }, options);
+    return await startDrafts(ctx, { config, drafted, backend, why, arrived }, options);
   } finally {
     arrived();
   }
@@ -105,8 +100,7 @@ export async function spawnTeammates(
 /** The members to start, in the order of their inputs, and their backend. */
 interface SpawnBatch {
   readonly config: TeamConfig;
-  readonly drafts: readonly NewMember[];
-  readonly inputs: readonly SpawnInput[];
+  readonly drafted: readonly Drafted[];
   readonly backend: Backend;
   readonly why: string;
   /** Call when the backend has received the batch. */
@@ -115,18 +109,16 @@ interface SpawnBatch {
 
 async function startDrafts(
   ctx: OperationContext,
-  { config, drafts, inputs, backend, why, arrived }: SpawnBatch,
+  { config, drafted, backend, why, arrived }: SpawnBatch,
   options: SpawnOptions,
 ): Promise<readonly SpawnedTeammate[]> {
-  const members = await joinTeam(ctx, { config, drafts, inputs, backendType: backend.type });
+  const members = await joinTeam(ctx, { config, drafted, backendType: backend.type });
   const snapshot = shellSnapshot(ctx);
-  const preparing = members.map((member, i) =>
-    prepareWorktree(ctx, member, inputs[i] ?? { name: member.name }, options),
-  );
+  const preparing = members.map((member, i) => prepareWorktree(ctx, member, drafted[i]?.input, options));
   const prepared = await Promise.all(preparing);
   const ready = prepared.filter((one) => one.ok);
-  const starts = ready.map(({ member, input }) =>
-    buildStart(ctx, config, member, input, snapshot, {
+  const starts = ready.map(({ member }) =>
+    buildStart(ctx, config, member, snapshot, {
       instance: readMetadata(member, "startClaim")?.instance,
     }),
   );
@@ -160,19 +152,18 @@ async function startDrafts(
 interface Prepared extends Partial<Pick<CreatedWorktree, "rollback">> {
   readonly ok: true;
   readonly member: TeamMember;
-  readonly input: SpawnInput;
 }
 
 async function prepareWorktree(
   ctx: OperationContext,
   member: TeamMember,
-  input: SpawnInput,
+  { worktree, maxMode }: Pick<SpawnInput, "worktree" | "maxMode"> = {},
   { worktrees = {} }: SpawnOptions,
 ): Promise<Prepared | Extract<SpawnOutcome, { ok: false }>> {
-  if (input.worktree === undefined) return { ok: true, member, input };
+  if (worktree === undefined) return { ok: true, member };
   try {
-    const request = { ...input.worktree, forModel: input.maxMode !== undefined };
-    return { ok: true, input, ...(await createWorktree(ctx, member, request, worktrees)) };
+    const request = { ...worktree, forModel: maxMode !== undefined };
+    return { ok: true, ...(await createWorktree(ctx, member, request, worktrees)) };
   } catch (error) {
     // A failed worktree fails only its own teammate.
     return { ok: false, name: member.name, error: error instanceof Error ? error : new Error(String(error)) };

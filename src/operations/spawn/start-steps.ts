@@ -21,12 +21,10 @@ import { readPlace, readStatus, removeRun, syncPlaces } from "../../team/records
 import { createSessionEnv, removeSessionEnv } from "../../team/records/session-env.ts";
 import type { OperationContext } from "../context.ts";
 import { endPreviousStart } from "../ending/clear-previous-start.ts";
-import type { SpawnInput } from "./draft-member.ts";
 import { recordedLimits } from "./tool-limits.ts";
 
 /** A member in the team's config, with the request that starts its process. */
 export interface Start {
-  readonly input: SpawnInput;
   readonly member: TeamMember;
   readonly request: SpawnRequest;
 }
@@ -39,7 +37,6 @@ export function buildStart(
   ctx: OperationContext,
   config: TeamConfig,
   member: TeamMember,
-  input: SpawnInput,
   snapshot: ShellSnapshot | undefined,
   again: { readonly instance?: string | undefined; readonly session?: string | undefined } = {},
 ): Start {
@@ -82,7 +79,7 @@ export function buildStart(
     ...(flags.awaitsProgram === undefined ? {} : { awaitsProgram: true }),
     bells: [readStatus(ctx.ref, LEAD_NAME)?.bell ?? ctx.ref.paths.agent(LEAD_NAME).bell],
   };
-  return { input, member, request };
+  return { member, request };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { parseRule } from "../../agent/permissions/rules.ts";
+import { namesTool, parseRule } from "../../agent/permissions/rules.ts";
 import { TeamError } from "../../errors.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
@@ -6,6 +6,8 @@ import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { changeMetadata, patchMember } from "../../team/members/members.ts";
 import type { TeamRef } from "../../team/ref.ts";
+import { optionWords } from "../../text/shell-quote.ts";
+import { longName } from "../../text/terminal-text.ts";
 
 /** The tools that an agent may use, beyond the rules of the settings. */
 export interface ToolLimits {
@@ -19,6 +21,11 @@ export interface ToolLimits {
 
 /** @param name of the agent that was to start @throws TeamError INVALID_INPUT */
 export function requireValidTools(name: string, { tools, allowedTools, disallowedTools }: ToolLimits): void {
+  if (tools?.length === 0) {
+    throw new TeamError("INVALID_INPUT", `The list of the only tools names none; ${name} was not started.`, {
+      hint: "Leave the list out for all tools.",
+    });
+  }
   const invalidTool = tools?.find((tool) => !/^[\w.*-]+$/.test(tool));
   if (invalidTool !== undefined) {
     throw new TeamError(
@@ -41,14 +48,30 @@ export function requireValidTools(name: string, { tools, allowedTools, disallowe
   }
 }
 
-/** Adds the limits of a run to those of one of its agents. Its own tools are given only outside of a run. */
-export function withLimitsOf<T extends ToolLimits>(input: T, run: ToolLimits): T {
+/**
+ * Adds the limits of a lead to those of a teammate that its model starts.
+ * @throws TeamError PERMISSION_DENIED for a tool that the lead's own list does not name
+ */
+export function withLimitsOf<T extends ToolLimits & { readonly name: string }>(
+  input: T,
+  lead: ToolLimits,
+): T {
+  const { name, tools = lead.tools } = input;
+  const beyond =
+    lead.tools && tools?.filter((tool) => !lead.tools?.some((own) => namesTool(own, { name: tool })));
+  if (beyond?.length) {
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      `The lead's only tools are ${lead.tools?.join(", ")}, so ${name} cannot have ${beyond.join(", ")}; it was not started.`,
+      { hint: "Leave out --tools; the teammate then has the lead's." },
+    );
+  }
   return {
     ...input,
     ...defined({
-      allowedTools: joined(run.allowedTools, input.allowedTools),
-      disallowedTools: joined(run.disallowedTools, input.disallowedTools),
-      tools: run.tools ?? input.tools,
+      allowedTools: joined(lead.allowedTools, input.allowedTools),
+      disallowedTools: joined(lead.disallowedTools, input.disallowedTools),
+      tools,
     }),
   };
 }
@@ -60,8 +83,17 @@ function joined(
   return first === undefined ? second : [...first, ...(second ?? [])];
 }
 
+/** Returns the options that set these limits. */
+export function limitWords(limits: ToolLimits): string {
+  return Object.entries(limits)
+    .map(([key, values]: [string, readonly string[]]) => optionWords(`--${longName(key)}`, values.join(",")))
+    .join(" ");
+}
+
 /** Returns the limits that a member's record has. */
-export function recordedLimits(member: TeamMember): ToolLimits {
+export function recordedLimits(
+  member: Pick<TeamMember, "allowedTools" | "disallowedTools" | "metadata">,
+): ToolLimits {
   const { allowedTools, disallowedTools } = member;
   return defined({ allowedTools, disallowedTools, tools: readMetadata(member, "tools") });
 }

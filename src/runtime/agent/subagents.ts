@@ -135,7 +135,7 @@ export function subagentRunner(
       },
       signal,
     );
-    const facts = newAgentFacts(ctx.home.root, type, { model: call.model });
+    const facts = newAgentFacts(ctx.home.root, type, { model: call.model, tools: parts.tools, within });
     return recorded(run, parts, { agentId: id, agentType, parentSessionId: parts.sessionId }, facts);
   };
 }

@@ -189,7 +189,7 @@ async function assembleLead(lead: Lead, worker: Worker, signal: AbortSignal): Pr
   const { cwd, env } = ctx;
   const { root } = ctx.home;
   const { permissions: rules } = settings;
-  const { allowedTools, disallowedTools, tools } = plan.spawn.limits ?? {};
+  const { allowedTools, disallowedTools, tools } = plan.limits;
   const type = { name: DEFAULT_AGENT_TYPE, root, cwd, env, directory: cwd, rules, denied: disallowedTools };
   const { typeDenials, ...own } = await openAgentType(type, note);
   const denials = [...typeDenials, ...(disallowedTools ?? [])];

@@ -2,6 +2,7 @@ import type { TeammateMode } from "../../backend/choose-backend.ts";
 import type { InProcessBackend } from "../../backend/in-process/in-process-backend.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
+import type { ToolLimits } from "../../operations/spawn/tool-limits.ts";
 import type { Env } from "../../os/env.ts";
 import type { BudgetLimits } from "../../schema/budget.ts";
 import type { PromptOverrides } from "../../schema/member-metadata.ts";
@@ -42,6 +43,8 @@ export interface LeadPlan {
   /** The lead starts in delegate mode; `mode` then applies to its teammates. */
   readonly delegate: boolean;
   readonly promptOverrides: PromptOverrides;
+  /** The limits of the lead's tools, which hold for the teammates that its model starts, too. */
+  readonly limits: ToolLimits;
   readonly spawn: SpawnOptions;
   /** Ends when the goal is reached; else the lead waits for the user's next line, until the user ends the run. */
   readonly once: boolean;

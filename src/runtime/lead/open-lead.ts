@@ -73,7 +73,7 @@ async function createLedTeam({ io }: AnyCall, plan: LeadPlan, settings: Lead["se
   });
   await removeTeamOnFailure({ plan, ctx: { ref } }, async () => {
     await recordCli(ref, plan);
-    await recordLeadLimits(ref, plan.spawn.limits ?? {});
+    await recordLeadLimits(ref, plan.limits);
     await recordNewLead(ref, plan, io);
   });
   if (!plan.delegate) return { ref, sessionId, mode: before };

@@ -15,6 +15,7 @@ export async function recordNewLead(ref: TeamRef, plan: LeadPlan, { cwd, env }: 
   const model = plan.model === defaultModelName(env) ? undefined : plan.model;
   const hasOwnPrompt = plan.promptOverrides.override !== undefined;
   const type = agentTypeOrGeneral(DEFAULT_AGENT_TYPE, types);
-  const facts = newAgentFacts(ref.home.root, type, { model, hasOwnPrompt });
+  const { tools } = plan.limits;
+  const facts = newAgentFacts(ref.home.root, type, { model, tools, hasOwnPrompt });
   recordEvent(ref, { ...facts, ...currentEventSubject(ref, LEAD_NAME) });
 }

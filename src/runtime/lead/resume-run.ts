@@ -31,7 +31,7 @@ export async function resumeRun(call: AnyCall, plan: LeadPlan, settings: Lead["s
   if (plan.delegate) await setMode(ref, LEAD_NAME, "delegate");
   if (plan.screens !== undefined) await recordScreens(ref, plan.screens);
   await recordCli(ref, plan);
-  await recordLeadLimits(ref, plan.spawn.limits ?? {});
+  await recordLeadLimits(ref, plan.limits);
   if (isNew) await recordNewLead(ref, plan, call.io);
   const mode = permissionMode.safeParse(findMember(readTeam(ref), LEAD_NAME).mode);
   return { ref, sessionId, mode: mode.success ? mode.data : before };

@@ -1,10 +1,11 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { teamConfig } from "../../../src/schema/config.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
-import { teamsIn } from "../../support/processes/built-program.ts";
+import { TEAMS, teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
@@ -33,6 +34,50 @@ it("run --disallowedTools --tools › hold for the lead and for the teammates th
   await eventually("her end", async () => (await teams(["kill", "crew", "--force"])).code === 0);
 });
 
+it("run --disallowedTools --tools › hold for the teammates of teams spawn in the lead's shell, and count in their events", async () => {
+  const t = privateTmux();
+  const spawn = (name: string, ...more: readonly string[]) => {
+    const words = [process.execPath, TEAMS, "spawn", name, "--teammate-mode", "process", ...more];
+    return { name: "Bash", input: { command: `${words.join(" ")} --json > ${name} 2>&1` } };
+  };
+  const tools = [
+    spawn("bob", "--disallowed-tools", "Write"),
+    spawn("cid", "--tools", "Bash"),
+    spawn("dan", "--tools", "Bash,Write"),
+  ];
+  const ref = teamRef(teamsHome(t.env), "crew");
+  // The run removes its teammates at its end.
+  const keep = { name: "Bash", input: { command: `cp ${ref.paths.config} seen.json` } };
+  const agents = { [LEAD_NAME]: [{ tools: [...tools, keep] }, { say: "Done." }], "*": [{ say: "Done." }] };
+  writeFileSync(join(t.home, "book.json"), JSON.stringify({ version: 1, agents }));
+  const teams = teamsIn(t.env, t.home);
+  const how = ["--permission-mode", "bypassPermissions", "--teammate-mode", "process", "--json", "--keep"];
+  const limits = ["--disallowed-tools", "WebFetch", "--tools", "Bash,Read"];
+  const ended = await teams(["run", "Go.", "--playbook", "book.json", "--team", "crew", ...how, ...limits]);
+  expect([ended.code, ended.err]).toEqual([0, ""]);
+  const { members } = teamConfig.parse(JSON.parse(readFileSync(join(t.home, "seen.json"), "utf8")));
+  const of = (name: string) => members.find((one) => one.name === name);
+  expect(of("bob")).toMatchObject({
+    disallowedTools: ["WebFetch", "Write"],
+    metadata: { _tools: ["Bash", "Read"] },
+  });
+  expect(of("cid")).toMatchObject({ disallowedTools: ["WebFetch"], metadata: { _tools: ["Bash"] } });
+  expect(of("dan")).toBeUndefined();
+  expect(readFileSync(join(t.home, "dan"), "utf8")).toContain(
+    "The lead's only tools are Bash, Read, so dan cannot have Write",
+  );
+  const { events } = (await teams(["events", "--team", "crew", "--json"])).json<{
+    events: { what: string; type: string; agentId: string; toolCount: number | "all" }[];
+  }>();
+  const created = events.filter(({ type, what }) => type === "agent" && what === "created");
+  expect(created.map(({ agentId, toolCount }) => [agentId, toolCount])).toEqual([
+    ["team-lead@crew", 2],
+    ["bob@crew", 2],
+    ["cid@crew", 1],
+  ]);
+  await teams(["delete", "crew", "--force"]);
+});
+
 it("run --resume › keeps the limits of the lead's tools, unless it sets others", async () => {
   const t = privateTmux();
   const turns = ["first", "second", "third"].map((file) => ({
@@ -53,18 +98,34 @@ it("run --resume › keeps the limits of the lead's tools, unless it sets others
   const resumed = await teams(["run", "the second", "--resume", "--keep", ...how]);
   expect([resumed.code, existsSync(join(t.home, "second"))]).toEqual([0, false]);
   const led = await teams(["run", "Again.", "--resume", "--team", "crew", "--cli", "codex", "--json"]);
-  expect(led.error().message).toBe("codex cannot lead with --disallowed-tools; nothing was started.");
+  expect(led.error()).toMatchObject({
+    message:
+      "The tools of crew's lead are limited by --disallowed-tools Bash --tools Bash,Read, which codex cannot obey; nothing was done.",
+    hint: "Resume it without --cli.",
+  });
   const other = ["--disallowedTools", "Write"];
   expect((await teams(["run", "the third", "--resume", ...how, ...other])).code).toBe(0);
   expect(existsSync(join(t.home, "third"))).toBe(true);
   await teams(["delete", "crew", "--force"]);
 });
 
-it("run --tools › is refused before anything starts for what is no name, and with a CLI that leads", async () => {
+it("run --tools › is refused before anything starts for what is no name, for no name at all, and with a CLI that leads", async () => {
   const t = privateTmux();
   const teams = teamsIn(t.env, t.home);
+  await teams(["create", "crew"]);
   const wrong = await teams(["run", "Go.", "--model", "claude-x", "--tools", "Bash(ls)", "--json"]);
   expect([wrong.code, wrong.error().message]).toEqual([2, expect.stringContaining("not a tool's name")]);
+  for (const words of [
+    ["run", "Go.", "--model", "claude-x"],
+    ["spawn", "ada"],
+  ])
+    for (const [option, value] of Object.entries({ "--tools": "names", "--allowed-tools": "rules" })) {
+      const empty = await teams([...words, option, ",", "--json"]);
+      expect([empty.code, empty.error().message]).toEqual([
+        2,
+        `${words[0]} accepts ${option} only with ${value}.`,
+      ]);
+    }
   const led = await teams(["run", "Go.", "--cli", "codex", "--allowed-tools", "Read", "--json"]);
   expect([led.code, led.error().message]).toEqual([
     2,

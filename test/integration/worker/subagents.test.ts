@@ -106,6 +106,28 @@ describe("subagent", () => {
     }
   });
 
+  it("has as many tools in its event as its agent lets it have", async () => {
+    const ref = await testTeam(["dev"]);
+    await workerOfTest(ref, {
+      tools: ["Agent", "Bash", "Read"],
+      turns: [
+        { tools: [call({ prompt: "x" }), call({ prompt: "y", subagent_type: "Explore" })] },
+        { say: "done" },
+      ],
+      subagents: { "general-purpose": [{ say: "Yes." }], Explore: [{ say: "Yes." }] },
+    });
+    await send(ref, "begin");
+    await eventually("the turn's end", isIdle(ref));
+    const created = readJsonLines(ref.paths.events, teamEvent).lines.filter(
+      (event) => event.type === "agent" && event.what === "created",
+    );
+    const counts = created.map(({ agentType, toolCount }) => [agentType, toolCount]).sort();
+    expect(counts).toEqual([
+      ["Explore", 1],
+      ["general-purpose", 3],
+    ]);
+  });
+
   it("has no team tools and cannot start subagents; Task is an alias of the Agent tool", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await workerOfTest(ref, {

@@ -23,7 +23,8 @@ test("newAgentFacts › counts the tools of the type, or those that the spawner 
   expect(facts(explore, { tools: ["Read"] }).toolCount).toBe(1);
   expect(facts(explore, { tools: ["read", "Bash"] }).toolCount).toBe(1);
   expect(facts(engineer, { tools: ["Read", "Read", "Bash"] }).toolCount).toBe(2);
-  expect(facts(engineer, { tools: [] }).toolCount).toBe("all");
+  expect(facts(engineer, { within: ["Read", "Grep"] }).toolCount).toBe(2);
+  expect(facts(engineer, { within: ["Read", "Grep"], tools: ["Read"] }).toolCount).toBe(1);
   expect(facts(engineer, { tools: ["*"] }).toolCount).toBe("all");
 });
 

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { checkCli } from "../../../../src/operations/spawn/check-cli.ts";
 import { draftMember, type SpawnInput, spawnType } from "../../../../src/operations/spawn/draft-member.ts";
 import { buildStart } from "../../../../src/operations/spawn/start-steps.ts";
+import { recordedLimits, recordLeadLimits } from "../../../../src/operations/spawn/tool-limits.ts";
 import { teamStatus } from "../../../../src/operations/status.ts";
 import { readMetadata } from "../../../../src/schema/member-metadata.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
@@ -18,7 +20,7 @@ test("starting a member › rings the bell that the lead's status names when the
   const config = readTeam(ref);
   const [, dev] = config.members;
   if (dev === undefined) throw new Error("There is no dev.");
-  const bells = () => buildStart(contextOf(ref), config, dev, { name: "dev" }, undefined).request.bells;
+  const bells = () => buildStart(contextOf(ref), config, dev, undefined).request.bells;
   expect(bells()).toEqual([ref.paths.agent(LEAD_NAME).bell]);
   writeStatus(ref, LEAD_NAME, statusOf({ bell: "/run/elsewhere/bell" }));
   expect(bells()).toEqual(["/run/elsewhere/bell"]);
@@ -30,8 +32,7 @@ test("starting a member › hides the caller's GIT_DIR from an agent in a worktr
   const [, dev] = config.members;
   if (dev === undefined) throw new Error("There is no dev.");
   const ctx = contextOf(ref, undefined, { env: { GIT_DIR: "/else/.git", GIT_EDITOR: "ed" } });
-  const envOf = (member: typeof dev) =>
-    buildStart(ctx, config, member, { name: "dev" }, undefined).request.env;
+  const envOf = (member: typeof dev) => buildStart(ctx, config, member, undefined).request.env;
   expect(envOf(dev)).toMatchObject({ GIT_DIR: "/else/.git", GIT_EDITOR: "ed" });
   expect(envOf({ ...dev, worktreePath: "/w" })).not.toHaveProperty("GIT_DIR");
   expect(envOf({ ...dev, worktreePath: "/w" })).toMatchObject({ GIT_EDITOR: "ed" });
@@ -88,7 +89,7 @@ test.each<[string, Partial<SpawnInput>, Record<string, string>]>([
     const [dev] = await addMembers(ref, [draft]);
     if (dev === undefined) throw new Error("There is no dev.");
     expect(currentMode(dev)).toBe("plan");
-    const { request } = buildStart(ctx, readTeam(ref), dev, { name: "dev" }, undefined);
+    const { request } = buildStart(ctx, readTeam(ref), dev, undefined);
     expect(request.argv).toContain("--plan-mode-required");
     expect(request.argv.join(" ")).toContain("--permission-mode acceptEdits");
     expect(request.env).not.toHaveProperty("CLAUDE_CODE_PLAN_MODE_REQUIRED");
@@ -105,12 +106,12 @@ test("a new teammate without a reason to plan › starts in its mode, also in de
   expect(draft("acceptEdits")).toMatchObject({ planModeRequired: false, mode: "acceptEdits" });
 });
 
-test("drafting a member › writes no empty list of rules or tools", async () => {
+test("drafting a member › writes no empty list of rules, and refuses an empty list of tools", async () => {
   const ref = await testTeam();
-  const empty = { allowedTools: [], disallowedTools: [], tools: [] };
+  const empty = { allowedTools: [], disallowedTools: [] };
   const draft = draftMember(contextOf(ref), readTeam(ref), { name: "dev", ...empty });
   expect(Object.keys(draft)).not.toEqual(expect.arrayContaining([expect.stringMatching(/allowedTools$/i)]));
-  expect(draft.metadata ?? {}).not.toHaveProperty("tools");
+  expect(() => draftMember(contextOf(ref), readTeam(ref), { name: "dev", tools: [] })).toThrow("names none");
 });
 
 test.each([{ disallowedTools: ["Bash(touch:*"] }, { allowedTools: ["Read", "(x)"] }])(
@@ -201,6 +202,37 @@ test("a type's CLI › has the type's model, gives way to the requested one, and
   // The type was another one when the permission was given.
   expect(() => draft({ maxMode: "default" }, (cli) => cli === "goose")).toThrow("No rule lets a model");
   expect(draft({ maxMode: "default" }, (cli) => cli === "codex")).toMatchObject({ cli: "codex" });
+});
+
+test("the limits of a lead › hold for a teammate that its model starts, and not for a person's", async () => {
+  const ref = await testTeam();
+  await recordLeadLimits(ref, { disallowedTools: ["WebFetch"], tools: ["Read", "Bash"] });
+  const draft = (input: Partial<SpawnInput>) =>
+    recordedLimits(draftMember(contextOf(ref), readTeam(ref), { name: "dev", ...input }));
+  expect(draft({ maxMode: "default", disallowedTools: ["Write"], tools: ["Bash"] })).toEqual({
+    disallowedTools: ["WebFetch", "Write"],
+    tools: ["Bash"],
+  });
+  expect(draft({ disallowedTools: ["Write"] })).toEqual({ disallowedTools: ["Write"] });
+});
+
+test("the limits of a lead › refuse a CLI that cannot obey them, and name the lead", async () => {
+  const ref = await testTeam();
+  await recordLeadLimits(ref, { tools: ["Read", "Bash"] });
+  const adapters = { it: { channel: "acp", command: "/bin/sh" } } as const;
+  const draft = (input: Partial<SpawnInput>) =>
+    draftMember(
+      contextOf(ref),
+      readTeam(ref),
+      { name: "dev", cli: "it", ...input },
+      { checkCli: (cli, one) => checkCli(cli, one, adapters, {}), mayStartCli: () => true },
+    );
+  expect(readMetadata(draft({}), "cli")).toBe("it");
+  const refused = expect.objectContaining({
+    message: "it cannot be started with --tools: it has its own tools. Nothing was started.",
+    hint: "The limits of the lead hold for its teammates: --tools Read,Bash. Leave the CLI out.",
+  });
+  expect(() => draft({ maxMode: "default" })).toThrow(refused);
 });
 
 /** Returns the sandbox mode in the metadata of a new teammate. */

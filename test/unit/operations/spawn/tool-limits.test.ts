@@ -9,13 +9,33 @@ describe("the limits of a run", () => {
     [{ allowedTools: ["Read"] }, {}, { allowedTools: ["Read"] }],
     [{}, {}, {}],
   ])("are joined › %j and those of an agent %j are %j", (run, own, joined) => {
-    expect(withLimitsOf(own, run)).toEqual(joined);
+    expect(withLimitsOf({ name: "ada", ...own }, run)).toEqual({ name: "ada", ...joined });
+  });
+
+  it.each([
+    [["Read", "Bash"], ["Read"]],
+    [["mcp__docs"], ["mcp__docs__find"]],
+    [["Web*"], ["WebFetch", "WebF*"]],
+    [["*"], ["Edit", "*"]],
+  ])("leave an agent its own tools › of %j it has %j", (tools, own) => {
+    expect(withLimitsOf({ name: "ada", tools: own }, { tools })).toEqual({ name: "ada", tools: own });
+  });
+
+  it.each([
+    [["Read"], ["Read", "Bash"], "Bash"],
+    [["WebFetch"], ["Web*"], "Web*"],
+    [["Read"], ["*"], "*"],
+  ])("refuse other tools › of %j it cannot have %j", (tools, own, beyond) => {
+    expect(() => withLimitsOf({ name: "ada", tools: own }, { tools })).toThrow(
+      `The lead's only tools are ${tools.join(", ")}, so ada cannot have ${beyond}; it was not started.`,
+    );
   });
 
   it("are refused with a name that is no tool's, or a rule that cannot be read", () => {
     expect(() => requireValidTools("ada", { tools: ["Bash(ls)"] })).toThrow(
       /is not a tool's name; ada was not/,
     );
+    expect(() => requireValidTools("ada", { tools: [] })).toThrow(/names none; ada was not started/);
     expect(() => requireValidTools("ada", { disallowedTools: ["Bash("] })).toThrow(
       /is not a rule; ada was not/,
     );
