@@ -159,8 +159,7 @@ function inboxProblems(ref: TeamRef): Problem[] {
 }
 
 function problemsOfInbox(ref: TeamRef, agent: string): Problem[] {
-  const remedy = "Remove that file once you have read it.";
-  const moved = badEntriesNotices(ref, [agent]).map((text): Problem => ({ level: "warn", text, remedy }));
+  const moved = badEntriesNotices(ref, [agent]).map((notice): Problem => ({ level: "warn", ...notice }));
   return [...moved, ...presentProblemsOfInbox(ref, agent)];
 }
 

@@ -13,5 +13,5 @@ export function problemsOf(ref: TeamRef, config: TeamConfig): readonly string[] 
         ],
   );
   const names = config.members.map(({ name }) => name);
-  return [...ofEndings, ...badEntriesNotices(ref, names)];
+  return [...ofEndings, ...badEntriesNotices(ref, names).map(({ text, remedy }) => `${text} ${remedy}`)];
 }

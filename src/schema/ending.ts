@@ -5,7 +5,7 @@ import { worktreeRecord } from "./worktree.ts";
 
 /**
  * How a member ended. After `shutdown`, `killed` and `dismissed` it leaves the team, otherwise it stays. `restarted` means
- * that a person has already restarted it in its pane.
+ * that it runs again already, or is about to, so it keeps its tasks.
  */
 const ENDING_KINDS = ["shutdown", "killed", "dismissed", "crashed", "exited", "restarted"] as const;
 export type EndingKind = (typeof ENDING_KINDS)[number];

@@ -1,17 +1,26 @@
-import type { Approval, ApprovalDetails } from "../../operations/approvals/approvals.ts";
+import type { ApprovalDetails } from "../../operations/approvals/approvals.ts";
 import { steadyNow } from "../../os/clock.ts";
 import { keyDecoder, type Pressed } from "../../terminal/input/key-decoder.ts";
 import type { KeyTaker } from "../../terminal/input/read-keys.ts";
 import { NoteLine } from "./note-line.ts";
 import { type Action, type KeyAnswer, keyActions, type ShownRequest } from "./view-keys.ts";
 
+/** An open request. */
+interface Listed {
+  /** Identifies it among the requests of all teams. */
+  readonly key: string;
+  /** When it was opened, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
 /** The data and the actions of the view. */
 export interface ViewActions {
-  list(): Promise<readonly Approval[]>;
+  /** Lists the open requests, oldest first. */
+  list(): Promise<readonly Listed[]>;
   /** @returns undefined if the request is closed, or never existed */
-  details(id: string): Promise<ApprovalDetails | undefined>;
+  details(key: string): Promise<ApprovalDetails | undefined>;
   /** @returns what was done, in one line */
-  answer(id: string, answer: KeyAnswer): Promise<string>;
+  answer(key: string, answer: KeyAnswer): Promise<string>;
   /** The view has changed: draw it. */
   changed(): void;
   problem(error: unknown): void;
@@ -31,7 +40,7 @@ export class ApprovalsView implements KeyTaker {
   /** The first row of the request on the screen. */
   top = 0;
   /** The open requests, and the shown one's place among them. */
-  open: readonly Approval[] = [];
+  open: readonly Listed[] = [];
   shown: ShownRequest | undefined;
   readonly #act: ViewActions;
   readonly #now: () => number;
@@ -46,7 +55,7 @@ export class ApprovalsView implements KeyTaker {
   #isBusy = false;
   #loading: Promise<void> = Promise.resolve();
 
-  /** @param first the id of the request to begin with; by default the oldest */
+  /** @param first the key of the request to begin with; by default the oldest */
   constructor(act: ViewActions, first?: string, now = steadyNow) {
     this.#act = act;
     this.#wanted = first;
@@ -64,11 +73,11 @@ export class ApprovalsView implements KeyTaker {
 
   async #load(): Promise<void> {
     this.open = await this.#act.list();
-    const target = this.#wanted ?? this.shown?.details.id;
+    const target = this.#wanted ?? this.shown?.key;
     this.#wanted = undefined;
     if (target !== undefined) await this.#show(target);
     const [oldest] = this.open;
-    if (this.shown === undefined && oldest !== undefined) await this.#show(oldest.id);
+    if (this.shown === undefined && oldest !== undefined) await this.#show(oldest.key);
     this.#act.changed();
   }
 
@@ -182,16 +191,16 @@ export class ApprovalsView implements KeyTaker {
       this.notice = PART_NOTICE;
       return;
     }
-    const { id } = shown.details;
+    const { key } = shown;
     const note = answer.note ?? this.note.text;
     const next = this.#neighbour(1);
     this.#isBusy = true;
     this.#act
-      .answer(id, { ...answer, ...(note === "" ? {} : { note }) })
+      .answer(key, { ...answer, ...(note === "" ? {} : { note }) })
       .then(async (done) => {
         this.notice = done;
         this.shown = undefined;
-        this.#wanted = next === id ? undefined : next;
+        this.#wanted = next === key ? undefined : next;
       })
       .finally(() => {
         this.#isBusy = false;
@@ -202,7 +211,7 @@ export class ApprovalsView implements KeyTaker {
 
   #select(step: 1 | -1): void {
     const next = this.#neighbour(step);
-    if (next === undefined || next === this.shown?.details.id) return;
+    if (next === undefined || next === this.shown?.key) return;
     this.#wanted = next;
     this.reload().catch(this.#act.problem);
   }
@@ -210,23 +219,22 @@ export class ApprovalsView implements KeyTaker {
   /** Returns the request after or before the shown one, round; a closed one counts as before its successors. */
   #neighbour(step: 1 | -1): string | undefined {
     const { open, shown } = this;
-    if (shown === undefined) return open[0]?.id;
-    const { id, at } = shown.details;
-    const place = open.findIndex((one) => one.id === id);
-    const later = open.findIndex((one) => one.at > at);
+    if (shown === undefined) return open[0]?.key;
+    const place = open.findIndex(({ key }) => key === shown.key);
+    const later = open.findIndex(({ at }) => at > shown.details.at);
     const from = place !== -1 ? place + step : step === 1 ? Math.max(0, later) : later - 1;
-    return open.at(from % Math.max(1, open.length))?.id;
+    return open.at(from % Math.max(1, open.length))?.key;
   }
 
-  async #show(id: string): Promise<void> {
-    const isNew = id !== this.shown?.details.id;
-    const details = await this.#act.details(id);
+  async #show(key: string): Promise<void> {
+    const isNew = key !== this.shown?.key;
+    const details = await this.#act.details(key);
     if (isNew) {
       this.note.clear();
       this.#layout = "";
       this.#shownAt = this.#now();
     }
-    if (details !== undefined) this.shown = { details, isClosed: details.answer !== undefined };
+    if (details !== undefined) this.shown = { key, details, isClosed: details.answer !== undefined };
     else if (isNew) this.shown = undefined;
     else if (this.shown !== undefined) this.shown = { ...this.shown, isClosed: true };
   }

@@ -1,9 +1,7 @@
 import { EXIT, TeamError } from "../../errors.ts";
-import { approvalDetails, listApprovals } from "../../operations/approvals/approvals.ts";
-import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
+import { approvalDetails } from "../../operations/approvals/approvals.ts";
 import { follow } from "../../operations/follow-team.ts";
 import type { OpenTeam } from "../../runtime/select-team.ts";
-import { teamExists } from "../../team/config/config.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { openFullScreen } from "../../terminal/full-screen.ts";
 import { readKeys } from "../../terminal/input/read-keys.ts";
@@ -11,6 +9,7 @@ import { wantsColors } from "../../terminal/output.ts";
 import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
 import { doneLine, giveAnswer } from "./answer-request.ts";
 import { ApprovalsView, type ViewActions } from "./approvals-view.ts";
+import { listInTeams } from "./list-in-teams.ts";
 import { viewPainter } from "./view-picture.ts";
 
 /** Size of a terminal that does not know its own. */
@@ -20,7 +19,7 @@ const [COLUMNS, ROWS] = [80, 24];
  * Shows the waiting requests in the whole terminal, and answers them by keys, until the user quits. Draws after a key, a resize and
  * a change of the teams' files.
  * @param first the id of the request to begin with; by default the oldest
- * @throws TeamError INVALID_INPUT without a terminal, TEAM_NOT_FOUND if the team is gone
+ * @throws TeamError INVALID_INPUT without a terminal, TEAM_NOT_FOUND if the only team is gone; of several, the others stay
  */
 export async function openApprovalsView(
   call: AnyCall,
@@ -28,12 +27,15 @@ export async function openApprovalsView(
   first?: string,
 ): Promise<number> {
   const { io } = call;
-  /** The team of each request, also after its end. */
-  const owners = new Map<string, OpenTeam>();
-  const ownerOf = (id: string): OpenTeam => owners.get(id) ?? opened[0];
+  // Messages of foreign members contain the ids: two teams may have the same one. A team may get another name.
+  const keyOf = (open: OpenTeam, id: string): string => `${opened.indexOf(open)}/${id}`;
+  const requestOf = (key: string): { readonly open: OpenTeam; readonly id: string } => {
+    const end = key.indexOf("/");
+    return { open: opened[Number(key.slice(0, end))] ?? opened[0], id: key.slice(end + 1) };
+  };
   const title = (): string => {
-    const id = view.shown?.details.id;
-    return id === undefined ? opened.map(({ ref }) => ref.team).join(", ") : ownerOf(id).ref.team;
+    const key = view.shown?.key;
+    return key === undefined ? opened.map(({ ref }) => ref.team).join(", ") : requestOf(key).open.ref.team;
   };
   assertTerminal(call);
   const signal = io.interruption();
@@ -51,23 +53,20 @@ export async function openApprovalsView(
   };
   const act: ViewActions = {
     list: async () => {
-      const lists = await Promise.all(
-        opened.map(async (open) => {
-          // The others still have requests.
-          if (opened.length > 1 && !teamExists(open.ref)) return [];
-          await openForeignRequests(open.ref, io.env);
-          const found = listApprovals(open.ref);
-          for (const { id } of found) owners.set(id, open);
-          return found;
-        }),
-      );
-      return lists.flat().sort((a, b) => a.at - b.at);
+      const found = await listInTeams(opened, io.env, (error) => {
+        view.notice = error.message;
+      });
+      return found.map(({ approval: { id, at }, open }) => ({ key: keyOf(open, id), at }));
     },
-    details: (id) => unlessClosed(() => approvalDetails(ownerOf(id).ref, id)),
-    answer: async (id, { approve, note, always }) => {
+    details: (key) => {
+      const { open, id } = requestOf(key);
+      return unlessClosed(() => approvalDetails(open.ref, id));
+    },
+    answer: async (key, { approve, note, always }) => {
+      const { open, id } = requestOf(key);
       const answer = note === undefined ? { approve } : { approve, note };
       const rules = always && { rules: [], save: undefined };
-      const given = await unlessClosed(() => giveAnswer(call, ownerOf(id), id, answer, rules));
+      const given = await unlessClosed(() => giveAnswer(call, open, id, answer, rules));
       if (given === undefined) return "It had an answer already; the first one counts.";
       return [doneLine(given.approval, approve, true), ...given.rules].join(" ");
     },
@@ -81,7 +80,7 @@ export async function openApprovalsView(
       quitting.abort();
     },
   };
-  const view = new ApprovalsView(act, first);
+  const view = new ApprovalsView(act, first === undefined ? undefined : keyOf(opened[0], first));
   const stopKeys = readKeys(view, (sequence) => io.out(sequence));
   const resized = (): void => {
     screen.forget();
@@ -116,13 +115,15 @@ function assertTerminal({ io, options }: AnyCall): void {
   });
 }
 
+/** The errors for a request that has an answer or is closed, also with its team. */
+const CLOSED: ReadonlySet<string> = new Set(["ALREADY_ANSWERED", "REQUEST_NOT_FOUND", "TEAM_NOT_FOUND"]);
+
 /** @returns undefined if the request has an answer, or is closed */
 async function unlessClosed<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
-    const isClosed =
-      error instanceof TeamError && ["ALREADY_ANSWERED", "REQUEST_NOT_FOUND"].includes(error.code);
+    const isClosed = error instanceof TeamError && CLOSED.has(error.code);
     if (isClosed) return undefined;
     throw error;
   }

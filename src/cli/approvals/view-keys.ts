@@ -10,6 +10,8 @@ export interface KeyAnswer {
 
 /** A request on the screen. */
 export interface ShownRequest {
+  /** Identifies it among the requests of all teams. */
+  readonly key: string;
   readonly details: ApprovalDetails;
   /** It has an answer, or is closed; it stays on the screen until the user leaves it. */
   readonly isClosed: boolean;

@@ -1,4 +1,3 @@
-import type { ApprovalDetails } from "../../operations/approvals/approvals.ts";
 import type { Picture } from "../../terminal/full-screen.ts";
 import { inputRows } from "../../terminal/input/input-rows.ts";
 import { asciiRow } from "../../text/ascii.ts";
@@ -9,7 +8,7 @@ import { gridText } from "../../text/terminal-text.ts";
 import { brokenRows } from "../../text/word-wrap.ts";
 import type { ApprovalsView } from "./approvals-view.ts";
 import { type RowOptions, requestRows } from "./request-rows.ts";
-import { keyWords } from "./view-keys.ts";
+import { keyWords, type ShownRequest } from "./view-keys.ts";
 
 interface PictureOptions extends RowOptions {
   readonly height: number;
@@ -23,16 +22,16 @@ const GAP = "  ";
 
 /** Creates the function that draws the view: a title, the request, and the keys in the last rows. */
 export function viewPainter(): (view: ApprovalsView, options: PictureOptions) => Picture {
-  let laid: { readonly details: ApprovalDetails; readonly key: string; readonly rows: string[] } | undefined;
+  let laid: { readonly shown: ShownRequest; readonly form: string; readonly rows: string[] } | undefined;
   let version = 0;
   return (view, options) => {
     const { shown } = view;
-    const key = `${options.width} ${options.plain} ${options.ascii}`;
+    const form = `${options.width} ${options.plain} ${options.ascii}`;
     if (shown === undefined) laid = undefined;
-    else if (laid?.details !== shown.details || laid.key !== key) {
+    else if (laid?.shown.details !== shown.details || laid.form !== form) {
       const rows = requestRows(shown.details, options);
-      if (laid?.rows.join("\n") !== rows.join("\n") || laid.details.id !== shown.details.id) version += 1;
-      laid = { details: shown.details, key, rows };
+      if (laid?.rows.join("\n") !== rows.join("\n") || laid.shown.key !== shown.key) version += 1;
+      laid = { shown, form, rows };
     }
     return picture(view, laid?.rows ?? [], String(version), options);
   };
@@ -71,8 +70,8 @@ function picture(
 function titleRow({ shown, open }: ApprovalsView, { team, plain }: PictureOptions): string {
   const styleText = styler(plain);
   if (shown === undefined) return styleText(TONE.quiet, gridText(team));
-  const { id, kind, from } = shown.details;
-  const place = open.findIndex((one) => one.id === id);
+  const { kind, from } = shown.details;
+  const place = open.findIndex(({ key }) => key === shown.key);
   const count = place === -1 ? "" : `${place + 1}/${open.length}  `;
   const title = `${kind} of ${gridText(from)}`;
   return `${count}${styleText(TONE.attention, title)}  ${styleText(TONE.quiet, gridText(team))}`;

@@ -3,18 +3,18 @@ import {
   type Approval,
   type ApprovalDetails,
   approvalDetails,
-  listApprovals,
 } from "../../operations/approvals/approvals.ts";
 import { chooseRequest } from "../../operations/approvals/choose-request.ts";
 import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
 import { defaultLine, hiddenInput, numbered } from "../../operations/approvals/request-texts.ts";
-import { type OpenTeam, openTeams } from "../../runtime/select-team.ts";
+import { openTeams } from "../../runtime/select-team.ts";
 import { line, wantsColors } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
 import { diffRows } from "../../text/diff/diff-rows.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { gridText, revealHidden, stripControls } from "../../text/terminal-text.ts";
 import { openTeamOfRequest } from "../approvals/answer-request.ts";
+import { listInTeams } from "../approvals/list-in-teams.ts";
 import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
@@ -41,22 +41,28 @@ export const command = defineCommand({
       plain: !wantsColors(io.env, io.terminal.stdout),
     };
     const { request } = args;
+    const problem = (error: Error): void => out.note(error.message);
     const opened =
       request === undefined
-        ? openTeams(io.env, options, (error) => out.note(error.message))
+        ? openTeams(io.env, options, problem)
         : ([openTeamOfRequest(io.env, options, request)] as const);
     const [{ ref }] = opened;
-    for (const open of opened) await openForeignRequests(open.ref, io.env);
+    if (request !== undefined) await openForeignRequests(ref, io.env);
+    const chosen = request && chooseRequest(ref, request);
     if (options.interactive) {
       const { openApprovalsView } = await import("../approvals/open-view.ts");
-      return openApprovalsView(call, opened, request && chooseRequest(ref, request));
+      return openApprovalsView(call, opened, chosen);
     }
-    if (request !== undefined) {
-      const approval = await approvalDetails(ref, chooseRequest(ref, request));
+    if (chosen !== undefined) {
+      const approval = await approvalDetails(ref, chosen);
       out.answer({ approval }, () => fullText(approval, sizes));
       return EXIT.done;
     }
-    const approvals = opened.flatMap((open) => withTeam(listApprovals(open.ref), open, opened.length > 1));
+    const isOfSeveral = opened.length > 1;
+    const approvals = (await listInTeams(opened, io.env, problem)).map(
+      ({ approval, open }): Approval & { readonly team?: string } =>
+        isOfSeveral ? { ...approval, team: open.ref.team } : approval,
+    );
     out.answer({ approvals }, () => {
       if (approvals.length === 0) return "Nothing waits for you.";
       const rows = approvals.map(({ id, kind, from, team, summary }) => [
@@ -73,15 +79,6 @@ export const command = defineCommand({
     return EXIT.done;
   },
 });
-
-/** Adds the team to each request in a list of several teams. */
-function withTeam(
-  approvals: readonly Approval[],
-  { ref: { team } }: OpenTeam,
-  isOneOfSeveral: boolean,
-): readonly (Approval & { readonly team?: string })[] {
-  return isOneOfSeveral ? approvals.map((one) => ({ ...one, team })) : approvals;
-}
 
 const INDENT = "  ";
 

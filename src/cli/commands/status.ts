@@ -23,8 +23,10 @@ export const command = defineCommand({
     if (options.line && !options.path) {
       const opened = openTeams(io.env, selection, (error) => out.note(error.message));
       const all = await Promise.all(opened.map((open) => teamStatus(filesContext(call, open))));
-      const broken = all.flatMap(({ tasks }) => tasks.broken ?? []);
-      for (const { tasks } of all) if (tasks.broken) out.note(brokenTasksNote(tasks.broken));
+      const broken = all.flatMap(({ tasks: { broken: ids = [] } }, i) =>
+        opened.length === 1 ? ids : ids.map((id) => `${id}@${opened[i]?.ref.team}`),
+      );
+      if (broken.length > 0) out.note(brokenTasksNote(broken));
       const text = all.map(statusLine).join(" | ");
       out.answer({ line: text, ...(broken.length > 0 && { broken }) }, () => text);
       return EXIT.done;

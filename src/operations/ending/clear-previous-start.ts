@@ -1,6 +1,7 @@
 import type { TeamMember } from "../../schema/config.ts";
 import type { StartClaim } from "../../schema/start-claim.ts";
 import { markAsRead, recordProgress, unreadMessages } from "../../team/mailbox/receive.ts";
+import { markRestarted } from "../../team/members/ending-claims.ts";
 import { readPlace } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { restoreTasks } from "../../team/tasks/unassign.ts";
@@ -29,16 +30,26 @@ export async function endPreviousStart(
  * @returns the ids of its tasks
  */
 export async function clearForRestart(ctx: OperationContext, member: TeamMember): Promise<readonly string[]> {
-  const { ref } = ctx;
   const { name } = member;
-  const place = readPlace(ref, name);
+  const place = readPlace(ctx.ref, name);
   if (place !== undefined) await closePlace(ctx, place);
+  return takeOverFromPreviousProcess(ctx, name);
+}
+
+/**
+ * Marks unread shutdown requests as read, and reassigns the tasks that the member held and that are still unassigned. Idempotent.
+ * @returns the ids of its tasks
+ */
+export async function takeOverFromPreviousProcess(
+  { ref, clock }: OperationContext,
+  name: string,
+): Promise<readonly string[]> {
   await dropShutdownRequests(ref, name);
-  return restoreTasks(ref, member, ctx.clock);
+  return restoreTasks(ref, name, await markRestarted(ref, name), clock);
 }
 
 /** Marks unread shutdown requests as read: they were meant for the previous start. */
-export async function dropShutdownRequests(ref: TeamRef, name: string): Promise<void> {
+async function dropShutdownRequests(ref: TeamRef, name: string): Promise<void> {
   const requests = (await unreadMessages(ref, name)).filter(
     ({ protocol }) => protocol?.type === "shutdown_request",
   );

@@ -1,7 +1,6 @@
 import { messageOf, TeamError } from "../../errors.ts";
 import { steadyNow } from "../../os/clock.ts";
 import { formatProtocol } from "../../protocol/messages.ts";
-import type { TeamMember } from "../../schema/config.ts";
 import type { Ending, EndingKind } from "../../schema/ending.ts";
 import { withMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME, SYSTEM_NAME, sameName } from "../../schema/names.ts";
@@ -10,7 +9,12 @@ import type { Task } from "../../schema/task.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { eventMessageId, sendMessage } from "../../team/mailbox/send.ts";
 import { sendReportsOf } from "../../team/mailbox/unsent-reports.ts";
-import { finishEnding, reclaimEnding, unfinishedEndings } from "../../team/members/ending-claims.ts";
+import {
+  finishEnding,
+  isStillEnded,
+  reclaimEnding,
+  unfinishedEndings,
+} from "../../team/members/ending-claims.ts";
 import { readPlace, readStatus, removeRun } from "../../team/records/read-records.ts";
 import { removeSessionEnv } from "../../team/records/session-env.ts";
 import { removeUnkeptLine } from "../../team/records/status-line.ts";
@@ -43,9 +47,10 @@ export async function processEnding(ctx: OperationContext, ending: Ending): Prom
   const { ref } = ctx;
   let givenUp: Failure | undefined;
   const work = async (): Promise<void> => {
-    closeRequestsOf(ref, ending.name, ending.how === "restarted" ? startOfRun(ref, ending.name) : undefined);
-    if (LEAVING_KINDS.has(ending.how)) deleteRequestsOf(ref, ending.name);
-    const freed = await unassignTasks(ref, ending);
+    const nextStart = startOfNext(ref, ending);
+    closeRequestsOf(ref, ending.name, nextStart);
+    if (LEAVING_KINDS.has(ending.how)) deleteRequestsOf(ref, ending.name, nextStart);
+    const freed = await unassignTasks(ref, ending, () => isStillEnded(ref, ending));
     let worktreeNote: string | undefined;
     const worktree = await attempt(async () => {
       if (LEAVING_KINDS.has(ending.how)) worktreeNote = await cleanUpAfterEnding(ctx, ending);
@@ -64,15 +69,12 @@ export async function processEnding(ctx: OperationContext, ending: Ending): Prom
     if (cleanUp !== undefined && ending.tries < MAX_CLEAN_UPS) throw cleanUp.error;
     givenUp = cleanUp;
   };
-  const withReport = (member: TeamMember): TeamMember => {
-    const reported = withMetadata(member, { lastReportedEnd: ending.id });
-    // A member that already runs again keeps its tasks.
-    return ending.how === "restarted" ? reported : withMetadata(reported, { tasksToRestore: ending.tasks });
-  };
   await finishEnding(ref, ending, work, (config) => ({
     ...config,
     members: config.members.map((member) =>
-      member.name === ending.name && !LEAVING_KINDS.has(ending.how) ? withReport(member) : member,
+      member.name === ending.name && !LEAVING_KINDS.has(ending.how)
+        ? withMetadata(member, { lastReportedEnd: ending.id })
+        : member,
     ),
   }));
   if (givenUp !== undefined) throw givenUp.error;
@@ -120,13 +122,20 @@ export function closeRequestsOf(ref: TeamRef, name: string, before = Number.POSI
 }
 
 /** Deletes the requests of a member that left, including answers that it will never read. */
-function deleteRequestsOf(ref: TeamRef, name: string): void {
-  for (const { id } of requestsOf(ref, name)) closeRequest(ref, id);
+function deleteRequestsOf(ref: TeamRef, name: string, before: number): void {
+  for (const { id, at } of requestsOf(ref, name)) if (at < before) closeRequest(ref, id);
 }
 
-/** Returns when the current process of a member started; no process waits for answers to older requests. */
-function startOfRun(ref: TeamRef, name: string): number {
-  return readStatus(ref, name)?.startedAt ?? 0;
+/**
+ * Returns when the next process with the name of an ended member started, in milliseconds since the epoch: requests since then are
+ * of that process. Infinity without one.
+ */
+function startOfNext(ref: TeamRef, { name, process, place }: Ending): number {
+  const status = readStatus(ref, name);
+  if (status === undefined) return Number.POSITIVE_INFINITY;
+  const isItsProcess = status.process.pid === process?.pid && status.process.procStart === process.procStart;
+  const isItsStart = place === undefined || status.instance === place.instance;
+  return isItsProcess && isItsStart ? Number.POSITIVE_INFINITY : status.startedAt;
 }
 
 async function notifyLead(ctx: OperationContext, { id, name }: Ending, message: string): Promise<void> {
@@ -182,7 +191,7 @@ const POLL_MS = 1_000;
 
 /**
  * Waits until no unfinished ending is left for this name, and reclaims endings whose process died. Gives up after 10 s, which is
- * safe: the remaining steps do not affect a later start of the same name.
+ * safe: the remaining steps change no tasks, requests or records of a later start of the same name.
  */
 export async function awaitEndingDone(ctx: OperationContext, name: string): Promise<void> {
   const open = (): readonly Ending[] =>

@@ -1,7 +1,7 @@
 import { livenessOf } from "../../os/process/identity.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import type { Ending } from "../../schema/ending.ts";
-import { readMetadata } from "../../schema/member-metadata.ts";
+import { readMetadata, withMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { claimEnding, endingId, unfinishedEndings } from "../../team/members/ending-claims.ts";
@@ -204,9 +204,9 @@ async function claimEnd(
   const tasks = [...(unfinished().get(name) ?? [])];
   return claimEnding(ctx.ref, { id, name, how, news, tasks, process: status?.process, place }, (config) => {
     const known = config.members.find((one) => one.name === name);
-    if (known === undefined || readMetadata(known, "lastReportedEnd") === id || hasKillClaim(known))
-      return undefined;
-    const members = config.members.map((one) => (one === known ? { ...one, isActive: false } : one));
-    return { ...config, members };
+    // A person may have restarted it in its pane since its status was read.
+    if (known === undefined || unnoticedEnd(ctx, known)?.id !== id || hasKillClaim(known)) return undefined;
+    const next = withMetadata({ ...known, isActive: false }, { tasksToRestore: tasks });
+    return { ...config, members: config.members.map((one) => (one === known ? next : one)) };
   });
 }

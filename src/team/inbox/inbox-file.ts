@@ -9,7 +9,7 @@ import type { EndUpdate, FileUpdate, Offer, Update } from "../../store/update-fi
 import { updateTeamFile } from "../config/team-lock.ts";
 import { readCached, type TeamRef } from "../ref.ts";
 import { appendedTo } from "./inbox-end.ts";
-import { messageKey, parseEntries, readEntry, recoverEntries, withTime } from "./inbox-format.ts";
+import { isMessage, messageKey, parseEntries, readEntry, recoverEntries, withTime } from "./inbox-format.ts";
 import { isJournalled, restoreFromJournal } from "./inbox-recovery.ts";
 import { appendJournal, journalled, statesOf } from "./journal.ts";
 import { dropSettledCopies, keepBadEntries } from "./original-copies.ts";
@@ -19,7 +19,7 @@ export type Warn = (sentence: string) => void;
 
 interface ChangeOptions {
   readonly warn?: Warn | undefined;
-  /** Called once the new entries are in the file, before another process has the lock. */
+  /** Called once the new entries are in the file, before another process has the lock; `warn` is called after it. */
   readonly written?: () => void;
   /** Called once another process can change the inbox; the new entries may not be synced yet. */
   readonly visible?: () => void;
@@ -34,7 +34,8 @@ const LARGE = 64 * 1024;
 
 /**
  * Changes an inbox under its lock. A broken file (not one in the middle of a write) is repaired first: whole entries are
- * kept, the others restored from the journal, and the original is copied aside.
+ * kept, the others restored from the journal, and the original is copied aside. A message without a time gets that of the file,
+ * which changes with each write.
  * @param change gets the raw entries, also unreadable ones, and returns their replacement; undefined means no change. It may
  *   run more than once, so it has no effect that must not be repeated. It also makes the changes that wait (see `Offer`).
  */
@@ -46,13 +47,18 @@ export function changeInbox(
 ): Promise<void> {
   const path = ref.paths.inbox(agent);
   const update: Update<void> = (text, isLocked, waiting) => {
+    const repairs: string[] = [];
     const { entries, broken } = load(ref, agent, text, isLocked);
     if (broken !== undefined && (broken.trim() !== "" || entries.length > 0)) {
-      keepOriginal(ref, agent, entries, warn);
+      repairs.push(keepOriginal(ref, agent, entries));
     }
+    const report = (): void => {
+      written?.();
+      for (const repair of repairs) warn?.(repair);
+    };
     const plan = (all: readonly unknown[], isRepaired: boolean): FileUpdate<void> => {
       const next = change(all, waiting) ?? (isRepaired ? all : undefined);
-      return { value: undefined, content: next && formatJson(next), written };
+      return { value: undefined, content: next && formatJson(timed(ref, agent, next)), written: report };
     };
     try {
       return plan(entries, broken !== undefined);
@@ -60,7 +66,7 @@ export function changeInbox(
       // An entry is nested deeper than the engine can write. It stays in the original only.
       if (!isLocked || !(error instanceof RangeError)) throw error;
       const writable = entries.filter((entry) => isShallow(entry, MAX_DEPTH));
-      keepOriginal(ref, agent, writable, warn);
+      repairs.push(keepOriginal(ref, agent, writable));
       return plan(writable, true);
     }
   };
@@ -134,21 +140,23 @@ export function peekInbox(ref: TeamRef, agent: string): InboxMessage[] {
  * Gives messages without a time that of the file, and quarantines unreadable entries: they cause one warning and block nothing.
  */
 export function settleEntries(ref: TeamRef, agent: string, warn?: Warn): Promise<void> {
+  const kept = new Set<string>();
+  let report = (): void => undefined;
   return changeInbox(
     ref,
     agent,
-    (raw) => {
-      const entries = timed(ref, agent, raw);
-      const isBad = entries.map((entry) => readEntry(entry) === undefined);
-      const bad = entries.filter((_, at) => isBad[at]);
-      if (bad.length === 0) return entries.every((entry, at) => entry === raw[at]) ? undefined : entries;
-      const aside = keepBadEntries(ref, agent, bad);
+    (entries) => {
+      if (entries.every((entry) => readEntry(entry) !== undefined)) return undefined;
+      const bad = entries.filter((entry) => !isMessage(entry));
+      const aside = keepBadEntries(ref, agent, bad, kept);
       const them = bad.length === 1 ? "1 entry" : `${bad.length} entries`;
       const moved = bad.length === 1 ? "it was" : "they were";
-      warn?.(`${them} in ${agent}'s inbox cannot be read; ${moved} moved to ${aside}.`);
-      return entries.filter((_, at) => !isBad[at]);
+      report = () => {
+        if (bad.length > 0) warn?.(`${them} in ${agent}'s inbox cannot be read; ${moved} moved to ${aside}.`);
+      };
+      return entries.filter(isMessage);
     },
-    { warn },
+    { warn, written: () => report() },
   );
 }
 
@@ -158,9 +166,10 @@ export function settleEntries(ref: TeamRef, agent: string, warn?: Warn): Promise
  */
 export async function resetInbox(ref: TeamRef, agent: string): Promise<void> {
   if (fileSize(ref.paths.inbox(agent)) === undefined) return;
+  const kept = new Set<string>();
   await changeInbox(ref, agent, (entries) => {
     if (entries.length === 0) return undefined;
-    journalEntries(ref, agent, entries);
+    journalEntries(ref, agent, entries, kept);
     return [];
   });
 }
@@ -169,21 +178,22 @@ export async function resetInbox(ref: TeamRef, agent: string): Promise<void> {
 export async function dropInbox(ref: TeamRef, agent: string): Promise<void> {
   const path = ref.paths.inbox(agent);
   if (fileSize(path) === undefined) return;
+  const kept = new Set<string>();
   const whileLocked = (held: Held): void => {
     const { entries, broken } = load(ref, agent, readText(path), true);
     if (broken !== undefined && broken.trim() !== "") copyAside(path);
-    journalEntries(ref, agent, entries);
+    journalEntries(ref, agent, entries, kept);
     held.assertOwned();
     removeFile(path);
   };
   await updateTeamFile(ref, path, { whileLocked });
 }
 
-function journalEntries(ref: TeamRef, agent: string, raw: readonly unknown[]): void {
+function journalEntries(ref: TeamRef, agent: string, raw: readonly unknown[], kept: Set<string>): void {
   const entries = timed(ref, agent, raw);
   const messages = entries.flatMap((entry) => readEntry(entry) ?? []);
   const bad = entries.filter((entry) => readEntry(entry) === undefined);
-  if (bad.length > 0) keepBadEntries(ref, agent, bad);
+  keepBadEntries(ref, agent, bad, kept);
   const consumed = messages.filter(({ read }) => read);
   const known = journalled(ref, agent, consumed.map(messageKey));
   const at = systemClock.now();
@@ -208,6 +218,7 @@ function load(ref: TeamRef, agent: string, first: string | undefined, isLocked: 
   if (!isLocked) {
     // A writer may be in the middle of a write. Waits for it here, since other programs wait only briefly for the shared lock.
     readWhole(ref, agent);
+    // Makes the caller try again under the shared lock.
     throw new Error(`${path} was not an array a moment ago.`);
   }
   // A writer without a lock may have begun meanwhile.
@@ -218,13 +229,13 @@ function load(ref: TeamRef, agent: string, first: string | undefined, isLocked: 
   return { entries: restoreFromJournal(ref, agent, recoverEntries(broken)), broken };
 }
 
-/** Copies the file aside, byte for byte, since a truncated one may not be text. */
-function keepOriginal(ref: TeamRef, agent: string, saved: readonly unknown[], warn: Warn | undefined): void {
+/** Copies the file aside, byte for byte, since a truncated one may not be text. @returns a sentence that reports the repair */
+function keepOriginal(ref: TeamRef, agent: string, saved: readonly unknown[]): string {
   const path = ref.paths.inbox(agent);
   const original = copyAside(path);
   dropSettledCopies(ref, agent, saved);
   const kept = saved.length === 1 ? "1 message was" : `${saved.length} messages were`;
-  warn?.(`${path} was broken: ${kept} recovered from it and from the journal; the original is ${original}.`);
+  return `${path} was broken: ${kept} recovered from it and from the journal; the original is ${original}.`;
 }
 
 /**

@@ -13,6 +13,7 @@ import {
 import { messageKey, readEntry } from "../inbox/inbox-format.ts";
 import { isJournalled } from "../inbox/inbox-recovery.ts";
 import { appendJournal, journalled } from "../inbox/journal.ts";
+import { hasBadEntries } from "../inbox/original-copies.ts";
 import type { TeamRef } from "../ref.ts";
 import { withLastWords } from "./last-words.ts";
 import { reportRepairs } from "./send.ts";
@@ -27,7 +28,8 @@ export interface InboxEntry {
 
 /**
  * Returns the unread messages of an agent, oldest first. Repairs a broken file, and quarantines unreadable entries; the lead, the
- * event log and `warn` are notified of both. The recipient must handle each key only once.
+ * event log and `warn` are notified of both, but only `warn` while a list of earlier unreadable entries is there. The recipient must
+ * handle each key only once.
  */
 export async function unreadMessages(
   ref: TeamRef,
@@ -43,7 +45,8 @@ export async function unreadMessages(
   }
   let messages = entries.flatMap((entry) => readEntry(entry) ?? []);
   if (messages.length < entries.length) {
-    await settleEntries(ref, agent, warn);
+    // Only the first is reported to all: a program that adds such entries regularly would fill the lead's inbox.
+    await settleEntries(ref, agent, hasBadEntries(ref, agent) ? options.warn : warn);
     messages = readInbox(ref, agent)?.flatMap((entry) => readEntry(entry) ?? []) ?? messages;
   }
   await reportRepairs(ref, agent, repairs, options.warn);

@@ -2,12 +2,12 @@ import { messageOf } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
 import { livenessOf, ownIdentity } from "../../os/process/identity.ts";
 import type { TeamConfig } from "../../schema/config.ts";
-import type { Ending } from "../../schema/ending.ts";
+import type { Ending, EndingKind } from "../../schema/ending.ts";
 import type { EventSubject } from "../../schema/event.ts";
 import { readMetadata, withMetadata } from "../../schema/member-metadata.ts";
 import type { StatusRecord } from "../../schema/status.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
-import { updateTeam } from "../config/config.ts";
+import { readTeam, updateTeam } from "../config/config.ts";
 import type { TeamRef } from "../ref.ts";
 import { eventSubject } from "./members.ts";
 
@@ -106,6 +106,36 @@ async function record(
     forget();
     throw error;
   }
+}
+
+/** The endings after which a member stays in the team, and may run again. */
+const STAYING_KINDS: ReadonlySet<EndingKind> = new Set(["crashed", "exited"]);
+
+/**
+ * Records that a member runs again, or is about to: from now on, its unfinished endings unassign none of its tasks. Idempotent.
+ * @returns the ids of the tasks that it owned when it ended
+ */
+export async function markRestarted(ref: TeamRef, name: string): Promise<readonly string[]> {
+  let tasks: readonly string[] = [];
+  await updateTeam(ref, (config) => {
+    const member = config.members.find((one) => one.name === name);
+    tasks = (member && readMetadata(member, "tasksToRestore")) ?? [];
+    const isItsEnd = (one: Ending): boolean => one.name === name && STAYING_KINDS.has(one.how);
+    const endings = unfinishedEndings(config);
+    if (!endings.some(isItsEnd)) return undefined;
+    return withEndings(
+      config,
+      endings.map((one) => (isItsEnd(one) ? { ...one, how: "restarted", tasks: [] } : one)),
+    );
+  });
+  return tasks;
+}
+
+/** Whether the ending is unfinished, and its member neither runs again nor has a successor with its name. */
+export function isStillEnded(ref: TeamRef, { id, name, how }: Ending): boolean {
+  const config = readTeam(ref);
+  const isOpen = unfinishedEndings(config).some((one) => one.id === id && one.how === how);
+  return isOpen && (STAYING_KINDS.has(how) || !config.members.some((one) => one.name === name));
 }
 
 /**

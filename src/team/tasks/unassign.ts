@@ -1,6 +1,4 @@
 import type { Clock } from "../../os/clock.ts";
-import type { TeamMember } from "../../schema/config.ts";
-import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import type { Task } from "../../schema/task.ts";
@@ -27,6 +25,7 @@ export function unfinishedTasks(ref: TeamRef): ReadonlyMap<string, readonly stri
  * Unassigns an ended agent's unfinished tasks: pending, without an owner. Idempotent.
  * @param ended.tasks ids of its unfinished tasks when its end was noticed
  * @param ended.process its process; a task leased to another living process of the same name stays assigned
+ * @param isStillEnded whether it has not been started again meanwhile; called under each task's lock
  * @returns the tasks among them that have no owner afterwards
  */
 export async function unassignTasks(
@@ -36,6 +35,7 @@ export async function unassignTasks(
     readonly tasks: readonly string[];
     readonly process?: ProcessIdentity | undefined;
   },
+  isStillEnded: () => boolean = () => true,
 ): Promise<Task[]> {
   const isHeldByEnded = (task: Task): boolean =>
     task.status !== "completed" &&
@@ -46,7 +46,7 @@ export async function unassignTasks(
     // Deleted or unreadable tasks cannot be unassigned.
     if (readableTask(ref, id) === undefined) continue;
     const task = await changeTask(ref, id, (current) => {
-      if (!isHeldByEnded(current)) return undefined;
+      if (!isHeldByEnded(current) || !isStillEnded()) return undefined;
       const { owner: _ended, ...rest } = current;
       return withoutLease({ ...rest, status: "pending" });
     });
@@ -56,18 +56,18 @@ export async function unassignTasks(
 }
 
 /**
- * Reassigns the tasks that a member held when it ended, and that are still unassigned. It gets a notification for each, as for every
+ * Reassigns the tasks that a member owned when it ended, and that are still unassigned. It gets a notification for each, as for every
  * assignment, and continues with them. Idempotent.
  * @returns the ids of its tasks
  */
 export async function restoreTasks(
   ref: TeamRef,
-  member: TeamMember,
+  name: string,
+  ids: readonly string[],
   clock: Clock,
 ): Promise<readonly string[]> {
-  const { name } = member;
   const restored: string[] = [];
-  for (const id of readMetadata(member, "tasksToRestore") ?? []) {
+  for (const id of ids) {
     if (readableTask(ref, id) === undefined) continue;
     const task = await changeTask(ref, id, (current) =>
       current.status === "pending" && ownerName(current) === undefined

@@ -69,6 +69,28 @@ describe("approvals -i", () => {
     expect(await person.code()).toBe(0);
   });
 
+  it("answers the shown request if another team has a newer one with the same id, also after that team's end", async () => {
+    const { t, teams, view, ask, answer } = await team();
+    await teams(["create", "second"]);
+    const second = teamRef({ root: t.root, runtime: join(t.runtime, "teams") }, "second");
+    ask("same", "permission", "from the first");
+    const person = view();
+    await person.sees(/permission of team-lead +crew[\s\S]*from the first/);
+    const later = { kind: "permission", from: "team-lead", summary: "from the second", payload: {} } as const;
+    openRequest(second, { ...later, id: "same", at: 1_718_000_000_500 });
+    await person.sees("1/2");
+    expect(person.screen()).toMatch(/team-lead +crew[\s\S]*from the first/);
+    await answers(person, "y", () => answer("same"));
+    expect(existsSync(second.paths.request("same").answer)).toBe(false);
+    await person.sees(/permission of team-lead +second[\s\S]*from the second/);
+    expect((await teams(["delete", "second", "--force"])).code).toBe(0);
+    await person.sees("Already answered, or withdrawn.");
+    ask("next", "permission", "a further one");
+    await answers(person, "Tab", () => person.screen().includes("a further one"));
+    person.type("q");
+    expect(await person.code()).toBe(0);
+  });
+
   it("answers one request after the other by a key, with a note", async () => {
     const { t, teams, view } = await team();
     const turns = [{ tools: [bash("touch first")] }, { tools: [bash("touch second")] }, { say: "Done." }];

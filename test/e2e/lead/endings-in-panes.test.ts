@@ -13,6 +13,7 @@ import { hasEnvEntry, processTable, signalProcess } from "../../../src/os/proces
 import { formatProtocol } from "../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
+import { readTeam } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { livenessOfAgent, readExit, readPlace, readStatus } from "../../../src/team/records/read-records.ts";
@@ -20,6 +21,8 @@ import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { hasLeaseLapsed } from "../../../src/team/tasks/lease.ts";
 import { createTask, getTask } from "../../../src/team/tasks/tasks.ts";
 import { leaves, leftoversOf, nothing } from "../../support/assertions/leftovers.ts";
+import { failingRenames } from "../../support/files/failing-renames.ts";
+import { makeDue } from "../../support/team/due-endings.ts";
 import { type LedTeam, ledTeam } from "../../support/team/led-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
@@ -111,6 +114,28 @@ describe("a crashed agent that a user restarted in its pane", () => {
     await again("dev");
     expect(await reconcile(ctx)).toMatchObject([{ how: "restarted", exit: { signal: "SIGINT" } }]);
     expect((await news())[2]).toMatch(/^dev ended \(SIGINT\) and was restarted in its pane\./);
+  });
+});
+
+describe("a restart in the pane", () => {
+  it("restores the tasks while the crash is not fully processed, and a later try leaves them alone", async () => {
+    const { ref, ctx, crash, again, news, screen } = await inPanes({}, { name: "dev" });
+    await createTask(ref, { subject: "count" });
+    await claimTask(ref, "dev", "1");
+    const inbox = ref.paths.inbox(LEAD_NAME);
+    const restore = failingRenames((_from, to) => to === inbox);
+    await crash("dev", "SIGABRT");
+    await expect(reconcile(ctx)).rejects.toThrow(inbox);
+    expect(getTask(ref, "1").owner).toBeUndefined();
+    await again("dev");
+    await eventually("the note", () => screen("dev").includes("has its tasks again: #1"));
+    expect(getTask(ref, "1")).toMatchObject({ owner: "dev", status: "pending" });
+    restore();
+    await makeDue(ref);
+    expect(await reconcile(ctx)).toMatchObject([{ how: "restarted", exit: { signal: "SIGABRT" } }]);
+    expect(await news()).toEqual([expect.stringMatching(/^dev crashed \(SIGABRT\)\./)]);
+    expect(getTask(ref, "1")).toMatchObject({ owner: "dev", status: "pending" });
+    expect(readTeam(ref).members[1]?.metadata).not.toHaveProperty("_held");
   });
 });
 

@@ -1,4 +1,4 @@
-import { readFileSync, symlinkSync } from "node:fs";
+import { readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
@@ -26,10 +26,10 @@ async function askedBy(peer: object) {
 }
 
 describe("the requests of several teams", () => {
-  it("are listed together if no team is selected, each with its team, and answered by their ids", async () => {
+  it("are listed oldest first if no team is selected, each with its team, and answered by their ids", async () => {
     const cli = cliIn();
     const home = { root: cli.root, runtime: join(cli.directory, "runtime", "teams") };
-    for (const [at, team] of ["one", "two"].entries()) {
+    for (const [at, team] of ["two", "one"].entries()) {
       await cli(["create", team]);
       await addMembers(teamRef(home, team), [{ name: "ada", cwd: cli.directory }]);
       const asked = { kind: "question", from: "ada", summary: `Which of ${team}?`, payload: {}, at } as const;
@@ -37,13 +37,26 @@ describe("the requests of several teams", () => {
     }
     const { approvals } = (await cli(["approvals", "--json"])).json<{ approvals: object[] }>();
     expect(approvals).toMatchObject([
-      { id: "ask-one", from: "ada", team: "one" },
       { id: "ask-two", from: "ada", team: "two" },
+      { id: "ask-one", from: "ada", team: "one" },
     ]);
-    expect((await cli(["approvals"])).out).toMatch(/ask-one .*ada@one[\s\S]*ask-two .*ada@two/);
+    expect((await cli(["approvals"])).out).toMatch(/ask-two .*ada@two[\s\S]*ask-one .*ada@one/);
     expect((await cli(["approve", "ask-two", "--note", "both"])).code).toBe(0);
     const left = (await cli(["approvals", "--team", "one", "--json"])).json<{ approvals: object[] }>();
     expect(left.approvals).toEqual([expect.not.objectContaining({ team: "one" })]);
+  });
+
+  it("are listed without those of a team whose requests cannot be opened, which is named", async () => {
+    const cli = await askedBy({ tool_name: "Bash", input: { command: "npm test" } });
+    await cli(["create", "other"]);
+    const other = teamRef({ root: cli.root, runtime: join(cli.directory, "runtime", "teams") }, "other");
+    openRequest(other, { id: "ask-1", kind: "question", from: "ada", summary: "Which?", payload: {}, at: 1 });
+    const { requests } = teamRef(other.home, "crew").paths;
+    rmSync(requests, { recursive: true, force: true });
+    symlinkSync("requests", requests);
+    const list = await cli(["approvals", "--json"]);
+    expect(list.json<{ approvals: object[] }>().approvals).toMatchObject([{ id: "ask-1", team: "other" }]);
+    expect((await cli(["approvals"])).err).toContain(requests);
   });
 });
 

@@ -337,6 +337,10 @@ describe("a task file that cannot be read", () => {
       expect((await teams([...words, "--json"])).json()).toMatchObject({ broken: ["3"] });
     }
     expect((await teams(["status"])).out).toContain("Task #3 cannot be read");
+    await teams(["create", "site"]);
+    expect((await teams(["status", "--line"])).err).toContain("Task #3@review cannot be read");
+    expect((await teams(["status", "--line", "--json"])).json()).toMatchObject({ broken: ["3@review"] });
+    await teams(["delete", "site", "--force"]);
     expect((await teams(["status", "--json"])).json()).toMatchObject({
       tasks: { completed: 1, broken: ["3"] },
     });

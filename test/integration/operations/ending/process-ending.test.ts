@@ -3,19 +3,18 @@ import { once } from "node:events";
 import { existsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { clearForRestart } from "../../../../src/operations/ending/clear-previous-start.ts";
 import { removeEndedMember } from "../../../../src/operations/ending/remove-member.ts";
 import { teamStatus } from "../../../../src/operations/status.ts";
 import { reconcile } from "../../../../src/operations/supervision/reconcile.ts";
 import { identityOf, ownIdentity } from "../../../../src/os/process/identity.ts";
 import type { Ending } from "../../../../src/schema/ending.ts";
-import { withMetadata } from "../../../../src/schema/member-metadata.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { ProcessIdentity } from "../../../../src/schema/process-identity.ts";
 import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
 import { createTeamFiles } from "../../../../src/team/config/create-files.ts";
 import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
-import { unfinishedEndings } from "../../../../src/team/members/ending-claims.ts";
-import { addMembers, moveToFormer, patchMember } from "../../../../src/team/members/members.ts";
+import { addMembers, findMember, moveToFormer, patchMember } from "../../../../src/team/members/members.ts";
 import { writePlace } from "../../../../src/team/records/read-records.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
@@ -24,6 +23,7 @@ import { changeTask, createTask, getTask } from "../../../../src/team/tasks/task
 import { failingRenames } from "../../../support/files/failing-renames.ts";
 import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
 import { script } from "../../../support/processes/script-process.ts";
+import { makeDue } from "../../../support/team/due-endings.ts";
 import { closedPlaces, lookingContext } from "../../../support/team/reconcile-context.ts";
 import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
 import { testHome } from "../../../support/team/test-team.ts";
@@ -184,14 +184,6 @@ function stopClock(): void {
   onTestFinished(() => spy.mockRestore());
 }
 
-/** Makes the failed endings of this process due, as if the pause before the next try was over. */
-async function makeDue(ref: TeamRef): Promise<void> {
-  await updateTeam(ref, (config) => {
-    const endings = unfinishedEndings(config);
-    return withMetadata(config, { endings: endings.map((one) => ({ ...one, at: one.at - 60_000 })) });
-  });
-}
-
 it("reconcile › gives up a pane that cannot be closed, after it has notified the lead and processed the other endings", async () => {
   const ref = await teamWithEnded(undefined, true);
   await addMembers(ref, [{ name: "ada", cwd: "/" }]);
@@ -251,4 +243,69 @@ it("reconcile › notifies the lead of an end whose worktree cannot be examined"
   expect(await read()).toEqual([
     expect.stringMatching(/^dev has shut down.*\nIts worktree \S+ could not be checked or removed: ELOOP/),
   ]);
+});
+
+/** The dev of {@link teamWithEnded} and its tasks #1 and #2, after a try that could not notify the lead. */
+async function halfProcessed(agreed = false): Promise<{ ref: TeamRef; retry: () => Promise<unknown> }> {
+  const ref = await teamWithEnded(undefined, agreed);
+  const inbox = ref.paths.inbox(LEAD_NAME);
+  const restore = failingRenames((_from, to) => to === inbox);
+  await expect(reconcile(lookingContext(ref))).rejects.toThrow(inbox);
+  expect(ownersIn(ref)).toEqual([undefined, undefined]);
+  restore();
+  const retry = async (): Promise<unknown> => {
+    await makeDue(ref);
+    return reconcile(lookingContext(ref));
+  };
+  return { ref, retry };
+}
+
+function ownersIn(ref: TeamRef): unknown[] {
+  return ["1", "2"].map((id) => getTask(ref, id).owner);
+}
+
+/** Records this process as the present one of dev, with a permission request. */
+function startAgain(ref: TeamRef, instance: string): void {
+  const startedAt = Date.now();
+  writeStatus(ref, "dev", statusOf({ process: ownIdentity(), instance, state: "running", startedAt }));
+  const asked = { kind: "permission", from: "dev", summary: "Bash", payload: {}, at: startedAt } as const;
+  openRequest(ref, { ...asked, id: "permission-1@dev" });
+}
+
+describe("a member that runs again before its end is fully processed", () => {
+  it("keeps its restored tasks and its requests when the end is tried again", async () => {
+    const { ref, retry } = await halfProcessed();
+    expect(await clearForRestart(lookingContext(ref), findMember(readTeam(ref), "dev"))).toEqual(["1", "2"]);
+    startAgain(ref, INSTANCE);
+    expect(await retry()).toMatchObject([{ name: "dev", how: "restarted" }]);
+    expect(ownersIn(ref)).toEqual(["dev", "dev"]);
+    expect(listRequests(ref)).toMatchObject([{ id: "permission-1@dev" }]);
+  });
+
+  it("keeps its tasks and its requests if it has only the name of the member that left", async () => {
+    const { ref, retry } = await halfProcessed(true);
+    await addMembers(ref, [{ name: "dev", cwd: "/" }]);
+    await changeTask(ref, "1", (task) => ({ ...task, owner: "dev" }));
+    startAgain(ref, "5f0e2a6e-0000-4000-8000-00000000000e");
+    expect(await retry()).toMatchObject([{ name: "dev", how: "shutdown" }]);
+    expect(ownersIn(ref)).toEqual(["dev", undefined]);
+    expect(listRequests(ref)).toMatchObject([{ id: "permission-1@dev" }]);
+  });
+
+  it("keeps its tasks when it starts while another process is about to claim its end", async () => {
+    const ref = await teamWithEnded();
+    let isStarted = false;
+    // The tasks are read after the status, and before the config is locked.
+    const get = <T>(path: string, read: () => T): T => {
+      if (path.startsWith(ref.paths.tasks) && !isStarted) {
+        isStarted = true;
+        startAgain(ref, INSTANCE);
+      }
+      return read();
+    };
+    const readCache = { get, has: existsSync };
+    expect(await reconcile(lookingContext({ ...ref, readCache }))).toEqual([]);
+    expect(isStarted).toBe(true);
+    expect(ownersIn(ref)).toEqual(["dev", "dev"]);
+  });
 });

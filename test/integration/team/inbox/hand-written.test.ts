@@ -1,4 +1,14 @@
-import { existsSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { checkTeams } from "../../../../src/doctor/check-teams.ts";
@@ -8,7 +18,7 @@ import { type TeamEvent, teamEvent } from "../../../../src/schema/event.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import { readJsonLines } from "../../../../src/store/jsonl.ts";
 import { readJournal } from "../../../../src/team/inbox/journal.ts";
-import { history } from "../../../../src/team/mailbox/history.ts";
+import { history, openMailFeed } from "../../../../src/team/mailbox/history.ts";
 import { markAsRead, unreadCount, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { removeMember } from "../../../../src/team/members/members.ts";
@@ -42,6 +52,36 @@ test("a message without a time › counts as sent when its file was written, and
   await markAsRead(ref, "ada", [only?.key ?? ""]);
   expect(await unreadMessages(ref, "ada")).toEqual([]);
   expect(existsSync(join(ref.paths.inboxes, "ada.bad.jsonl"))).toBe(false);
+});
+
+test("a message without a time › keeps its id, and is followed once, while others write to the inbox", async () => {
+  const ref = await testTeam(["ada"]);
+  const path = ref.paths.inbox("ada");
+  writeFileSync(path, BY_HAND);
+  const written = new Date("2026-01-02T03:04:05.000Z");
+  utimesSync(path, written, written);
+  const feed = openMailFeed(ref, "ada", {});
+  const followed = feed.poll();
+  const [before] = await history(ref, "ada");
+  for (const text of ["a", "b"]) {
+    await sendMessage(ref, { from: LEAD_NAME, to: "ada", text });
+    followed.push(...feed.poll());
+  }
+  expect(followed.map(({ text }) => text)).toEqual(["do the work", "a", "b"]);
+  expect((await history(ref, "ada")).map(({ text }) => text)).toEqual(["do the work", "a", "b"]);
+  expect((await unreadMessages(ref, "ada"))[0]?.key).toBe(before?.id);
+});
+
+test("a message without a time › prevents no removal of old copies of a broken inbox", async () => {
+  const ref = await testTeam(["ada"]);
+  const path = ref.paths.inbox("ada");
+  for (let at = 1; at <= 21; at += 1)
+    writeFileSync(`${path}.broken-${at}`, `[{"from":"user","text":"${at < 3 ? "do the work" : at}"},`);
+  writeFileSync(path, BY_HAND.slice(0, -1));
+  await unreadMessages(ref, "ada");
+  const copies = readdirSync(ref.paths.inboxes).filter((name) => name.includes(".broken-"));
+  expect(copies).toHaveLength(20);
+  expect(copies).not.toContain("ada.json.broken-1");
 });
 
 test("a message without a time › is also found without the brackets of a list", async () => {
@@ -84,11 +124,44 @@ test("an entry that is no message › is reported in the pane, to the lead, in e
   expect(repairsIn(ref)).toMatchObject([{ agentId: "dev@crew", what: "repaired", owner: "dev" }]);
   const { problems } = await teamStatus(lookingContext(ref));
   const notice = expect.stringMatching(
-    /^Entries of dev's inbox are no messages, and were moved to .*dev\.bad\.jsonl/,
+    /^Entries of dev's inbox are not messages, and were moved to .*dev\.bad\.jsonl\. Send again /,
   );
   expect(problems).toEqual([notice]);
   const findings = await checkTeams(ref.home, { fix: false, only: undefined });
-  expect(findings.map(({ text }) => text)).toContainEqual(notice);
+  expect(findings.map(({ text, remedy }) => `${text} ${remedy}`)).toContainEqual(notice);
+});
+
+test("an entry that is no message › is moved and reported once when another program writes meanwhile", async () => {
+  const ref = await testTeam(["dev"]);
+  const path = ref.paths.inbox("dev");
+  const list = join(ref.paths.inboxes, "dev.bad.jsonl");
+  writeFileSync(path, '[{"to":"dev"}]');
+  mkdirSync(`${path}.lock`);
+  const shown: string[] = [];
+  const read = unreadMessages(ref, "dev", { warn: (repair) => void shown.push(repair) });
+  await eventually("the first try", () => existsSync(list));
+  writeFileSync(path, '[{"to":"dev"},{"to":"all"}]');
+  rmdirSync(`${path}.lock`);
+  expect(await read).toEqual([]);
+  expect(shown).toEqual([`2 entries in dev's inbox cannot be read; they were moved to ${list}.`]);
+  const moved = readFileSync(list, "utf8").trimEnd().split("\n");
+  expect(moved.map((line) => JSON.parse(line).entry)).toEqual([{ to: "dev" }, { to: "all" }]);
+});
+
+test("an entry that is no message › is told to the lead only if the list of such entries is new", async () => {
+  const ref = await testTeam(["dev"]);
+  const shown: string[] = [];
+  const warn = (repair: string) => void shown.push(repair);
+  const beat = async () => {
+    writeFileSync(ref.paths.inbox("dev"), '[{"from":"peer","kind":"heartbeat"}]');
+    await unreadMessages(ref, "dev", { warn });
+  };
+  const told = async () => (await history(ref, LEAD_NAME, { all: true })).length;
+  for (let beats = 0; beats < 3; beats += 1) await beat();
+  expect([shown.length, await told(), repairsIn(ref).length]).toEqual([3, 1, 1]);
+  rmSync(join(ref.paths.inboxes, "dev.bad.jsonl"));
+  await beat();
+  expect([shown.length, await told(), repairsIn(ref).length]).toEqual([4, 2, 2]);
 });
 
 test("a broken inbox › is reported once by messages that are written together, and by the mark of its reader", async () => {

@@ -15,7 +15,7 @@ async function view(requests: ApprovalDetails[], { width = 60, height = 20, asci
   const given: unknown[] = [];
   const paint = viewPainter();
   const act: ViewActions = {
-    list: async () => requests,
+    list: async () => requests.map(({ id, at }) => ({ key: id, at })),
     details: async (id) => requests.find((one) => one.id === id),
     answer: async (id, answer) => {
       given.push([id, answer]);
