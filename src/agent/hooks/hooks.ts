@@ -111,19 +111,24 @@ export class Hooks {
     const { cwd, onRan, onNotice } = this.#options;
     const startedAt = steadyNow();
     const output = { stdout: new OutputHead(), stderr: new OutputHead() };
+    let given = this.#options.env;
     const end = await this.#start(event, command).then(
-      ({ file, args, env }) =>
-        runCommandGroup(file, args, {
+      ({ file, args, env }) => {
+        // A sandbox passes the variables of the loader as arguments.
+        given = { ...given, ...env };
+        return runCommandGroup(file, args, {
           ...{ cwd, env, input, timeoutMs, signal },
           onOutput: (stream, bytes) => output[stream].add(bytes),
-        }),
+        });
+      },
       (error: unknown) => notStarted(messageOf(error)),
     );
     const redacted = (head: OutputHead): string => redactText(head.text, this.#secrets);
     const { isTruncated } = output.stdout;
     const [stdout, stderr] = [redacted(output.stdout), redacted(output.stderr)];
     const result = hookResult({ ...end, stdout, stderr, isTruncated });
-    for (const problem of (await this.#variablesFor(event)?.keep(command)) ?? []) onNotice(event, problem);
+    for (const problem of (await this.#variablesFor(event)?.keep(command, given)) ?? [])
+      onNotice(event, problem);
     onRan?.(event, result.kind, Math.round(steadyNow() - startedAt));
     return result;
   }

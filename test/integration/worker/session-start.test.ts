@@ -149,7 +149,7 @@ describe("SessionStart hook", () => {
     expect(read).toEqual([expect.stringMatching(/^1\ndev@/)]);
     expect(notices(dev)).toEqual([
       "hook SessionStart: only assignments count in CLAUDE_ENV_FILE; left out: touch ran (and 1 more)",
-      "hook SessionStart: must not be set for an agent's commands, and is left out: IFS, TEAMS_AGENT",
+      "hook SessionStart: left out, since hooks must not set it for an agent's commands: IFS, TEAMS_AGENT",
     ]);
   });
 
@@ -273,6 +273,25 @@ describe("SessionStart hook", () => {
     await end;
     expect(await sectionAfter(3)).toMatch(/^the conventions\nthe start\nrun [23]$/);
   });
+
+  test.each([["sh"], ["bash"]])(
+    "may add all variables of its own environment as %s prints them, without a notice",
+    async (shell) => {
+      const {
+        results: read,
+        dev,
+        files,
+      } = await resultsOf(
+        starting(`cd / && cd - > /dev/null && ${shell} -c 'A=1; export A; export -p' > "$CLAUDE_ENV_FILE"`),
+        ['echo "$A"'],
+        {
+          env: { PATH: process.env.PATH, MY_SECRET: "hunter2-hunter2", GIT_DIR: "/none", PWD: "/elsewhere" },
+        },
+      );
+      expect([read, notices(dev)]).toEqual([["1"], []]);
+      expect(files.map((file) => readFileSync(file, "utf8")).join()).not.toMatch(/hunter2|TEAMS_HOOK|PWD/);
+    },
+  );
 
   test("runs at the start of an agent that has no message yet, if the setup asks for it", async () => {
     const ref = await testTeam(["dev"]);
