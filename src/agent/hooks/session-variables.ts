@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { messageOf } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import { replaceFile } from "../../os/files/atomic-write.ts";
-import { ensureDir, entryOf, listDir, removeFile } from "../../os/files/fs.ts";
+import { entryOf, listDir, removeFile } from "../../os/files/fs.ts";
 import { readUnsized } from "../../os/files/user-files.ts";
 import { COMMAND_VARIABLE } from "../../os/process/process-tree.ts";
 import { isSecretName, redactText, secretsOf } from "../../os/redact.ts";
@@ -21,7 +21,7 @@ interface SessionHook {
 }
 
 interface SessionVariablesOptions {
-  /** The directory of the session (protocol.md section 1). */
+  /** The existing directory of the session (protocol.md section 1). */
   readonly directory: string;
   readonly env: Env;
   /** The hooks in the order in which their variables apply. */
@@ -64,7 +64,6 @@ export class SessionVariables {
   /** Creates the file of a hook if it does not exist. @returns its path, for `CLAUDE_ENV_FILE` */
   prepare(command: string): string {
     const file = this.#fileOf(command);
-    ensureDir(this.#options.directory);
     // The sandbox lets a project's hook write this file: it must be no link to another one.
     if (!isPlainFile(file)) write(file, []);
     return file;

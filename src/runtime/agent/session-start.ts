@@ -2,9 +2,10 @@ import { type Hooks, outputText } from "../../agent/hooks/hooks.ts";
 import { SessionVariables } from "../../agent/hooks/session-variables.ts";
 import { hookCommands, type SessionSource } from "../../agent/hooks/settings.ts";
 import type { Env } from "../../os/env.ts";
-import { ensureDir, entryOf } from "../../os/files/fs.ts";
+import { entryOf } from "../../os/files/fs.ts";
 import { sessionEnvPath, transcriptPath } from "../../protocol/paths.ts";
 import { currentEventSubject } from "../../team/members/members.ts";
+import { createSessionEnv } from "../../team/records/session-env.ts";
 import { isOwnHook } from "./agent-sandbox.ts";
 import type { SharedParts } from "./subagents.ts";
 
@@ -13,10 +14,9 @@ export function sessionVariables(
   { ctx, sessionId, settings }: Pick<SharedParts, "ctx" | "sessionId" | "settings">,
   env: Env,
 ): SessionVariables {
-  const directory = sessionEnvPath(ctx.home.root, sessionId);
-  ensureDir(directory);
+  createSessionEnv(ctx.home, sessionId);
   return new SessionVariables({
-    directory,
+    directory: sessionEnvPath(ctx.home.root, sessionId),
     env,
     hooks: () =>
       hookCommands(settings().hooks, "SessionStart", []).map(({ command }) => ({

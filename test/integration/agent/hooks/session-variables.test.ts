@@ -20,6 +20,7 @@ const ENV = { HOME: "/home/ada", MY_SECRET: "hunter2$hunter2", NPM_TOKEN: "sesam
 /** The variables of hooks `a` and `b`, of which `a` is the user's own. */
 function opened() {
   const directory = join(temporaryDirectory(), "session-env", "s");
+  mkdirSync(directory, { recursive: true });
   const variables = new SessionVariables({
     directory,
     env: ENV,
