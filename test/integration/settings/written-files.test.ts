@@ -12,7 +12,7 @@ import { liveSettings } from "../../../src/settings/live-settings.ts";
 import { mcpConfig } from "../../../src/settings/mcp-servers.ts";
 import { prepareRuleChange } from "../../../src/settings/save-rule.ts";
 import { loadSettings } from "../../../src/settings/settings.ts";
-import { readSettingsText } from "../../../src/settings/settings-files.ts";
+import { readSettingsText } from "../../../src/settings/settings-text.ts";
 import { readTeamFile } from "../../../src/settings/team-file/read-team-file.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { unreadCount } from "../../../src/team/mailbox/receive.ts";
