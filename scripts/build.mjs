@@ -101,7 +101,11 @@ const CHUNKS = {
     "src/text/diff/diff-text.ts",
   ],
   tasks: ["src/cli/commands/task/claim.ts", "src/cli/commands/status.ts"],
-  shared: ["src/team/mailbox/unsent-reports.ts", "src/launch/agent-environment.ts"],
+  shared: [
+    "src/team/mailbox/unsent-reports.ts",
+    "src/launch/agent-environment.ts",
+    "src/os/files/user-files.ts",
+  ],
   look: ["src/cli/watch-status.ts"],
   pane: [
     "src/runtime/pane/pane-suggestions.ts",

@@ -1,5 +1,5 @@
 import { type AgentOptions, createAgent } from "./agent.ts";
-import type { Hooks } from "./hooks/hooks.ts";
+import { type Hooks, outputText } from "./hooks/hooks.ts";
 import type { TurnResult } from "./turn/turn.ts";
 
 interface SubagentOptions extends Omit<AgentOptions, "onTaskEnd" | "onInputRecorded" | "onBackgroundChange"> {
@@ -33,7 +33,7 @@ export async function runSubagent(options: SubagentOptions, signal: AbortSignal)
   };
   try {
     const start = await hooks?.run("SubagentStart", about, signal, options.agentType);
-    let text = [prompt, start?.stdout.trim() ?? ""].filter((part) => part !== "").join("\n\n");
+    let text = [prompt, outputText(start?.outputs ?? new Map())].filter((part) => part !== "").join("\n\n");
     let turn = await run();
     for (let times = 0; times < maxContinuations && turn.outcome === "completed"; times += 1) {
       const why = await reasonToContinue(hooks);

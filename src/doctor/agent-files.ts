@@ -5,7 +5,7 @@ import { homeDirectory } from "../os/files/app-directories.ts";
 import { mcpConfig } from "../settings/mcp-servers.ts";
 import { skillPart } from "../settings/project-parts.ts";
 import { loadSettings } from "../settings/settings.ts";
-import { confirmationsIn, trustDecision } from "../settings/trust.ts";
+import { confirmationsIn } from "../settings/trust.ts";
 import { type Finding, warn } from "./finding.ts";
 
 /**
@@ -18,13 +18,14 @@ export function agentFileFindings(
   env: Env,
   typeProblems: readonly string[],
 ): readonly Finding[] {
-  const place = { root, cwd, home: homeDirectory(env), isTrusted: trustDecision(root, cwd) === true };
+  const { decision, isConfirmed } = confirmationsIn(root, cwd);
+  const place = { root, cwd, home: homeDirectory(env), isTrusted: decision === true };
   const memory = loadMemory(place, () => false);
   const skills = loadSkills(
     root,
     cwd,
     () => false,
-    (entry, text) => confirmationsIn(root, cwd).isConfirmed(skillPart(entry, text)),
+    (entry, text) => isConfirmed(skillPart(entry, text)),
   );
   const servers = mcpConfig(root, cwd, { mcpServers: ownServers(root, cwd) });
   return [

@@ -1,7 +1,5 @@
-import { TeamError } from "../errors.ts";
 import { readMetadata } from "../schema/member-metadata.ts";
-import { managedFile, mayBeLinkedWorktree, userFile } from "../settings/setting-paths.ts";
-import { ownProjectFiles, readSettingsText } from "../settings/settings-files.ts";
+import { mayHaveHooks } from "../settings/hook-mentions.ts";
 import { eventSubject } from "../team/members/members.ts";
 import { readStatus } from "../team/records/read-records.ts";
 import type { TaskHooks } from "../team/tasks/update-task.ts";
@@ -34,8 +32,7 @@ export async function taskHooks(call: AnyCall, open: OpenTeam, caller?: "client"
 async function userHooks(call: AnyCall, open: OpenTeam): Promise<TaskHooks | undefined> {
   const { io, out } = call;
   const { home, ref, config, actor } = open;
-  const files = [userFile(home.root), ...ownProjectFiles(home.root, io.cwd), managedFile()];
-  if (!files.some(mentionsTaskEvents) && !mayBeLinkedWorktree(io.cwd)) return undefined;
+  if (!(await mayHaveHooks(home.root, io.cwd, ["TaskCreated", "TaskCompleted"]))) return undefined;
   const [{ loadSettings }, { Hooks }, { taskGate }, { isOwnHook, lazySandbox }] = await Promise.all([
     import("../settings/settings.ts"),
     import("../agent/hooks/hooks.ts"),
@@ -68,14 +65,4 @@ async function userHooks(call: AnyCall, open: OpenTeam): Promise<TaskHooks | und
       recordEvent(ref, { type: "hook", ...eventSubject(ref, config, actor), event, result, ms }),
   });
   return taskGate(hooks, { name: actor, team: ref.team }, io.interruption());
-}
-
-/** True for an unreadable file: parsing it then reports the error. */
-function mentionsTaskEvents(file: string): boolean {
-  try {
-    return /"Task(Created|Completed)"/.test(readSettingsText(file) ?? "");
-  } catch (error) {
-    if (error instanceof TeamError) return true;
-    throw error;
-  }
 }

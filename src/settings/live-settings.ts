@@ -22,9 +22,9 @@ export function liveSettings(root: string, cwd: string, warn: (problem: string) 
   const currentMarks = (): string => files.map(fileMark).join();
   // Taken before the settings are read: a change in between causes one more read, never a missed one.
   let marks = currentMarks();
+  let empty = files.filter(isEmpty);
   let settings = loadSettings(root, cwd);
   const { hooks } = settings;
-  let empty = files.filter(isEmpty);
   const told = new Set(ignoredLines(settings));
   let toldHooks = JSON.stringify(hooks);
   /** Keeps the hooks of the start, and says once what does not apply. */
@@ -38,11 +38,16 @@ export function liveSettings(root: string, cwd: string, warn: (problem: string) 
     toldHooks = current;
     return { ...next, hooks };
   };
+  /** Returns the empty files, and those of them that were not empty before. */
+  const emptyFiles = () => {
+    const all = files.filter(isEmpty);
+    return { all, emptied: all.filter((file) => !empty.includes(file)) };
+  };
   return () => {
     const now = currentMarks();
     if (now === marks) return settings;
     marks = now;
-    const emptied = files.filter(isEmpty).filter((file) => !empty.includes(file));
+    const { emptied } = emptyFiles();
     // An editor may be writing it; and an emptied file must not lift a deny rule unseen, nor with the next change of another file.
     if (emptied.length > 0) {
       warn(
@@ -51,8 +56,12 @@ export function liveSettings(root: string, cwd: string, warn: (problem: string) 
       return settings;
     }
     try {
-      settings = accept(loadSettings(root, cwd));
-      empty = files.filter(isEmpty);
+      const next = loadSettings(root, cwd);
+      const after = emptyFiles();
+      // One has been emptied meanwhile: the next call reports it.
+      if (after.emptied.length > 0) return settings;
+      settings = accept(next);
+      empty = after.all;
     } catch (error) {
       warn(`the old settings stay in force: ${messageOf(error)}`);
     }

@@ -1,10 +1,9 @@
 import { join } from "node:path";
-import { systemCode } from "../errors.ts";
-import { readText } from "../os/files/fs.ts";
-import { pathStat } from "../os/files/user-files.ts";
+import { messageOf } from "../errors.ts";
 import { type McpServer, mcpFile, mcpServer } from "../schema/mcp-server.ts";
 import { firstIssue, parseInWords } from "../schema/zod-helpers.ts";
 import type { Settings } from "./settings-schema.ts";
+import { readSettingsText } from "./settings-text.ts";
 import { confirmationsIn, type PartOfFile } from "./trust.ts";
 
 /** The MCP servers of an agent, and the problems with those that are left out. */
@@ -13,9 +12,6 @@ interface McpConfig {
   /** One sentence each, with the file and the server. */
   readonly problems: readonly string[];
 }
-
-/** Bytes; a repository can contain a link to an endless file. */
-const MAX_FILE = 1024 * 1024;
 
 /**
  * Returns the servers of the settings and, in a trusted directory, those of its `.mcp.json` that the user has confirmed. If both have a server of the same
@@ -49,16 +45,11 @@ export function serverPart(name: string, value: unknown): PartOfFile {
 /** Returns the servers of a `.mcp.json`, not checked. */
 export function readServers(file: string, problems: string[]): Readonly<Record<string, unknown>> {
   try {
-    const { kind, size } = pathStat(file);
-    if (kind === "missing") return {};
-    if (kind !== "file" || size > MAX_FILE) throw new Error("is not a file of servers");
-    const parsed = parseInWords(mcpFile, JSON.parse(readText(file)?.trim() || "{}"));
+    const parsed = parseInWords(mcpFile, JSON.parse(readSettingsText(file) ?? "{}"));
     if (parsed.success) return parsed.data.mcpServers;
     problems.push(`${file}: ${firstIssue(parsed.error).message}`);
   } catch (error) {
-    const why =
-      error instanceof SyntaxError ? "is not JSON" : (systemCode(error) ?? (error as Error).message);
-    problems.push(`${file}: ${why}`);
+    problems.push(error instanceof SyntaxError ? `${file}: is not JSON` : messageOf(error));
   }
   return {};
 }

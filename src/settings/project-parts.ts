@@ -16,7 +16,8 @@ import {
   type Raw,
   RESTRICTION_KEYS,
 } from "./setting-parts.ts";
-import { existingProjectFiles, projectTypeFiles, readSettingsText } from "./settings-files.ts";
+import { existingProjectFiles, projectTypeFiles } from "./settings-files.ts";
+import { readSettingsText } from "./settings-text.ts";
 import { confirmationsIn, type PartOfFile } from "./trust.ts";
 
 /** Parses a settings file; undefined if it does not exist or is empty. @throws TeamError CORRUPT_FILE */

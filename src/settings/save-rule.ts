@@ -11,7 +11,8 @@ import type { RuleDestination } from "../protocol/permission-messages.ts";
 import { settingsPlace } from "./project-parts.ts";
 import { userFile } from "./setting-paths.ts";
 import { parseSettingsFile } from "./settings.ts";
-import { localFile, readSettingsText, type SettingsScope } from "./settings-files.ts";
+import { localFile, type SettingsScope } from "./settings-files.ts";
+import { readSettingsText } from "./settings-text.ts";
 import { confirmAdded, trustDecision } from "./trust.ts";
 
 const DESTINATION: Readonly<Record<SettingsScope, RuleDestination>> = {

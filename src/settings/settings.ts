@@ -24,8 +24,9 @@ import {
 } from "./project-parts.ts";
 import { BYPASS_FORBIDDEN, filterSettings, forbidsBypass, isObject, type Raw } from "./setting-parts.ts";
 import { managedFile, userFile } from "./setting-paths.ts";
-import { existingProjectFiles, isForeign, readSettingsText } from "./settings-files.ts";
+import { existingProjectFiles, isForeign } from "./settings-files.ts";
 import { type Settings, settingsSchema } from "./settings-schema.ts";
+import { readSettingsText } from "./settings-text.ts";
 import { confirmationsIn } from "./trust.ts";
 
 export interface LoadedSettings extends Settings {

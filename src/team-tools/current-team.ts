@@ -29,7 +29,7 @@ interface Deletion {
   readonly kept: boolean;
   readonly worktrees: readonly WorktreeEnd[];
   /** What failed, although the team is deleted. */
-  readonly problem?: string;
+  readonly problems?: readonly string[];
 }
 
 /**
@@ -97,9 +97,9 @@ export class CurrentTeam {
     await onTeamDelete?.();
     worker.leaveTeam();
     try {
-      let problem: string | undefined;
-      const worktrees = await deleteTeam(ctx, { problem: (text) => (problem = text) });
-      return { title, kept: false, worktrees, ...(problem === undefined ? {} : { problem }) };
+      const problems: string[] = [];
+      const worktrees = await deleteTeam(ctx, { problem: (text) => void problems.push(text) });
+      return { title, kept: false, worktrees, problems };
     } finally {
       if (teamExists(ctx.ref)) worker.joinTeam();
       else {

@@ -13,7 +13,7 @@ export const teamDelete: LeadTool = ({ led }) => ({
   summary: () => "",
   execute: () =>
     withRefusals(async () => {
-      const { title, kept: isKept, worktrees, problem } = await led.delete();
+      const { title, kept: isKept, worktrees, problems = [] } = await led.delete();
       if (title === undefined) {
         return jsonResult({ success: true, message: "There is no team; nothing was deleted." });
       }
@@ -22,7 +22,8 @@ export const teamDelete: LeadTool = ({ led }) => ({
         return jsonResult({ success: true, message, kept: true });
       }
       const kept = worktrees.flatMap(({ path, kept: why }) => (why === null ? [] : [`${path} (${why})`]));
-      const deletion = `The team ${title} is deleted.${problem === undefined ? "" : ` Note: ${problem}.`}`;
+      const notes = problems.map((text) => ` Note: ${text}.`).join("");
+      const deletion = `The team ${title} is deleted.${notes}`;
       if (kept.length === 0) return jsonResult({ success: true, message: deletion });
       const message = `${deletion} These worktrees stay, since work in them would be lost: ${kept.join("; ")}.`;
       return jsonResult({ success: true, message, worktrees });

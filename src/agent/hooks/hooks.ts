@@ -41,8 +41,8 @@ export interface HookOutcome {
   readonly permission?: HookPermission;
   /** Replaces the input of the tool call, from the first hook that changes it. */
   readonly input?: Readonly<Record<string, unknown>>;
-  /** Output of the successful hooks. */
-  readonly stdout: string;
+  /** Outputs of the successful hooks, by command. */
+  readonly outputs: ReadonlyMap<string, string>;
 }
 
 /** Maximum bytes that are kept of each output stream of a hook, enough for a linter's report. The rest is dropped. */
@@ -81,7 +81,7 @@ export class Hooks {
     ...subjects: readonly string[]
   ): Promise<HookOutcome> {
     const commands = this.#commands(event, subjects);
-    if (commands.length === 0) return { stdout: "" };
+    if (commands.length === 0) return { outputs: new Map() };
     const { sessionId, transcript, cwd } = this.#options;
     const stdin = JSON.stringify({
       session_id: sessionId,
@@ -93,7 +93,7 @@ export class Hooks {
     const ends = await Promise.all(commands.map((command) => this.#runOne(event, command, stdin, signal)));
     const results = event === "PreToolUse" && !signal.aborted ? ends.map(asGuard) : ends;
     for (const [i, result] of results.entries()) this.#notify(event, commands[i]?.command ?? "", result);
-    return outcomeOf(results);
+    return outcomeOf(commands, results);
   }
 
   #commands(event: HookEvent, subjects: readonly string[]): readonly HookCommand[] {
@@ -111,19 +111,24 @@ export class Hooks {
     const { cwd, onRan, onNotice } = this.#options;
     const startedAt = steadyNow();
     const output = { stdout: new OutputHead(), stderr: new OutputHead() };
+    let given = this.#options.env;
     const end = await this.#start(event, command).then(
-      ({ file, args, env }) =>
-        runCommandGroup(file, args, {
+      ({ file, args, env }) => {
+        // A sandbox passes the variables of the loader as arguments.
+        given = { ...given, ...env };
+        return runCommandGroup(file, args, {
           ...{ cwd, env, input, timeoutMs, signal },
           onOutput: (stream, bytes) => output[stream].add(bytes),
-        }),
+        });
+      },
       (error: unknown) => notStarted(messageOf(error)),
     );
     const redacted = (head: OutputHead): string => redactText(head.text, this.#secrets);
     const { isTruncated } = output.stdout;
     const [stdout, stderr] = [redacted(output.stdout), redacted(output.stderr)];
     const result = hookResult({ ...end, stdout, stderr, isTruncated });
-    for (const problem of (await this.#variablesFor(event)?.keep(command)) ?? []) onNotice(event, problem);
+    for (const problem of (await this.#variablesFor(event)?.keep(command, given)) ?? [])
+      onNotice(event, problem);
     onRan?.(event, result.kind, Math.round(steadyNow() - startedAt));
     return result;
   }
@@ -194,7 +199,7 @@ class OutputHead {
 
 const STRICTEST_FIRST = ["deny", "ask", "allow"] as const;
 
-function outcomeOf(results: readonly HookResult[]): HookOutcome {
+function outcomeOf(commands: readonly HookCommand[], results: readonly HookResult[]): HookOutcome {
   const stops = results.filter((result) => result.kind === "stopped continuation");
   const successes = results.filter((result) => result.kind === "success");
   const permissions = successes.flatMap(({ permission }) => permission ?? []);
@@ -207,11 +212,18 @@ function outcomeOf(results: readonly HookResult[]): HookOutcome {
     ...(stops.some(({ ends }) => ends) ? { endsAgent: true } : {}),
     ...(permission === undefined ? {} : { permission }),
     ...(input === undefined ? {} : { input }),
-    stdout: successes
-      .map(({ stdout }) => stdout)
-      .filter((text) => text !== "")
-      .join("\n"),
+    outputs: new Map(
+      commands.flatMap(({ command }, i) => {
+        const result = results[i];
+        return result?.kind === "success" ? [[command, result.stdout]] : [];
+      }),
+    ),
   };
+}
+
+/** Returns the outputs of hooks as one text for a model. */
+export function outputText(outputs: ReadonlyMap<string, string>): string {
+  return [...outputs.values()].filter((text) => text !== "").join("\n");
 }
 
 function commandName(command: string): string {

@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { messageOf } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import { replaceFile } from "../../os/files/atomic-write.ts";
-import { ensureDir, entryOf, listDir, removeFile } from "../../os/files/fs.ts";
+import { entryOf, listDir, removeFile } from "../../os/files/fs.ts";
 import { readUnsized } from "../../os/files/user-files.ts";
+import { COMMAND_VARIABLE } from "../../os/process/process-tree.ts";
 import { isSecretName, redactText, secretsOf } from "../../os/redact.ts";
 import { SESSION_ENV_FILE } from "../../protocol/paths.ts";
 import { sha256 } from "../../protocol/sha256.ts";
@@ -20,7 +21,7 @@ interface SessionHook {
 }
 
 interface SessionVariablesOptions {
-  /** The directory of the session (protocol.md section 1). */
+  /** The existing directory of the session (protocol.md section 1). */
   readonly directory: string;
   readonly env: Env;
   /** The hooks in the order in which their variables apply. */
@@ -31,6 +32,9 @@ interface SessionVariablesOptions {
 const MAX_BYTES = 64 * 1024;
 /** Characters of a list or a line in a notice. */
 const MAX_SHOWN = 60;
+
+/** Variables whose values differ for each program: a hook that prints all its variables prints them, too. */
+const OF_PROGRAM: ReadonlySet<string> = new Set(["PWD", "OLDPWD", COMMAND_VARIABLE]);
 
 /**
  * Variables that must not be set: they identify the agent's processes, change how a shell reads a line, which permission rules
@@ -50,6 +54,7 @@ export class SessionVariables {
   readonly #options: SessionVariablesOptions;
   readonly #secrets: readonly string[];
   readonly #read = new Map<string, { readonly text: string; readonly found: ReadAssignments }>();
+  #lastClean: Promise<unknown> = Promise.resolve();
 
   constructor(options: SessionVariablesOptions) {
     this.#options = options;
@@ -59,25 +64,32 @@ export class SessionVariables {
   /** Creates the file of a hook if it does not exist. @returns its path, for `CLAUDE_ENV_FILE` */
   prepare(command: string): string {
     const file = this.#fileOf(command);
-    ensureDir(this.#options.directory);
     // The sandbox lets a project's hook write this file: it must be no link to another one.
     if (!isPlainFile(file)) write(file, []);
     return file;
   }
 
   /**
-   * Rewrites a file that a hook has written: only assignments stay, each once, and without secrets.
+   * Rewrites a file that a hook has written: only assignments stay, each once, and without secrets. Never rejects.
+   * @param env the hook's environment
    * @returns what was left out, as lines for a person
    */
-  keep(command: string): Promise<readonly string[]> {
-    return this.#clean(this.#fileOf(command));
+  keep(command: string, env: Env): Promise<readonly string[]> {
+    return this.#cleanNext(this.#fileOf(command), env);
   }
 
-  /** Does the same with all files: a killed process leaves them as the hooks wrote them. */
+  /**
+   * Does the same with all files: a killed process leaves them as the hooks wrote them. Never rejects.
+   * @returns which files cannot be used; a hook that runs again reports what its file holds
+   */
   async keepAll(): Promise<readonly string[]> {
     const { directory } = this.#options;
-    const names = listDir(directory).filter((name) => SESSION_ENV_FILE.test(name));
-    return (await Promise.all(names.map((name) => this.#clean(join(directory, name))))).flat();
+    try {
+      const names = listDir(directory).filter((name) => SESSION_ENV_FILE.test(name));
+      return (await Promise.all(names.map((name) => this.#cleanNext(join(directory, name))))).flat();
+    } catch (error) {
+      return [`the files of its variables cannot be listed: ${messageOf(error)}`];
+    }
   }
 
   /** Returns the assignments for a command. @param isOutside leaves out those of a project's hooks, which run in the sandbox */
@@ -87,7 +99,15 @@ export class SessionVariables {
     return found.flat();
   }
 
-  async #clean(file: string): Promise<readonly string[]> {
+  /** Cleans one file after the other: of two that are too long together, one keeps its variables. */
+  #cleanNext(file: string, env?: Env): Promise<readonly string[]> {
+    const cleaned = this.#lastClean.then(() => this.#clean(file, env));
+    this.#lastClean = cleaned;
+    return cleaned;
+  }
+
+  /** Never rejects. */
+  async #clean(file: string, env: Env | undefined): Promise<readonly string[]> {
     try {
       const text = textOf(file);
       if (text === undefined) {
@@ -103,7 +123,7 @@ export class SessionVariables {
         write(file, []);
         return [`the variables of all hooks have more than ${MAX_BYTES} bytes, so it sets none`];
       }
-      return this.#problems(assignments, others);
+      return env === undefined ? [] : this.#problems({ assignments, others }, env);
     } catch (error) {
       return [
         `its CLAUDE_ENV_FILE cannot be used, so it sets no variables: ${messageOf(error)}`,
@@ -119,10 +139,11 @@ export class SessionVariables {
     };
   }
 
-  #problems(assignments: readonly Assignment[], others: readonly string[]): readonly string[] {
-    const { env } = this.#options;
+  #problems({ assignments, others }: ReadAssignments, env: Env): readonly string[] {
     // Hooks may print all their variables.
-    const left = assignments.filter((one) => isRefused(one) && env[one.name] !== literalOf(one));
+    const isInherited = (one: Assignment): boolean =>
+      OF_PROGRAM.has(one.name) || env[one.name] === literalOf(one);
+    const left = assignments.filter((one) => isRefused(one) && !isInherited(one));
     const listed = (isSecret: boolean): string => {
       const names = left.filter((one) => holdsSecret(one) === isSecret).map(({ name }) => name);
       return shortened([...new Set(names)].join(", "), MAX_SHOWN);
@@ -138,7 +159,7 @@ export class SessionVariables {
         : [`no file of teams may hold a secret, so this is not set: ${listed(true)}`]),
       ...(listed(false) === ""
         ? []
-        : [`must not be set for an agent's commands, and is left out: ${listed(false)}`]),
+        : [`left out, since hooks must not set it for an agent's commands: ${listed(false)}`]),
     ];
   }
 

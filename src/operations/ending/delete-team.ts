@@ -20,7 +20,7 @@ export interface DeleteOptions {
   /** Runs after all checks and before any member is ended; an error from it cancels the deletion. */
   readonly backup?: () => Promise<void>;
   /** Reports a failure that does not prevent the deletion; without it, such a failure does. */
-  readonly problem?: (text: string) => void;
+  readonly problem?: ((text: string) => void) | undefined;
   /** Worktrees that the caller has just handled when it ended the members. */
   readonly worktrees?: readonly WorktreeEnd[];
 }
@@ -35,6 +35,7 @@ export async function deleteTeam(
   options: DeleteOptions = {},
 ): Promise<readonly WorktreeEnd[]> {
   requireLead(ctx, "delete the team");
+  const { problem = preventDeletion } = options;
   const members = teammatesIn(ctx);
   const active = await activeOf(ctx, members);
   if (!options.force) await requireEnded(ctx);
@@ -54,22 +55,25 @@ export async function deleteTeam(
   ]);
   await endDeadLeadCommands(ctx);
   await endDeadLeadWatches(ctx);
-  await listAsEnded(ctx, options.problem);
-  removeSessionEnvs(ctx.ref, readTeam(ctx.ref));
+  await listAsEnded(ctx, problem);
+  removeSessionEnvs(ctx.ref, readTeam(ctx.ref), problem);
   await removeTeamFiles(ctx.ref);
   return worktrees;
+}
+
+function preventDeletion(text: string): never {
+  throw new Error(text);
 }
 
 /** Adds the team to the index of ended teams, so that its conversations are found when its files are gone. */
 async function listAsEnded(
   { home, ref, clock }: OperationContext,
-  problem: DeleteOptions["problem"],
+  problem: (text: string) => void,
 ): Promise<void> {
   const { endedTeamOf, recordEndedTeam } = await import("../../team/records/ended-teams.ts");
   try {
     await recordEndedTeam(home, endedTeamOf(ref, readTeam(ref), clock.now()));
   } catch (error) {
-    if (problem === undefined) throw error;
     problem(`teams ls --ended will not list ${ref.team}: ${messageOf(error)}`);
   }
 }

@@ -16,7 +16,7 @@ import {
   unfinishedEndings,
 } from "../../team/members/ending-claims.ts";
 import { readPlace, readStatus, removeRun } from "../../team/records/read-records.ts";
-import { removeSessionEnv } from "../../team/records/session-env.ts";
+import { tryRemoveSessionEnv } from "../../team/records/session-env.ts";
 import { removeUnkeptLine } from "../../team/records/status-line.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { removeStaleFifos } from "../../team/repair/stale-fifos.ts";
@@ -45,24 +45,24 @@ const MAX_CLEAN_UPS = 3;
  */
 export async function processEnding(ctx: OperationContext, ending: Ending): Promise<void> {
   const { ref } = ctx;
+  const isLeaving = LEAVING_KINDS.has(ending.how);
   let givenUp: Failure | undefined;
   const work = async (): Promise<void> => {
     const nextStart = startOfNext(ref, ending);
     closeRequestsOf(ref, ending.name, nextStart);
-    if (LEAVING_KINDS.has(ending.how)) deleteRequestsOf(ref, ending.name, nextStart);
+    if (isLeaving) deleteRequestsOf(ref, ending.name, nextStart);
     const freed = await unassignTasks(ref, ending, () => isStillEnded(ref, ending));
     let worktreeNote: string | undefined;
     const worktree = await attempt(async () => {
-      if (LEAVING_KINDS.has(ending.how)) worktreeNote = await cleanUpAfterEnding(ctx, ending);
+      if (isLeaving) worktreeNote = await cleanUpAfterEnding(ctx, ending);
     });
     if (worktree !== undefined) worktreeNote = worktreeLeft(ending, worktree);
+    const notes = [worktreeNote ?? [], isLeaving ? removeVariables(ctx, ending) : []].flat();
     // The clean-up removes the files of its unsent reports.
     await sendLastReports(ctx, ending);
-    const told = await attempt(() => notifyLead(ctx, ending, newsOf(ending, freed, worktreeNote)));
+    const told = await attempt(() => notifyLead(ctx, ending, newsOf(ending, freed, notes)));
     // Runs even if the lead could not be notified, so that each attempt tries every step.
-    const place = await attempt(() =>
-      LEAVING_KINDS.has(ending.how) ? cleanUpStart(ctx, ending) : removeFifos(ctx, ending),
-    );
+    const place = await attempt(() => (isLeaving ? cleanUpStart(ctx, ending) : removeFifos(ctx, ending)));
     removeUnkeptLine(ref, ending.name);
     const cleanUp = worktree ?? place;
     if (told !== undefined) throw told.error;
@@ -72,7 +72,7 @@ export async function processEnding(ctx: OperationContext, ending: Ending): Prom
   await finishEnding(ref, ending, work, (config) => ({
     ...config,
     members: config.members.map((member) =>
-      member.name === ending.name && !LEAVING_KINDS.has(ending.how)
+      member.name === ending.name && !isLeaving
         ? withMetadata(member, { lastReportedEnd: ending.id })
         : member,
     ),
@@ -93,12 +93,12 @@ async function attempt(step: () => Promise<unknown>): Promise<Failure | undefine
   }
 }
 
-/** Returns the text of the notification: the news, the unassigned tasks and what became of the worktree, then the last lines. */
-function newsOf({ news }: Ending, freed: readonly Task[], worktreeNote: string | undefined): string {
+/** Returns the text of the notification: the news, the unassigned tasks and what is left, then the last lines. */
+function newsOf({ news }: Ending, freed: readonly Task[], notes: readonly string[]): string {
   const list = freed.map((task) => `#${task.id} ${task.subject}`).join(", ");
   const [first = "", ...lines] = news.split("\n");
   const summary = list === "" ? first : `${first} Unassigned tasks: ${list}.`;
-  return [summary, ...(worktreeNote === undefined ? [] : [worktreeNote]), ...lines].join("\n");
+  return [summary, ...notes, ...lines].join("\n");
 }
 
 function worktreeLeft({ worktree }: Ending, { error }: Failure): string {
@@ -165,11 +165,18 @@ async function cleanUpStart(ctx: OperationContext, ending: Ending): Promise<void
   // Ends background commands of an agent that left on its own; after this, no record would lead to them. A kill has ended them.
   if (how !== "killed") await endStartProcesses(ctx, { process, place, instance: place?.instance });
   if (place !== undefined) await closePlace(ctx, place);
-  const former = readTeam(ctx.ref).former?.findLast((one) => sameName(one.name, name));
-  removeSessionEnv(ctx.home, former?.sessionId);
-  if (!areRecordsOfStart(ctx.ref, ending)) return;
-  removeSessionEnv(ctx.home, readStatus(ctx.ref, name)?.sessionId);
-  removeRun(ctx.ref, name);
+  if (areRecordsOfStart(ctx.ref, ending)) removeRun(ctx.ref, name);
+}
+
+/** Removes what the hooks of a member that left have set for its commands. @returns a line for each directory that stays */
+function removeVariables({ home, ref }: OperationContext, ending: Ending): readonly string[] {
+  const { name } = ending;
+  const former = readTeam(ref).former?.findLast((one) => sameName(one.name, name));
+  const status = areRecordsOfStart(ref, ending) ? readStatus(ref, name) : undefined;
+  const left: string[] = [];
+  for (const id of new Set([former?.sessionId, status?.sessionId]))
+    tryRemoveSessionEnv(home, id, (text) => left.push(text));
+  return left;
 }
 
 /** Whether the records of this name belong to the start that ended, complete or partly removed. */

@@ -37,8 +37,7 @@ export async function endRun(ctx: OperationContext, options: EndRunOptions): Pro
   if (teamLedHere(ctx) === undefined) return reports;
   const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
   const isKept = options.keep || asked.some(({ outcome }) => outcome === "out of reach");
-  if (!isKept)
-    await deleteTeam(ctx, { force: true, worktrees, ...(options.problem && { problem: options.problem }) });
+  if (!isKept) await deleteTeam(ctx, { force: true, worktrees, problem: options.problem });
   // No process reads the lead's bell any more.
   else removeTree(ctx.ref.paths.agent(LEAD_NAME).runtime);
   return reports;

@@ -79,8 +79,9 @@ async function openSkills(root: string, cwd: string, isReadDenied: IsReadDenied)
   const hasNoSkills = skillDirectories(root, cwd).every((directory) => listDir(directory).length === 0);
   if (hasNoSkills) return { count: 0, problems: [], section: undefined, tools: [], readDirs: [] };
   const { loadSkills, skillsSection, skillTool } = await import("../../agent/prompts/skills.ts");
+  const { isConfirmed } = confirmationsIn(root, cwd);
   const { skills, problems } = loadSkills(root, cwd, isReadDenied, (entry, text) =>
-    confirmationsIn(root, cwd).isConfirmed(skillPart(entry, text)),
+    isConfirmed(skillPart(entry, text)),
   );
   const tools = skills.length === 0 ? [] : [skillTool(skills)];
   // Only the user's: project skills are in the working directory, where a later link must not make its target readable.

@@ -13,7 +13,6 @@ import type { SandboxSetting } from "../../agent/sandbox/settings.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import type { Env } from "../../os/env.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
-import { ensureDir } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { Sandbox } from "../../os/sandbox/sandbox.ts";
 import { sessionEnvPath } from "../../protocol/paths.ts";
@@ -75,8 +74,6 @@ export async function openAgentSandbox(
   const { root } = ctx.home;
   const home = homeDirectory(ctx.env);
   const { config, tasks } = ctx.ref.paths;
-  const sessionEnv = request.sessionId === undefined ? [] : [sessionEnvPath(root, request.sessionId)];
-  for (const directory of sessionEnv) ensureDir(directory);
   const opened = await openSandbox({
     setting: settingFor(setting, request.cli, ctx.env),
     workingDirs: () => workingDirectories(request),
@@ -86,7 +83,7 @@ export async function openAgentSandbox(
     visible: [
       ...["shell-snapshots", "skills"].map((part) => join(root, part)),
       ...[config, tasks, outputDirectory(ctx.cwd)],
-      ...sessionEnv,
+      ...(request.sessionId === undefined ? [] : [sessionEnvPath(root, request.sessionId)]),
       ...(request.cli === undefined
         ? []
         : [request.cli.socket, ...ownDirectories(request.cli.program, request)]),

@@ -1,10 +1,11 @@
-import type { Hooks } from "../../agent/hooks/hooks.ts";
+import { type Hooks, outputText } from "../../agent/hooks/hooks.ts";
 import { SessionVariables } from "../../agent/hooks/session-variables.ts";
 import { hookCommands, type SessionSource } from "../../agent/hooks/settings.ts";
 import type { Env } from "../../os/env.ts";
-import { ensureDir, entryOf } from "../../os/files/fs.ts";
+import { entryOf } from "../../os/files/fs.ts";
 import { sessionEnvPath, transcriptPath } from "../../protocol/paths.ts";
 import { currentEventSubject } from "../../team/members/members.ts";
+import { createSessionEnv } from "../../team/records/session-env.ts";
 import { isOwnHook } from "./agent-sandbox.ts";
 import type { SharedParts } from "./subagents.ts";
 
@@ -13,10 +14,9 @@ export function sessionVariables(
   { ctx, sessionId, settings }: Pick<SharedParts, "ctx" | "sessionId" | "settings">,
   env: Env,
 ): SessionVariables {
-  const directory = sessionEnvPath(ctx.home.root, sessionId);
-  ensureDir(directory);
+  createSessionEnv(ctx.home, sessionId);
   return new SessionVariables({
-    directory,
+    directory: sessionEnvPath(ctx.home.root, sessionId),
     env,
     hooks: () =>
       hookCommands(settings().hooks, "SessionStart", []).map(({ command }) => ({
@@ -32,11 +32,11 @@ interface SessionParts extends Pick<SharedParts, "ctx" | "worker" | "sessionId">
   readonly variables: SessionVariables;
 }
 
-/** Runs the SessionStart hooks of an agent, and keeps their output for its prompt. */
+/** Runs the SessionStart hooks of an agent, and keeps the last output of each for its prompt. */
 export class SessionStart {
   readonly #parts: SessionParts;
   readonly #hadConversation: boolean;
-  #context = "";
+  readonly #outputs = new Map<string, string>();
 
   constructor(parts: SessionParts) {
     const { ctx, sessionId } = parts;
@@ -46,7 +46,8 @@ export class SessionStart {
 
   /** The section of the system prompt; "" if no hook printed anything. */
   get section(): string {
-    return this.#context === "" ? "" : `# Context from SessionStart hooks\n\n${this.#context}`;
+    const text = outputText(this.#outputs);
+    return text === "" ? "" : `# Context from SessionStart hooks\n\n${text}`;
   }
 
   /** Runs the hooks for the start of the agent's process. Never rejects. */
@@ -57,12 +58,12 @@ export class SessionStart {
     await this.run(this.#hadConversation ? "resume" : "startup", signal);
   }
 
-  /** Runs the hooks for this source. Without one, the output of the earlier ones stays. Never rejects. */
+  /** Runs the hooks for this source. The output of all others stays, and of those that fail or are interrupted. Never rejects. */
   async run(source: SessionSource, signal: AbortSignal): Promise<void> {
     const { ctx, worker, hooks } = this.#parts;
     if (!hooks.has("SessionStart", source)) return;
     const agentType = currentEventSubject(ctx.ref, worker.name).agentType ?? this.#parts.agentType;
-    const { stdout } = await hooks.run("SessionStart", { source, agent_type: agentType }, signal, source);
-    this.#context = stdout.trim();
+    const { outputs } = await hooks.run("SessionStart", { source, agent_type: agentType }, signal, source);
+    for (const [command, text] of outputs) this.#outputs.set(command, text);
   }
 }

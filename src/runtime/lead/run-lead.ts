@@ -8,7 +8,7 @@ import { rootTag } from "../../protocol/paths.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam, teamExists } from "../../team/config/config.ts";
-import { createSessionEnv, removeSessionEnv } from "../../team/records/session-env.ts";
+import { tryRemoveSessionEnv } from "../../team/records/session-env.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/output.ts";
@@ -41,7 +41,6 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
   const signal = io.interruption(hasTerminal ? "own" : "foreign");
   const lead = await openRun(call, plan);
   const { worker, status } = await removeTeamOnFailure(lead, () => leadWorker(lead, signal));
-  createSessionEnv(lead.ctx.home, lead.sessionId);
   reportToSession(io.env, { kind: "started", process: ownIdentity() });
   const endRecording = await recordLead(lead);
   // A killed lead may have left its sidebar open.
@@ -81,16 +80,21 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
     // Without the lead's pane, it is part of the result.
     const finalText = hasTerminal ? worker.lastText : "";
     const finished = await settleTeam(lead, { end, fate, finalText, spent: status.spent });
-    if (!teamExists(lead.ctx.ref)) removeSessionEnv(lead.ctx.home, lead.sessionId);
     if (finished.summary !== undefined) await listRun(lead, finished.summary, end, worker);
     code = printResult(lead, { end, fate, ...finished }, worker);
   } finally {
+    removeVariablesOf(lead);
     if (sidebar && signal.reason !== HANGUP) await closeOwnSidebar(lead);
     endRecording();
   }
   // The session closes with this process.
   if (isInSession(io.env) && signal.reason !== HANGUP) await leaveOwnSession(io.env);
   return code;
+}
+
+/** Removes the variables that the lead's hooks have set, unless its team is kept: `deleteTeam` leaves them to a lead that runs. */
+function removeVariablesOf({ call: { out }, ctx: { home, ref }, sessionId }: Lead): void {
+  if (!teamExists(ref)) tryRemoveSessionEnv(home, sessionId, (text) => out.note(line`${text}`));
 }
 
 /** Records the lead's screen if its team is recorded. @returns ends the recording; call it after the last output */

@@ -7,6 +7,7 @@ import { permissionMode, teamTitle } from "../../schema/config.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
+import { mayHaveHooks } from "../../settings/hook-mentions.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { keptConfig } from "../../team/config/kept-config.ts";
 import { findMember } from "../../team/members/members.ts";
@@ -27,7 +28,6 @@ import { paneKeys } from "../pane/pane-keys.ts";
 import type { ReadyTeammate } from "./become-ready.ts";
 import { openView } from "./open-view.ts";
 import { type RunningTeammate, settingsOf, signalStatus } from "./running-teammate.ts";
-import { mayRunSessionHooks } from "./session-hooks.ts";
 
 /** Runs a teammate until its end. @returns its exit status */
 export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<number> {
@@ -93,7 +93,7 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
       return assembleTeammate(call, self, own);
     },
     ...(readMetadata(member, "cli") === undefined
-      ? { createsAgentAtOnce: await mayRunSessionHooks(ref.home.root, io.cwd) }
+      ? { createsAgentAtOnce: await mayHaveHooks(ref.home.root, io.cwd, ["SessionStart"]) }
       : { startsAtOnce: true, agreesUnanswered: true }),
     agreeToShutdown: async (requestId) => {
       const { agreeInPlace } = await import("./assemble-teammate.ts");

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { messageOf } from "../../errors.ts";
 import { ensureDir, listDir, removeFile, removeIfEmpty, temporaryWriter } from "../../os/files/fs.ts";
 import { livenessOf } from "../../os/process/identity.ts";
 import { SESSION_ENV_FILE, sessionEnvPath } from "../../protocol/paths.ts";
@@ -27,11 +28,26 @@ export function removeSessionEnv({ root }: Home, sessionId: string | undefined):
   removeIfEmpty(directory);
 }
 
+/** Does the same, and reports a directory that cannot be removed. */
+export function tryRemoveSessionEnv(
+  home: Home,
+  sessionId: string | undefined,
+  problem: (text: string) => void,
+): void {
+  try {
+    removeSessionEnv(home, sessionId);
+  } catch (error) {
+    const directory = sessionEnvPath(home.root, sessionId ?? "");
+    problem(`${directory} cannot be removed: ${messageOf(error)}; remove it yourself`);
+  }
+}
+
 /**
  * Removes those of all members of a team that is being deleted. A lead's model that deletes its team continues to run commands: its
  * own directory is removed at the end of its run.
+ * @param problem receives each directory that cannot be removed
  */
-export function removeSessionEnvs(ref: TeamRef, config: TeamConfig): void {
+export function removeSessionEnvs(ref: TeamRef, config: TeamConfig, problem: (text: string) => void): void {
   const lead = readStatus(ref, LEAD_NAME);
   const running = lead !== undefined && livenessOf(lead.process) === "alive" ? lead.sessionId : undefined;
   const { members, former = [], leadSessionId } = config;
@@ -44,5 +60,5 @@ export function removeSessionEnvs(ref: TeamRef, config: TeamConfig): void {
     ]),
     ...former.map(({ sessionId }) => sessionId),
   ];
-  for (const id of sessions) if (id !== running) removeSessionEnv(ref.home, id);
+  for (const id of new Set(sessions)) if (id !== running) tryRemoveSessionEnv(ref.home, id, problem);
 }

@@ -64,6 +64,33 @@ it("session-env › holds a directory for each teammate, from its spawn to its e
   expect(sessions()).toEqual([]);
 });
 
+it("session-env › does not prevent the deletion of its team if it cannot be removed", async () => {
+  const { t, sessions, teams, done } = withHook({ "*": [{ say: "done", repeat: true }] });
+  await done("create", "crew");
+  const how = ["--permission-mode", "bypassPermissions", "--model", "scripted:book.json"];
+  for (const name of ["ada", "bob"]) await done("spawn", name, ...how, "--teammate-mode", "process");
+  const root = t.env.TEAMS_HOME ?? "";
+  const config = JSON.parse(readFileSync(join(root, "teams", "crew", "config.json"), "utf8")) as Config;
+  const session = config.members.find(({ name }) => name === "ada")?.metadata?._session ?? "";
+  const directory = join(root, "session-env", session);
+  mkdirSync(join(directory, "hook-000000000000.sh"));
+  const deleted = await teams(["delete", "crew", "--force"]);
+  expect(deleted.err).toContain(`${directory} cannot be removed: `);
+  expect([deleted.code, readdirSync(join(root, "teams")), sessions()]).toEqual([0, [], [session]]);
+});
+
+it("session-env › is removed with the lead's run if that ends by an error after the lead has deleted its team", async () => {
+  const breaks =
+    'echo "$STAGE" > lead; rm -rf "$TEAMS_HOME/teams-sessions"; touch "$TEAMS_HOME/teams-sessions"';
+  const lead = [{ tools: [{ name: "TeamDelete", input: {} }] }, bash(breaks), { say: "done", repeat: true }];
+  const { t, sessions, teams } = withHook({ "team-lead": lead });
+  const how = ["--playbook", "book.json", "--permission-mode", "bypassPermissions", "--team", "crew", "-p"];
+  const ended = await teams(["run", "Go.", ...how]);
+  expect(ended.err).toContain("ENOTDIR");
+  expect(readFileSync(join(t.home, "lead"), "utf8")).toBe("test\n");
+  expect(sessions()).toEqual([]);
+});
+
 it("session-env › is removed with the lead's run, and kept with a kept team", async () => {
   const lead = [bash('echo "$STAGE" > lead'), { say: "done", repeat: true }];
   const { t, sessions, teams, done } = withHook({ "team-lead": lead });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Hooks } from "../../../src/agent/hooks/hooks.ts";
+import { Hooks, outputText } from "../../../src/agent/hooks/hooks.ts";
 import { type HookEvent, hooksSetting } from "../../../src/agent/hooks/settings.ts";
 import type { Env } from "../../../src/os/env.ts";
 import { processTable } from "../../../src/os/process/process-table.ts";
@@ -27,7 +27,10 @@ function hooksOf(commands: readonly string[], { event = "Stop", env = {}, timeou
     env: { PATH: process.env.PATH, ...env },
     onNotice: (of, text) => notices.push(`${of}: ${text}`),
   });
-  const run = (input = {}, signal = new AbortController().signal) => own.run(event, input, signal);
+  const run = async (input = {}, signal = new AbortController().signal) => {
+    const { outputs, ...outcome } = await own.run(event, input, signal);
+    return { ...outcome, stdout: outputText(outputs) };
+  };
   return { cwd, notices, run, file: (name: string) => readFileSync(join(cwd, name), "utf8") };
 }
 

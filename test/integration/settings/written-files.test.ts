@@ -12,11 +12,12 @@ import { liveSettings } from "../../../src/settings/live-settings.ts";
 import { mcpConfig } from "../../../src/settings/mcp-servers.ts";
 import { prepareRuleChange } from "../../../src/settings/save-rule.ts";
 import { loadSettings } from "../../../src/settings/settings.ts";
-import { readSettingsText } from "../../../src/settings/settings-files.ts";
+import { readSettingsText } from "../../../src/settings/settings-text.ts";
 import { readTeamFile } from "../../../src/settings/team-file/read-team-file.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { unreadCount } from "../../../src/team/mailbox/receive.ts";
 import { getTask } from "../../../src/team/tasks/tasks.ts";
+import { afterReading, beforeReading } from "../../support/files/around-reading.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { recordTrust } from "../../support/files/trust-record.ts";
 import { testTeam } from "../../support/team/test-team.ts";
@@ -166,6 +167,23 @@ describe("an emptied settings file", () => {
     expect([deny, ask, problems.length]).toEqual([["Bash(mv:*)"], ["WebFetch"], 3]);
     writeFileSync(settings, "{}");
     expect([live().permissions.deny, problems.length]).toEqual([[], 3]);
+  });
+
+  it("lifts no deny rule if it is emptied while the settings are read again, or first", () => {
+    const { root, cwd, settings } = written((text) => text);
+    const padded = `${SETTINGS}${" ".repeat(200)}`;
+    const problem = `the old settings stay in force: ${settings} is empty`;
+    const problems: string[] = [];
+    writeFileSync(settings, padded);
+    const live = liveSettings(root, cwd, (text) => problems.push(text));
+    writeFileSync(settings, `${padded}\n`);
+    beforeReading(settings, () => writeFileSync(settings, ""));
+    expect([live().permissions.deny, problems]).toEqual([["Bash(rm:*)"], []]);
+    expect([live().permissions.deny, problems]).toEqual([["Bash(rm:*)"], [problem]]);
+    writeFileSync(settings, padded);
+    afterReading(settings, () => writeFileSync(settings, ""));
+    const other = liveSettings(root, cwd, (text) => problems.push(text));
+    expect([other().permissions.deny, problems.length]).toEqual([["Bash(rm:*)"], 2]);
   });
 
   it("is read again while an editor may be writing it", () => {

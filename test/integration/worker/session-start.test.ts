@@ -149,7 +149,7 @@ describe("SessionStart hook", () => {
     expect(read).toEqual([expect.stringMatching(/^1\ndev@/)]);
     expect(notices(dev)).toEqual([
       "hook SessionStart: only assignments count in CLAUDE_ENV_FILE; left out: touch ran (and 1 more)",
-      "hook SessionStart: must not be set for an agent's commands, and is left out: IFS, TEAMS_AGENT",
+      "hook SessionStart: left out, since hooks must not set it for an agent's commands: IFS, TEAMS_AGENT",
     ]);
   });
 
@@ -224,6 +224,74 @@ describe("SessionStart hook", () => {
     const texts = filesOf(ref, "session-dev").map((file) => readFileSync(file, "utf8"));
     expect(texts.filter((text) => text !== "")).toEqual(["export A='1'\n"]);
   });
+
+  test("keeps the text of a hook that fails, prints nothing for another source, or is interrupted later", async () => {
+    const ref = await testTeam(["dev"]);
+    const api = await startFakeMessagesApi([{ kind: "message", blocks: [{ type: "text", text: "Done." }] }]);
+    onTestFinished(() => api.close());
+    const onlyFirst = "[ ! -e stop ] || { touch waits; sleep 600; }; [ ! -e fail ] || exit 1";
+    const hook = (matcher: string, command: string) => ({ matcher, hooks: [{ type: "command", command }] });
+    const dev = await workerOfTest(ref, {
+      api,
+      settings: {
+        hooks: {
+          SessionStart: [
+            hook("", `${onlyFirst}; echo the conventions`),
+            hook("startup", "echo the start"),
+            hook("clear", "true"),
+            hook("", 'echo >> runs; echo "run $(wc -l < runs)"'),
+          ],
+        },
+      },
+    });
+    const sectionAfter = async (turns: number): Promise<string> => {
+      await send(ref, `turn ${turns}`);
+      await eventually("the request", () => api.requests.length === turns);
+      const { system } = api.requests[turns - 1]?.body ?? {};
+      const text: string = system.map((block: { text: string }) => block.text).join();
+      return text.split("# Context from SessionStart hooks\n\n")[1] ?? "";
+    };
+    const cleared = (stop?: AbortController) =>
+      new Promise<void>((resolve) => {
+        dev.worker.betweenTurns({
+          activity: "clear",
+          act: async (agent, signal) => {
+            await agent.clear?.(stop?.signal ?? signal);
+            resolve();
+          },
+        });
+      });
+    expect(await sectionAfter(1)).toBe("the conventions\nthe start\nrun 1");
+    writeFileSync(join(dev.cwd, "fail"), "");
+    await cleared();
+    expect(await sectionAfter(2)).toBe("the conventions\nthe start\nrun 2");
+    writeFileSync(join(dev.cwd, "stop"), "");
+    const stop = new AbortController();
+    const end = cleared(stop);
+    await eventually("the hook", () => readdirSync(dev.cwd).includes("waits"));
+    stop.abort();
+    await end;
+    expect(await sectionAfter(3)).toMatch(/^the conventions\nthe start\nrun [23]$/);
+  });
+
+  test.each([["sh"], ["bash"]])(
+    "may add all variables of its own environment as %s prints them, without a notice",
+    async (shell) => {
+      const {
+        results: read,
+        dev,
+        files,
+      } = await resultsOf(
+        starting(`cd / && cd - > /dev/null && ${shell} -c 'A=1; export A; export -p' > "$CLAUDE_ENV_FILE"`),
+        ['echo "$A"'],
+        {
+          env: { PATH: process.env.PATH, MY_SECRET: "hunter2-hunter2", GIT_DIR: "/none", PWD: "/elsewhere" },
+        },
+      );
+      expect([read, notices(dev)]).toEqual([["1"], []]);
+      expect(files.map((file) => readFileSync(file, "utf8")).join()).not.toMatch(/hunter2|TEAMS_HOOK|PWD/);
+    },
+  );
 
   test("runs at the start of an agent that has no message yet, if the setup asks for it", async () => {
     const ref = await testTeam(["dev"]);

@@ -20,6 +20,7 @@ const ENV = { HOME: "/home/ada", MY_SECRET: "hunter2$hunter2", NPM_TOKEN: "sesam
 /** The variables of hooks `a` and `b`, of which `a` is the user's own. */
 function opened() {
   const directory = join(temporaryDirectory(), "session-env", "s");
+  mkdirSync(directory, { recursive: true });
   const variables = new SessionVariables({
     directory,
     env: ENV,
@@ -29,7 +30,7 @@ function opened() {
   const lines = async (isOutside = false) => exportLines(await variables.assignments(isOutside));
   const kept = async (text: string) => {
     writeFileSync(file, text);
-    return variables.keep("a");
+    return variables.keep("a", ENV);
   };
   return { directory, variables, file, lines, kept };
 }
@@ -63,7 +64,7 @@ describe("SessionVariables", () => {
   ])("leaves out %s", async (name) => {
     const { file, kept, lines } = opened();
     expect(await kept(`export A=1 ${name}=/x\n`)).toEqual([
-      `must not be set for an agent's commands, and is left out: ${name}`,
+      `left out, since hooks must not set it for an agent's commands: ${name}`,
     ]);
     expect(readFileSync(file, "utf8")).toBe("export A='1'\n");
     // Also what a process writes later.
@@ -104,7 +105,9 @@ export HTTPS_PROXY=http://ada:password1@proxy:3128
       /^only assignments count in CLAUDE_ENV_FILE; left out: run .*--key=\[secret\] \(and 999 more\)$/,
     );
     expect(line).not.toMatch(/[\x00-\x1f]/);
-    expect(more).toEqual(["must not be set for an agent's commands, and is left out: IFS, TEAMS_A, TEAMS_B"]);
+    expect(more).toEqual([
+      "left out, since hooks must not set it for an agent's commands: IFS, TEAMS_A, TEAMS_B",
+    ]);
   });
 
   test("ignores a file that is too long, and empties it", async () => {
@@ -122,17 +125,28 @@ export HTTPS_PROXY=http://ada:password1@proxy:3128
     const { variables, kept, lines } = opened();
     expect(await kept(`export A=${"x".repeat(40_000)}\n`)).toEqual([]);
     writeFileSync(variables.prepare("b"), `export B=${"x".repeat(40_000)}\n`);
-    expect(await variables.keep("b")).toEqual([
+    expect(await variables.keep("b", ENV)).toEqual([
       "the variables of all hooks have more than 65536 bytes, so it sets none",
     ]);
     expect((await lines()).length).toBeLessThan(41_000);
+  });
+
+  test("limits those of hooks that end at the same time, and sets those of one", async () => {
+    const { variables, lines } = opened();
+    for (const name of ["a", "b"])
+      writeFileSync(variables.prepare(name), `export ${name}=${"x".repeat(40_000)}\n`);
+    const problems = await Promise.all(["a", "b"].map((name) => variables.keep(name, ENV)));
+    expect(problems.flat()).toEqual([
+      "the variables of all hooks have more than 65536 bytes, so it sets none",
+    ]);
+    expect((await lines()).length).toBeGreaterThan(40_000);
   });
 
   test("leaves out a project's variables outside the sandbox", async () => {
     const { variables, kept, lines } = opened();
     await kept("export A=1\n");
     writeFileSync(variables.prepare("b"), "export B=1\n");
-    await variables.keep("b");
+    await variables.keep("b", ENV);
     expect([await lines(), await lines(true)]).toEqual(["export A='1'\nexport B='1'\n", "export A='1'\n"]);
   });
 
@@ -152,7 +166,7 @@ export HTTPS_PROXY=http://ada:password1@proxy:3128
     };
     put();
     expect(await lines()).toBe("");
-    expect(await variables.keep("a")).toHaveLength(1);
+    expect(await variables.keep("a", ENV)).toHaveLength(1);
     expect([lstatSync(file).isFile(), readFileSync(file, "utf8")]).toEqual([true, ""]);
     put();
     // The sandbox opens this file for a project's hook.
@@ -165,12 +179,21 @@ export HTTPS_PROXY=http://ada:password1@proxy:3128
     const { variables, file, lines } = opened();
     rmSync(file);
     mkdirSync(join(file, "x"), { recursive: true });
-    expect(await variables.keep("a")).toEqual([
+    expect(await variables.keep("a", ENV)).toEqual([
       expect.stringMatching(/^its CLAUDE_ENV_FILE cannot be used, so it sets no variables: /),
     ]);
     expect(() => variables.prepare("a")).toThrow();
     expect(await lines()).toBe("");
     expect(existsSync(join(file, "x"))).toBe(true);
+  });
+
+  test("reports that its directory cannot be listed", async () => {
+    const { directory, variables } = opened();
+    rmSync(directory, { recursive: true });
+    symlinkSync(directory, directory);
+    expect(await variables.keepAll()).toEqual([
+      expect.stringMatching(/^the files of its variables cannot be listed: ELOOP/),
+    ]);
   });
 
   test("cleans the files that a killed process has left", async () => {

@@ -49,7 +49,7 @@ describeInSandbox("programs of a project", () => {
       prepare: (at) => mkdirSync(directory(at), { recursive: true }),
     });
     const command = (name: string) =>
-      `echo export ${name}=${name} >> "$CLAUDE_ENV_FILE"; echo x > ${directory(home)}/by-${name}; exit 0`;
+      `export -p > "$CLAUDE_ENV_FILE"; echo export ${name}=${name} >> "$CLAUDE_ENV_FILE"; echo x > ${directory(home)}/by-${name}; exit 0`;
     const isOwn = (text: string): boolean => text === command("USER");
     const names = ["PROJECT", "USER"];
     const variables = new SessionVariables({

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { clearForRestart } from "../../../../src/operations/ending/clear-previous-start.ts";
@@ -204,6 +204,18 @@ it("reconcile › gives up a pane that cannot be closed, after it has notified t
   expect(await failing()).toEqual([]);
   expect(readTeam(ref).metadata).toBeUndefined();
   expect(readTeam(ref).members.find(({ name }) => name === "ada")).toMatchObject({ isActive: false });
+});
+
+it("reconcile › finishes the end of a member whose variables cannot be removed, and says so", async () => {
+  const ref = await teamWithEnded(undefined, true);
+  const directory = join(ref.home.root, "session-env", "s");
+  mkdirSync(join(directory, "hook-000000000000.sh"), { recursive: true });
+  expect(await reconcile(lookingContext(ref))).toEqual([{ name: "dev", how: "shutdown", exit: null }]);
+  expect(existsSync(ref.paths.agent("dev").run)).toBe(false);
+  const [news] = await unreadMessages(ref, LEAD_NAME);
+  expect(news?.protocol).toMatchObject({
+    message: expect.stringContaining(`\n${directory} cannot be removed: EISDIR`),
+  });
 });
 
 it("reconcile › tries until the lead is notified, and the status names the problem meanwhile", async () => {
