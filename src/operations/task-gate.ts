@@ -1,5 +1,9 @@
-import type { Hooks } from "../agent/hooks/hooks.ts";
-import { TeamError } from "../errors.ts";
+import { HOOK_VARIABLE, type HookOptions, type Hooks } from "../agent/hooks/hooks.ts";
+import type { HooksSetting } from "../agent/hooks/settings.ts";
+import { isSystemError, TeamError } from "../errors.ts";
+import type { Env } from "../os/env.ts";
+import { eventsOfHooksAbove, recordRunningHook, removeEndedHooks } from "../team/records/running-hooks.ts";
+import type { Home } from "../team/ref.ts";
 import type { TaskHooks } from "../team/tasks/update-task.ts";
 
 /**
@@ -41,4 +45,41 @@ function refusal(event: string, outcome: string, why: string): TeamError {
       hint: "Do what the hook asks for, then try again.",
     },
   );
+}
+
+type HookCalls = Required<Pick<HookOptions, "onStarted" | "onRan">>;
+
+/** Records each hook of a task while it runs: `teams` commands below it run no hooks of its event, to prevent an endless loop. */
+export function recordTaskHooks(
+  home: Home,
+  onNotice: HookOptions["onNotice"],
+  onRan: HookCalls["onRan"],
+): HookCalls {
+  const attempt = (event: Parameters<HookCalls["onRan"]>[0], work: () => void): void => {
+    if (!event.startsWith("Task")) return;
+    try {
+      work();
+    } catch (error) {
+      // Without its record, commands below it run the hooks of its event.
+      if (!isSystemError(error) && !(error instanceof TeamError)) throw error;
+      onNotice(event, `its record cannot be kept: ${error.message}`);
+    }
+  };
+  return {
+    onStarted: (event, pid) => attempt(event, () => recordRunningHook(home, event, pid)),
+    onRan: (event, ...result) => {
+      attempt(event, () => removeEndedHooks(home));
+      onRan(event, ...result);
+    },
+  };
+}
+
+/**
+ * Returns the hooks that a `teams` command runs: those of all events but the ones of hooks that have started it. The variable alone is
+ * no evidence, because the commands of a model can set it; agents remove it, so that their commands have all hooks.
+ */
+export function withoutHooksAbove(setting: HooksSetting, home: Home, env: Env): HooksSetting {
+  if (env[HOOK_VARIABLE] === undefined) return setting;
+  const above = eventsOfHooksAbove(home);
+  return Object.fromEntries(Object.entries(setting).filter(([event]) => !above.has(event)));
 }

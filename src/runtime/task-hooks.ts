@@ -1,3 +1,4 @@
+import type { HookOptions } from "../agent/hooks/hooks.ts";
 import { readMetadata } from "../schema/member-metadata.ts";
 import { mayHaveHooks } from "../settings/hook-mentions.ts";
 import { eventSubject } from "../team/members/members.ts";
@@ -33,7 +34,12 @@ async function userHooks(call: AnyCall, open: OpenTeam): Promise<TaskHooks | und
   const { io, out } = call;
   const { home, ref, config, actor } = open;
   if (!(await mayHaveHooks(home.root, io.cwd, ["TaskCreated", "TaskCompleted"]))) return undefined;
-  const [{ loadSettings }, { Hooks }, { taskGate }, { isOwnHook, lazySandbox }] = await Promise.all([
+  const [
+    { loadSettings },
+    { Hooks },
+    { recordTaskHooks, taskGate, withoutHooksAbove },
+    { isOwnHook, lazySandbox },
+  ] = await Promise.all([
     import("../settings/settings.ts"),
     import("../agent/hooks/hooks.ts"),
     import("../operations/task-gate.ts"),
@@ -52,17 +58,19 @@ async function userHooks(call: AnyCall, open: OpenTeam): Promise<TaskHooks | und
     },
     (text) => out.note(line`${text}`),
   );
+  const onNotice: HookOptions["onNotice"] = (event, text) => out.note(line`Hook ${event}: ${text}`);
   const hooks = new Hooks({
     sandbox,
     isOwn: (event, command) => isOwnHook(settings, event, command),
-    setting: settings.hooks,
+    setting: withoutHooksAbove(settings.hooks, home, io.env),
     sessionId: readStatus(ref, actor)?.sessionId ?? config.leadSessionId,
     cwd: io.cwd,
     env,
     passSecrets: settings.teams.passSecrets,
-    onNotice: (event, text) => out.note(line`Hook ${event}: ${text}`),
-    onRan: (event, result, ms) =>
+    onNotice,
+    ...recordTaskHooks(home, onNotice, (event, result, ms) =>
       recordEvent(ref, { type: "hook", ...eventSubject(ref, config, actor), event, result, ms }),
+    ),
   });
   return taskGate(hooks, { name: actor, team: ref.team }, io.interruption());
 }

@@ -1,10 +1,11 @@
 import { messageOf, systemCode } from "../errors.ts";
 import { readText, versionOf } from "../os/files/fs.ts";
 import { pathStat } from "../os/files/user-files.ts";
+import { BYPASS_FORBIDDEN, forbidsBypass } from "./setting-parts.ts";
 import { managedFile, userFile } from "./setting-paths.ts";
 import { ignoredLines, type LoadedSettings, loadSettings } from "./settings.ts";
 import { projectFiles } from "./settings-files.ts";
-import { trustPath } from "./trust.ts";
+import { decidedAt, trustPath } from "./trust.ts";
 
 /** Returns the current settings, reread if a file has changed. */
 export type LiveSettings = () => LoadedSettings;
@@ -12,7 +13,8 @@ export type LiveSettings = () => LoadedSettings;
 /**
  * Loads settings and rereads them when one of their files changes: the user edits a rule, answers “always” or trusts the
  * directory while agents work. Each call checks the versions of the files; nothing happens between two calls. Hooks stay as
- * they were, so that nothing that arrives while an agent works can run unseen.
+ * they were, so that nothing that arrives while an agent works can run unseen. Restrictions that disappear from the project's files stay
+ * in force until the user confirms the directory: an agent may be allowed to switch to a commit without them.
  * @param warn called if a changed file cannot be read or has become empty (the old settings stay in force, so that a typo lifts no
  *   deny rule), and once for each part that needs the user's confirmation
  * @throws TeamError CORRUPT_FILE if the first read fails
@@ -27,9 +29,13 @@ export function liveSettings(root: string, cwd: string, warn: (problem: string) 
   const { hooks } = settings;
   const told = new Set(ignoredLines(settings));
   let toldHooks = JSON.stringify(hooks);
-  /** Keeps the hooks of the start, and says once what does not apply. */
-  const accept = (next: LoadedSettings): LoadedSettings => {
-    const lines = ignoredLines(next);
+  let confirmedAt = decidedAt(root, cwd);
+  /** Keeps the hooks of the start and the restrictions of the project, and says once what does not apply, and what stays. */
+  const accept = (read: LoadedSettings): LoadedSettings => {
+    const isConfirmed = confirmedAt !== decidedAt(root, cwd);
+    confirmedAt = decidedAt(root, cwd);
+    const { next, kept } = isConfirmed ? { next: read, kept: [] } : withFormerRestrictions(settings, read);
+    const lines = [...ignoredLines(next), ...(kept.length === 0 ? [] : [keptLine(kept)])];
     for (const line of lines.filter((one) => !told.has(one))) warn(line);
     for (const line of lines) told.add(line);
     const current = JSON.stringify(next.hooks);
@@ -67,6 +73,35 @@ export function liveSettings(root: string, cwd: string, warn: (problem: string) 
     }
     return settings;
   };
+}
+
+/** Adds the restrictions of a project that its files no longer hold. */
+function withFormerRestrictions(
+  before: LoadedSettings,
+  read: LoadedSettings,
+): { readonly next: LoadedSettings; readonly kept: readonly string[] } {
+  const [own, rules] = [before.own?.permissions, read.permissions];
+  const missing = (key: "deny" | "ask"): readonly string[] =>
+    before.permissions[key].filter((rule) => !own?.[key].includes(rule) && !rules[key].includes(rule));
+  const [deny, ask] = [missing("deny"), missing("ask")];
+  const forbids = (one = own): boolean => one !== undefined && forbidsBypass(one);
+  const isForbidden = forbids(before.permissions) && !forbids(own) && !forbids(rules);
+  const permissions = {
+    ...rules,
+    deny: [...rules.deny, ...deny],
+    ask: [...rules.ask, ...ask],
+    ...(isForbidden && BYPASS_FORBIDDEN),
+  };
+  const kept = [
+    ...deny.map((rule) => `permissions.deny ${rule}`),
+    ...ask.map((rule) => `permissions.ask ${rule}`),
+    ...(isForbidden ? ["permissions.disableBypassPermissionsMode"] : []),
+  ];
+  return { next: { ...read, permissions }, kept };
+}
+
+function keptLine(kept: readonly string[]): string {
+  return `no longer in the project's files, but in force until you confirm it (teams trust) or start the agent again: ${kept.join(", ")}`;
 }
 
 /** Whether a file has no content, also if it holds blanks or a byte order mark. */

@@ -30,8 +30,8 @@ import { readSettingsText } from "./settings-text.ts";
 import { confirmationsIn } from "./trust.ts";
 
 export interface LoadedSettings extends Settings {
-  /** The hooks and servers of the user's and the administrator's settings alone. Without it, all count as a project's. */
-  readonly own?: Pick<Settings, "hooks" | "mcpServers">;
+  /** Settings of the user and the administrator alone. Without it, all count as a project's. */
+  readonly own?: Pick<Settings, "hooks" | "mcpServers" | "permissions">;
   /** Parts of a project's files that are ignored, each as `/repo/.claude/settings.json: env, hooks`. */
   readonly ignored: readonly string[];
   /** Why they are ignored, as the beginning of a line. */

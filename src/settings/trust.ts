@@ -68,6 +68,11 @@ export function trustDecision(root: string, directory: string): boolean | undefi
   return entryFor(root, directory)?.trusted;
 }
 
+/** Returns when the user last decided about a directory's repository, in milliseconds since the epoch. */
+export function decidedAt(root: string, directory: string): number | undefined {
+  return entryFor(root, directory)?.at;
+}
+
 /** Returns what the user has confirmed in a directory. Trust covers contents: a changed part needs a new confirmation. */
 export function confirmationsIn(root: string, directory: string): Confirmations {
   const entry = entryFor(root, directory);

@@ -27,6 +27,8 @@ export interface HookOptions {
   readonly variables?: SessionVariables | undefined;
   /** Called with one line for a person: a hook failed, or printed a message. */
   onNotice(event: HookEvent, text: string): void;
+  /** Called when a command has started, with its pid. */
+  onStarted?(event: HookEvent, pid: number): void;
   /** Called when a command ended, with its duration in milliseconds. */
   onRan?(event: HookEvent, result: HookResult["kind"], ms: number): void;
 }
@@ -48,8 +50,8 @@ export interface HookOutcome {
 /** Maximum bytes that are kept of each output stream of a hook, enough for a linter's report. The rest is dropped. */
 const MAX_OUTPUT = 1024 * 1024;
 
-/** Names the event to a hook's command. A `teams` in it runs no hooks of that event, to prevent an endless loop. */
-const HOOK_VARIABLE = "TEAMS_HOOK";
+/** Names the event to a hook's command. */
+export const HOOK_VARIABLE = "TEAMS_HOOK";
 
 /** Runs the commands of the user's settings at certain events (protocol.md section 7). */
 export class Hooks {
@@ -97,8 +99,7 @@ export class Hooks {
   }
 
   #commands(event: HookEvent, subjects: readonly string[]): readonly HookCommand[] {
-    const { setting, env } = this.#options;
-    if (env[HOOK_VARIABLE] === event) return [];
+    const { setting } = this.#options;
     return hookCommands(typeof setting === "function" ? setting() : setting, event, subjects);
   }
 
@@ -108,7 +109,7 @@ export class Hooks {
     input: string,
     signal: AbortSignal,
   ): Promise<HookResult> {
-    const { cwd, onRan, onNotice } = this.#options;
+    const { cwd, onStarted, onRan, onNotice } = this.#options;
     const startedAt = steadyNow();
     const output = { stdout: new OutputHead(), stderr: new OutputHead() };
     let given = this.#options.env;
@@ -119,6 +120,7 @@ export class Hooks {
         return runCommandGroup(file, args, {
           ...{ cwd, env, input, timeoutMs, signal },
           onOutput: (stream, bytes) => output[stream].add(bytes),
+          onStarted: (pid) => onStarted?.(event, pid),
         });
       },
       (error: unknown) => notStarted(messageOf(error)),

@@ -37,7 +37,7 @@ export type HookResult =
   | {
       readonly kind: "non-blocking error";
       readonly text: string;
-      /** The shell could not run the command. */
+      /** The shell could not run the command, or an interpreter found no script. */
       readonly notRun?: boolean;
     }
   | {
@@ -61,6 +61,13 @@ const DECISIONS: readonly string[] = ["allow", "deny", "ask", "defer"];
 
 /** Exit codes of a shell for a command that it could not execute or find. */
 const NOT_RUN: readonly (number | undefined)[] = [126, 127];
+
+/**
+ * What a shell says about a command that it could not run, whatever the status of the whole line; and interpreters about a script or a
+ * module that is missing (Node, Python, Ruby, PHP, Deno, Bun), where they end with 1.
+ */
+const NOT_FOUND =
+  /^sh: (?:line )?\d+: |\b(?:ERR_)?MODULE_NOT_FOUND\b|^ModuleNotFoundError: |\(LoadError\)$|^Could not open input file: |^error: Module not found/m;
 
 /** Maximum characters of a hook's text for a model or a person. */
 const MAX_TEXT = 10_000;
@@ -115,7 +122,8 @@ export function hookResult(end: HookEnd): HookResult {
   if (code === 2) return { kind: "stopped continuation", text: stderr || "it gave no reason", ends: false };
   if (code !== 0) {
     const text = `exit code ${code}${stderr === "" ? "" : `: ${stderr}`}`;
-    return { kind: "non-blocking error", text, ...(NOT_RUN.includes(code) && { notRun: true }) };
+    const notRun = NOT_RUN.includes(code) || NOT_FOUND.test(stderr);
+    return { kind: "non-blocking error", text, ...(notRun && { notRun }) };
   }
   const answer = parseAnswer(end.stdout);
   if (answer === undefined && end.stdout.trimStart().startsWith("{")) {

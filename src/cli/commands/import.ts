@@ -3,6 +3,7 @@ import { EXIT, TeamError } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
 import { entryOf, isDirectory } from "../../os/files/fs.ts";
 import { refuseSecondTeam } from "../../runtime/operation-context.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { ImportedTeam } from "../../team/archive/import-team.ts";
 import { teamsHome } from "../../team/ref.ts";
@@ -24,7 +25,8 @@ export const command = defineCommand({
   examples: ["teams import review-20260102-174500.tar.gz", "teams import review.tar.gz --name review-again"],
   notes:
     "No agent is started. `teams resume` restarts the members with their conversations.\n" +
-    "An archive may come from others: rights of its members (allowed tools, modes, directories, system prompts) are dropped and named.",
+    "An archive may come from others: rights of its members (allowed tools, modes, directories, system prompts) are dropped and named.\n" +
+    "The third-party CLIs that a restart would run are named too.",
   async run(call) {
     const { args, options, io, out } = call;
     refuseSecondTeam(call, "create a team");
@@ -64,7 +66,8 @@ async function openArchive({ io }: AnyCall, archive: string): Promise<AsyncItera
   return openedBytes(path);
 }
 
-function reportJson({ ref, received, dropped }: ImportedTeam): object {
+function reportJson(imported: ImportedTeam): object {
+  const { ref, received, dropped } = imported;
   const { manifest, config, tasks, freed, requests, grants } = received;
   return {
     team: ref.team,
@@ -75,9 +78,18 @@ function reportJson({ ref, received, dropped }: ImportedTeam): object {
     freed,
     closedRequests: requests,
     dropped,
+    programs: programsOf(imported),
     settledGrants: grants,
     config: ref.paths.config,
   };
+}
+
+/** Returns the members that third-party CLIs work for. */
+function programsOf({ received }: ImportedTeam): readonly { readonly name: string; readonly cli: string }[] {
+  return received.config.members.flatMap((member) => {
+    const cli = readMetadata(member, "cli");
+    return cli === undefined ? [] : [{ name: member.name, cli }];
+  });
 }
 
 /** Returns the command that continues with the imported team. */
@@ -89,6 +101,7 @@ function nextCommand({ ref, received: { config } }: ImportedTeam): string {
 function reportText(imported: ImportedTeam): string {
   const { ref, received, dropped } = imported;
   const { config, tasks, freed, requests, grants } = received;
+  const programs = programsOf(imported);
   const contents = `${pluralized(config.members.length, "member")}, ${pluralized(tasks, "task")}`;
   const free = freed.map((id) => `#${id}`).join(", ");
   return [
@@ -100,6 +113,8 @@ function reportText(imported: ImportedTeam): string {
       : [line`Marked as read: ${pluralized(grants, "message")} that would change rights.`]),
     ...(dropped.length === 0 ? [] : ["Dropped, since an archive may come from others:"]),
     ...dropped.map(({ name, rights }) => line`  ${name}: ${rights.join("; ")}`),
+    ...(programs.length === 0 ? [] : ["A restart runs these programs, with your login there:"]),
+    ...programs.map(({ name, cli }) => line`  ${name}: ${cli}`),
     line`Next: ${nextCommand(imported)}`,
   ].join("\n");
 }

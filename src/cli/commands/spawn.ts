@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { isScripted, SCRIPTED } from "../../agent/model/model-names.ts";
 import { isInside } from "../../agent/permissions/protected-paths.ts";
 import type { NotHereReason } from "../../backend/backend.ts";
@@ -104,12 +103,15 @@ export const command = defineCommand({
       throw usageError(command, "accepts --with-changes only with --worktree.");
     const plain = await operationContext(call, open, settings);
     const ctx = options.debug ? { ...plain, env: { ...plain.env, [DEBUG_VARIABLE]: "1" } } : plain;
+    const directory = workingDirectory(ctx, defined({ cwd: options.cwd }));
+    const maxMode = deciderOf(io.env) === "model" ? inheritedMode(open.config) : undefined;
+    // A model chooses the directory, and what is in it counts as its project.
+    if (maxMode !== undefined) requireInsideLeadDirectories(directory, open.config, settings, ctx);
     if (options.model !== undefined && isScripted(options.model)) {
       const lead = open.config.members.find(({ name }) => name === LEAD_NAME);
-      if (deciderOf(io.env) === "model")
-        requireProjectPlaybook(options.model, lead?.model, resolve(io.cwd, options.cwd ?? "."));
+      if (maxMode !== undefined) requireProjectPlaybook(options.model, lead?.model, directory);
       // Read here too, from the teammate's directory, so that a mistake in it is reported here and not in a pane.
-      loadPlaybook(playbookFile(options.model, io.program, resolve(io.cwd, options.cwd ?? ".")));
+      loadPlaybook(playbookFile(options.model, io.program, directory));
     }
     const prompt = await textOption(io, options.prompt, "prompt");
     const override = await textOption(io, options.systemPrompt, "system prompt");
@@ -130,13 +132,11 @@ export const command = defineCommand({
       effort: options.effort,
       metadata: metadataOption(options.metadata),
       worktree: worktreeOption(options),
-      maxMode: deciderOf(io.env) === "model" ? inheritedMode(open.config) : undefined,
+      maxMode,
       budget: limitsFromOptions(options),
       recording: recordingOf(options.rec, open, io.cwd),
     });
-    if (input.maxMode !== undefined)
-      requireInsideLeadDirectories(workingDirectory(ctx, input), open.config, settings, ctx);
-    const { problems } = await agentTypesIn(open.home.root, workingDirectory(ctx, input));
+    const { problems } = await agentTypesIn(open.home.root, directory);
     for (const problem of problems) out.note(line`Ignored agent type: ${problem}`);
     // Listens before the first file is written, so that an interrupted start leaves nothing.
     const signal = io.interruption();

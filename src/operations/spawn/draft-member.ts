@@ -70,7 +70,7 @@ export interface SpawnInput extends ToolLimits {
 }
 
 /** Returns the directory where a teammate is to work; it may not exist. */
-export function workingDirectory(ctx: OperationContext, input: SpawnInput): string {
+export function workingDirectory(ctx: OperationContext, input: Pick<SpawnInput, "cwd">): string {
   return resolve(ctx.cwd, input.cwd ?? ".");
 }
 

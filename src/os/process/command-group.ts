@@ -17,6 +17,8 @@ export interface CommandOptions {
   readonly mark?: string;
   readonly signal: AbortSignal;
   readonly onOutput: (stream: "stdout" | "stderr", bytes: Buffer) => void;
+  /** Called with the pid of the program, which leads its session and process group. */
+  readonly onStarted?: ((pid: number) => void) | undefined;
   /**
    * Starts the program faster than its file does, for a program without input: as leader of a process group, with output to pipes.
    * Returns undefined if it cannot.
@@ -55,6 +57,7 @@ export async function runCommandGroup(
   });
   if ("failure" in started) return started;
   const { child } = started;
+  if (child.pid !== undefined) options.onStarted?.(child.pid);
   // A program that does not read stdin closes it, which is an error event here.
   child.stdin?.on("error", () => undefined).end(options.input);
   for (const stream of ["stdout", "stderr"] as const) {

@@ -1,6 +1,7 @@
 import { type HookOptions, Hooks } from "../../agent/hooks/hooks.ts";
 import type { SessionVariables } from "../../agent/hooks/session-variables.ts";
 import type { HookEvent, HooksSetting } from "../../agent/hooks/settings.ts";
+import { recordTaskHooks } from "../../operations/task-gate.ts";
 import type { Env } from "../../os/env.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
 import { currentEventSubject } from "../../team/members/members.ts";
@@ -23,7 +24,7 @@ export function agentHooks(
   const transcript = transcriptPath(ctx.home.root, sessionId);
   const setting = (): HooksSetting => settings().hooks;
   const { passSecrets, hooks: limits } = settings().teams;
-  const ran: HookOptions["onRan"] = (event, result, ms) =>
+  const ran: NonNullable<HookOptions["onRan"]> = (event, result, ms) =>
     worker.onEvent({ type: "hook_ran", event, result, ms });
   const hooks = new Hooks({
     setting,
@@ -36,7 +37,7 @@ export function agentHooks(
     variables,
     isOwn: (event, command) => isOwnHook(settings(), event, command),
     onNotice: notice,
-    onRan: ran,
+    ...recordTaskHooks(ctx.home, notice, ran),
   });
   const { maxContinuations } = limits;
   const { name } = worker;

@@ -2,6 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import { modelFacts, type OwnFacts } from "../../agent/model/catalog.ts";
 import type { Model } from "../../agent/model/model.ts";
 import { isScripted, namesOfModel, resolveModelName, SCRIPTED } from "../../agent/model/model-names.ts";
+import type { CommandSandbox } from "../../agent/tool.ts";
 import { BUILTIN_TOOL_NAMES } from "../../agent/tools/tool-names.ts";
 import { messageOf, systemCode, TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
@@ -75,12 +76,15 @@ interface ModelChoice {
   readonly names: Readonly<Record<string, string>>;
   /** Facts about models from the user's settings. */
   readonly prices: Readonly<Record<string, OwnFacts>>;
-  /** Names of the model's secrets that commands may read. */
+  /** Names of secrets that commands may read. */
   readonly passSecrets: readonly string[];
+  readonly sandbox: CommandSandbox | undefined;
 }
 
-/** The worker that waits for the limits of its models' account, and shows in its pane which model it uses. */
+/** The worker that waits for the limits of its models' account, shows in its pane which model it uses, and runs commands. */
 interface LimitedAgent {
+  /** The sandbox of its commands. */
+  readonly sandbox?: CommandSandbox | undefined;
   readonly worker: Worker;
   readonly note: (text: string) => void;
 }
@@ -97,7 +101,8 @@ export function modelsOf(
 ): SharedParts["modelFor"] {
   const { models: names, prices, passSecrets } = live().teams;
   return async (agent, model = own) => {
-    const choice = { model, agent, ref, program, cwd, env, names, prices, passSecrets };
+    const { sandbox } = limited;
+    const choice = { model, agent, ref, program, cwd, env, names, prices, passSecrets, sandbox };
     return withRecording(await withLimits(await createModel(choice), choice, live, limited), agent, choice);
   };
 }
@@ -146,13 +151,11 @@ function accountHash({
 
 /** Loads only the implementation that is used. */
 async function createModel(choice: ModelChoice): Promise<Model> {
-  const { model, agent, program, cwd, env, names, prices, passSecrets } = choice;
+  const { model, agent, program, cwd, env, names, prices } = choice;
   if (isScripted(model)) {
     const { scriptedModel } = await import("../../agent/playbook/scripted-model.ts");
     const playbook = loadPlaybook(playbookFile(model, program, cwd));
-    // A playbook reads what its commands may read.
-    const readable = withoutModelCredentials(env, passSecrets);
-    return scriptedModel({ playbook, agent, cwd, env: readable, speed: speedOf(env) });
+    return scriptedModel({ playbook, agent, cwd, env: readableEnv(choice), speed: speedOf(env) });
   }
   const { anthropicModel } = await import("../../agent/model/anthropic.ts");
   const id = resolveModelName(model, names);
@@ -164,6 +167,14 @@ async function createModel(choice: ModelChoice): Promise<Model> {
     ...(env.ANTHROPIC_AUTH_TOKEN ? { authToken: env.ANTHROPIC_AUTH_TOKEN } : {}),
     ...(env.ANTHROPIC_BASE_URL ? { baseUrl: env.ANTHROPIC_BASE_URL } : {}),
   });
+}
+
+/** Returns the variables that a playbook reads: those that its commands may read. */
+function readableEnv({ env, passSecrets, sandbox }: ModelChoice): Env {
+  const readable = Object.entries(withoutModelCredentials(env, passSecrets));
+  return Object.fromEntries(
+    readable.filter(([name]) => passSecrets.includes(name) || sandbox?.decides(name) !== true),
+  );
 }
 
 /** The speed-up of a playbook, for tests. */

@@ -185,7 +185,6 @@ async function assembleLead(lead: Lead, worker: Worker, signal: AbortSignal): Pr
   const settings = live();
   const { io } = call;
   const note = (line: string): void => lead.view.note(line);
-  const modelFor = modelsOf(plan.model, ctx, live, { worker, note });
   const { cwd, env } = ctx;
   const { root } = ctx.home;
   const { permissions: rules } = settings;
@@ -204,6 +203,7 @@ async function assembleLead(lead: Lead, worker: Worker, signal: AbortSignal): Pr
   lead.ends.push(resources.close);
   // Closed after the servers that run in it.
   if (sandbox !== undefined) lead.ends.push(sandbox.close);
+  const modelFor = modelsOf(plan.model, ctx, live, { worker, note, sandbox });
   return assembleAgent({
     ctx,
     worker,

@@ -81,7 +81,7 @@ export async function assembleTeammate(call: AnyCall, self: RunningTeammate, wor
   self.ends.push(resources.close);
   // Closed after the servers that run in it.
   if (sandbox !== undefined) self.ends.push(sandbox.close);
-  const modelFor = modelsOf(flags.model ?? SCRIPTED, ctx, live, { worker, note });
+  const modelFor = modelsOf(flags.model ?? SCRIPTED, ctx, live, { worker, note, sandbox });
   return assembleAgent({
     ctx,
     worker,

@@ -1,4 +1,4 @@
-import { isAbsolute, relative } from "node:path";
+import { isAbsolute, relative, resolve } from "node:path";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { type ProtocolType, parseProtocol } from "../../protocol/messages.ts";
 import type { TeamMember } from "../../schema/config.ts";
@@ -21,9 +21,13 @@ const PLAIN_MODES: ReadonlySet<string | undefined> = new Set([
   "delegate",
 ]);
 
+/** A model that is a playbook: its file decides about all tool calls, and errors quote it. */
+const PLAYBOOK = /^scripted:(.*)$/s;
+
 /**
  * Returns a member without the parts that widen what it may do: allowed tools, a mode above the default one, a working
- * directory elsewhere, commands outside the sandbox, and changes of its system prompt.
+ * directory elsewhere, commands outside the sandbox, and changes of its system prompt; nor with a file or a conversation of this
+ * machine that the archive names: a playbook outside of the directory, and the id that its CLI gave to its conversation.
  * @param here the directory of the import; a member that worked outside of it works there
  */
 export function withPlainRights(
@@ -43,6 +47,13 @@ export function withPlainRights(
     rights.push(`directory ${member.cwd}`);
     plain.cwd = here;
   }
+  const [, playbook] = PLAYBOOK.exec(member.model ?? "") ?? [];
+  if (playbook !== undefined && !isBelow(resolve(plain.cwd || here, playbook), here)) {
+    rights.push(`model ${member.model}`);
+    plain.model = undefined;
+  }
+  const conversation = readMetadata(member, "conversation");
+  if (conversation !== undefined) rights.push(`conversation ${conversation} of its CLI`);
   const types = readMetadata(member, "typesDirectory");
   const isForeign = types !== undefined && !isBelow(types, here);
   if (isForeign) rights.push(`agent types of ${types}`);
@@ -51,6 +62,7 @@ export function withPlainRights(
   if (isUnwalled) rights.push("sandbox off");
   const change: MetadataChange = {
     promptOverrides: undefined,
+    conversation: undefined,
     ...(isUnwalled && { sandbox: undefined }),
     ...(isForeign && { typesDirectory: undefined }),
     ...(!PLAIN_MODES.has(readMetadata(member, "grantedMode")) && { grantedMode: undefined }),

@@ -109,6 +109,17 @@ describeInSandbox("an agent in the sandbox", () => {
     expect(run.code, run.err).toBe(0);
     expect([made("inside"), made("../outside")]).toEqual([true, false]);
   });
+
+  it("has a playbook that reads no secret which its commands cannot read", async () => {
+    const { teams, playbook, made } = agentWith([bash("echo {{env.DEPLOY_TOKEN}} > found")], {
+      permissions: { allow: ["Bash"] },
+      teams: { sandbox: { mode: "required" } },
+    });
+    const words = ["run", "--team", "crew", "--playbook", playbook, "--no-sidebar", ...PLACE];
+    const run = await teams(words, { env: { DEPLOY_TOKEN: "sesame-7f3a9c1e" } });
+    expect(run.out + run.err).toContain("{{env.DEPLOY_TOKEN}} has no value");
+    expect([run.code === 0, made("found")]).toEqual([false, false]);
+  });
 });
 
 describe("a machine without a sandbox", () => {

@@ -66,11 +66,13 @@ describe("teams export and import", () => {
     const config = join(teams.root, "teams", "my-review", "config.json");
     const bold = JSON.parse(readFileSync(config, "utf8"));
     bold.members[0].mode = "bypassPermissions";
+    bold.members[0].metadata = { _cli: "claude-acp" };
     writeFileSync(config, JSON.stringify(bold));
     const { bytes } = await teams(["export", "-o", "-"]);
     const made = await teams(["import", "-", "--unique"], { stdin: bytes });
     expect(made.out).toContain(
-      "Dropped, since an archive may come from others:\n  team-lead: mode bypassPermissions\n",
+      "Dropped, since an archive may come from others:\n  team-lead: mode bypassPermissions\n" +
+        "A restart runs these programs, with your login there:\n  team-lead: claude-acp\n",
     );
   });
 

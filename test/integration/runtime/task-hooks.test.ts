@@ -98,9 +98,9 @@ describe("task hooks on the command line", () => {
     expect(existsSync(join(cli.directory, "ran"))).toBe(true);
   });
 
-  it("do not run for a task that a hook of the same event adds", async () => {
+  it("run for a command that sets the variable of a hook, but is below none", async () => {
     const cli = await teamWith({ user: { TaskCreated: "exit 2" } });
-    const nested = await cli(["task", "add", "Good"], { env: { TEAMS_HOOK: "TaskCreated" } });
-    expect(nested.code).toBe(0);
+    const env = { TEAMS_HOOK: "TaskCreated" };
+    expect((await cli(["task", "add", "Bad", "--json"], { env })).error().code).toBe("PERMISSION_DENIED");
   });
 });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Model } from "../../../src/agent/model/model.ts";
@@ -47,9 +47,23 @@ async function working(turns: WorkerInput["turns"], input: WorkerInput = {}) {
     );
   };
   const user = (value: unknown): void => save(join(root, "settings.json"), value);
-  const local = (value: unknown): void => save(join(cwd, ".claude", "settings.local.json"), value);
+  const local = (value: unknown): void => {
+    const file = join(cwd, ".claude", "settings.local.json");
+    if (value === undefined) rmSync(file);
+    else save(file, value);
+  };
   const trust = (): void => recordTrust(root, cwd);
-  return { ref, dev, problems, say, user, local, trust, made: (name: string) => existsSync(join(cwd, name)) };
+  return {
+    ref,
+    dev,
+    problems,
+    live,
+    say,
+    user,
+    local,
+    trust,
+    made: (name: string) => existsSync(join(cwd, name)),
+  };
 }
 
 describe("settings changed while an agent runs", () => {
@@ -133,10 +147,39 @@ describe("settings changed while an agent runs", () => {
         /^changed since you trusted it \(see teams trust --changes\), so ignored: .*local\.json: permissions\.allow$/,
       ),
       expect.stringMatching(/local\.json: permissions\.allow, permissions\.defaultMode$/),
+      expect.stringMatching(
+        /^no longer in the project's files, but in force .*: permissions\.deny Bash\(touch b\)$/,
+      ),
     ]);
     trust();
     await say();
     expect(["d", "d.d"].map(made)).toEqual([false, true]);
+  });
+
+  it("of a project keep a restriction that its files no longer hold, until a person confirms it", async () => {
+    const turns = ["a", "b", "c"].flatMap((name) => [{ tools: [bash(`touch ${name}`)] }, { say: "ok" }]);
+    const { say, user, local, trust, made, problems, live } = await working(turns);
+    const [deny, ask] = [["Bash(touch:*)"], ["Bash(rm:*)"]];
+    user({ permissions: { allow: ["Bash(touch:*)"], deny: ["Bash(curl:*)"], ask: ["Bash(wget:*)"] } });
+    local({ permissions: { deny, ask, disableBypassPermissionsMode: "disable" } });
+    trust();
+    await say();
+    local(undefined);
+    await say();
+    expect(live().permissions).toMatchObject({
+      ...{ deny: ["Bash(curl:*)", ...deny], ask: ["Bash(wget:*)", ...ask] },
+      disableBypassPermissionsMode: "disable",
+    });
+    user({ permissions: { allow: ["Bash(touch:*)"] } });
+    await say();
+    expect(live().permissions).toMatchObject({ deny, ask });
+    expect(["a", "b", "c"].map(made)).toEqual([false, false, false]);
+    expect(problems).toEqual([
+      "no longer in the project's files, but in force until you confirm it (teams trust) or start the agent again: permissions.deny Bash(touch:*), permissions.ask Bash(rm:*), permissions.disableBypassPermissionsMode",
+    ]);
+    trust();
+    expect(live().permissions).toMatchObject({ deny: [], ask: [] });
+    expect(live().permissions.disableBypassPermissionsMode).toBeUndefined();
   });
 
   it("end bypassPermissions if they forbid it", async () => {

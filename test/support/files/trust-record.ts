@@ -4,6 +4,9 @@ import { otherParts, readUntrusted, settingsPlace } from "../../../src/settings/
 import { filterSettings, partHash } from "../../../src/settings/setting-parts.ts";
 import { existingProjectFiles } from "../../../src/settings/settings-files.ts";
 
+/** Decisions have different times. */
+let decisions = 0;
+
 /** Records that the user trusts a directory outside of a repository, with the present content of its files. */
 export function recordTrust(root: string, cwd: string): void {
   const settings = existingProjectFiles(root, cwd).flatMap((path) =>
@@ -16,6 +19,6 @@ export function recordTrust(root: string, cwd: string): void {
   for (const part of [...settings, ...otherParts(root, cwd)])
     confirmed[part.file] = [...(confirmed[part.file] ?? []), partHash(part)];
   mkdirSync(root, { recursive: true });
-  const directories = { [realpathSync(cwd)]: { trusted: true, at: 1, confirmed } };
+  const directories = { [realpathSync(cwd)]: { trusted: true, at: ++decisions, confirmed } };
   writeFileSync(join(root, "teams-trust.json"), JSON.stringify({ directories }));
 }

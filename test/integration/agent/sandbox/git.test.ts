@@ -159,6 +159,17 @@ describeInSandbox("git in the sandbox", () => {
     expect(existsSync(join(project, ".git/hooks/pre-commit"))).toBe(false);
   });
 
+  test("leaves a rebase with commands behind, which runs them outside (a limit that the docs name)", async () => {
+    const { bash, project } = await sandboxedAgent({ env: GIT_IDENTITY, prepare: (_, at) => repository(at) });
+    const result = await bash(
+      `echo 2 > b; ${COMMIT}; printf '%s\\n' 'break' 'exec touch ran' > list; GIT_SEQUENCE_EDITOR='cp list' git rebase -qi HEAD~1`,
+    );
+    expect(result).toMatchObject({ isError: false });
+    expect(existsSync(join(project, "ran"))).toBe(false);
+    git(project, "rebase", "--continue");
+    expect(existsSync(join(project, "ran"))).toBe(true);
+  });
+
   test("does not open another repository that a forged .git file names", async () => {
     const { bash, home } = await sandboxedAgent({
       env: GIT_IDENTITY,

@@ -576,7 +576,9 @@ describe("import › rights of an archive's members", () => {
     mode: "bypassPermissions",
     allowedTools: ["Bash"],
     disallowedTools: ["WebFetch"],
+    model: "scripted:/elsewhere/play.json",
     metadata: {
+      _conversation: "of-another-person",
       _mode: "acceptEdits",
       _modeBefore: "bypassPermissions",
       _systemPrompt: { append: "Obey." },
@@ -603,7 +605,8 @@ describe("import › rights of an archive's members", () => {
     const home = testHome();
     const here = join(home.root, "here");
     mkdirSync(join(here, "app"), { recursive: true });
-    const members = [permissive, { name: "ada", cwd: join(here, "app"), mode: "plan" }];
+    const playbook = "scripted:../play.json";
+    const members = [permissive, { name: "ada", cwd: join(here, "app"), mode: "plan", model: playbook }];
     const config = {
       name: "config.json",
       text: JSON.stringify({ name: "crew", members, metadata: { _rec: "/elsewhere" } }),
@@ -613,13 +616,17 @@ describe("import › rights of an archive's members", () => {
     expect(readTeam(ref).metadata).toBeUndefined();
     const dev = findMember(readTeam(ref), "dev");
     expect(dev).toMatchObject({ cwd: here, mode: "default", disallowedTools: ["WebFetch"] });
-    expect(dev.allowedTools).toBeUndefined();
+    expect([dev.allowedTools, dev.model]).toEqual([undefined, undefined]);
     expect(dev.metadata).toEqual({ _tools: ["Read"], own: 1 });
-    expect(findMember(readTeam(ref), "ada")).toMatchObject({ cwd: join(here, "app"), mode: "plan" });
+    expect(findMember(readTeam(ref), "ada")).toMatchObject({
+      ...{ cwd: join(here, "app"), mode: "plan", model: playbook },
+    });
     const rights = [
       "allowed tools Bash",
       "mode bypassPermissions, acceptEdits",
       "directory /elsewhere/secret",
+      "model scripted:/elsewhere/play.json",
+      "conversation of-another-person of its CLI",
       "agent types of /elsewhere",
       "changes of its system prompt",
       "sandbox off",

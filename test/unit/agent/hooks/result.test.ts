@@ -24,6 +24,26 @@ describe("hookResult", () => {
     ["exit code 1", { code: 1, stderr: "oops" }, { kind: "non-blocking error", text: "exit code 1: oops" }],
     ["exit code 127 without a reason", { code: 127 }, { kind: "non-blocking error", text: "exit code 127" }],
     [
+      "a program that bash as sh lacks, in a line that goes on",
+      { code: 1, stderr: "sh: line 1: ./guard: No such file or directory" },
+      { notRun: true },
+    ],
+    [
+      "a module that Python lacks",
+      { code: 1, stderr: "Traceback …\nModuleNotFoundError: No module named 'guard'" },
+      { notRun: true },
+    ],
+    [
+      "a script that Ruby lacks",
+      { code: 1, stderr: "ruby: No such file or directory -- guard.rb (LoadError)" },
+      { notRun: true },
+    ],
+    [
+      "a script that PHP lacks",
+      { code: 1, stderr: "Could not open input file: guard.php" },
+      { notRun: true },
+    ],
+    [
       "a signal",
       { code: undefined, signal: "SIGSEGV" },
       { kind: "error while running", text: "was ended by SIGSEGV" },

@@ -1,6 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { isDecidedInside } from "../../../../src/agent/sandbox/environment.ts";
+import type { CommandSandbox } from "../../../../src/agent/tool.ts";
 import { builtinTools } from "../../../../src/agent/tools/builtin-tools.ts";
 import { BUILTIN_TOOL_NAMES } from "../../../../src/agent/tools/tool-names.ts";
 import { requireProjectPlaybook } from "../../../../src/operations/spawn/model-requests.ts";
@@ -13,21 +15,36 @@ import { temporaryDirectory } from "../../../support/files/temporary-directory.t
 import { testTeam } from "../../../support/team/test-team.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
 
+const ENV = {
+  ANTHROPIC_API_KEY: "key-of-the-model",
+  DEPLOY_TOKEN: "sesame",
+  SSH_AUTH_SOCK: "/run/agent",
+  HTTPS_PROXY: "http://ada:sesame@proxy",
+  STAGE: "test",
+};
+
 it.each([
-  [[], /env\.ANTHROPIC_API_KEY}} has no value/],
-  [["ANTHROPIC_API_KEY"], "it is key-of-the-model"],
+  ["ANTHROPIC_API_KEY", [], "none", undefined],
+  ["ANTHROPIC_API_KEY", ["ANTHROPIC_API_KEY"], "none", "key-of-the-model"],
+  ["DEPLOY_TOKEN", [], "none", "sesame"],
+  ["DEPLOY_TOKEN", [], "closed", undefined],
+  ["DEPLOY_TOKEN", ["DEPLOY_TOKEN"], "closed", "sesame"],
+  ["SSH_AUTH_SOCK", [], "closed", undefined],
+  ["HTTPS_PROXY", [], "closed", undefined],
+  ["HTTPS_PROXY", [], "with the network", "http://ada:sesame@proxy"],
+  ["STAGE", [], "closed", "test"],
 ] as const)(
-  "playbook › reads of the model's secrets only those that commands may read: %j",
-  async (passSecrets, expected) => {
+  "playbook › reads a variable only if commands may read it: %s with passSecrets %j, sandbox %s",
+  async (name, passSecrets, wall, expected) => {
     const ref = await testTeam(["dev"]);
     const file = join(temporaryDirectory(), "play.json");
-    const turns = [{ say: "it is {{env.ANTHROPIC_API_KEY}}" }];
+    const turns = [{ say: `it is {{env.${name}}}` }];
     writeFileSync(file, JSON.stringify({ version: 1, agents: { dev: turns } }));
-    const ctx = contextOf(ref, "dev", {
-      env: { ANTHROPIC_API_KEY: "key-of-the-model", TEAMS_PLAYBOOK_SPEED: "99" },
-    });
+    const ctx = contextOf(ref, "dev", { env: { ...ENV, TEAMS_PLAYBOOK_SPEED: "99" } });
     const settings = { ...settingsSchema.parse({ teams: { passSecrets } }), ignored: [], ignoredReason: "" };
-    const limited = { worker: undefined as never, note: () => undefined };
+    const decides = (variable: string): boolean => isDecidedInside(variable, wall === "with the network");
+    const sandbox = wall === "none" ? undefined : ({ decides } as CommandSandbox);
+    const limited = { worker: undefined as never, note: () => undefined, sandbox };
     const model = await modelsOf(`scripted:${file}`, ctx, () => settings, limited)("dev", undefined);
     const said = async (): Promise<string> => {
       let text = "";
@@ -40,8 +57,8 @@ it.each([
         if (event.type === "text") text += event.text;
       return text;
     };
-    if (typeof expected === "string") expect(await said()).toBe(expected);
-    else await expect(said()).rejects.toThrow(expected);
+    if (expected !== undefined) expect(await said()).toBe(`it is ${expected}`);
+    else await expect(said()).rejects.toThrow(`env.${name}}} has no value`);
   },
 );
 
