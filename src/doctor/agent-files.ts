@@ -21,10 +21,9 @@ export function agentFileFindings(
   const place = { root, cwd, home: homeDirectory(env), isTrusted: trustDecision(root, cwd) === true };
   const memory = loadMemory(place, () => false);
   const skills = loadSkills(
-    root,
-    cwd,
+    place,
     () => false,
-    (entry, text) => confirmationsIn(root, cwd).isConfirmed(skillPart(entry, text)),
+    (file, text) => confirmationsIn(root, cwd).isConfirmed(skillPart(file, text)),
   );
   const servers = mcpConfig(root, cwd, { mcpServers: ownServers(root, cwd) });
   return [
