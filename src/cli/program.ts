@@ -67,6 +67,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   settings: { group: "This machine", load: () => import("./commands/settings.ts") },
   trust: { group: "This machine", load: () => import("./commands/trust.ts") },
   completion: { group: "This machine", load: () => import("./commands/completion.ts") },
+  skill: { group: "This machine", load: () => import("./commands/skill.ts") },
   doctor: { group: "This machine", load: () => import("./commands/doctor.ts") },
   "cli ls": { group: "This machine", load: () => import("./commands/cli-ls.ts") },
   mcp: { group: "This machine", load: () => import("./commands/mcp.ts") },

@@ -1,4 +1,5 @@
 import { systemClock } from "../os/clock.ts";
+import { homeDirectory } from "../os/files/app-directories.ts";
 import { describePart, unconfirmedParts } from "../settings/project-parts.ts";
 import { ignoredLines, type LoadedSettings, loadSettings } from "../settings/settings.ts";
 import { OLD_RECORD, type PartOfFile, setTrust, trustDecision } from "../settings/trust.ts";
@@ -26,7 +27,7 @@ export async function askTrust(call: AnyCall): Promise<void> {
   if (decision === false) return;
   const { ignored, ignoredReason } = loadSettings(root, io.cwd);
   // Read before the question: only what is shown is confirmed.
-  const parts = await unconfirmedParts(root, io.cwd);
+  const parts = await unconfirmedParts({ root, cwd: io.cwd, home: homeDirectory(io.env) });
   if (ignored.length === 0 && (decision === undefined || parts.length === 0)) return;
   const isNew = decision === undefined;
   const head = isNew

@@ -22,10 +22,9 @@ export function agentFileFindings(
   const place = { root, cwd, home: homeDirectory(env), isTrusted: decision === true };
   const memory = loadMemory(place, () => false);
   const skills = loadSkills(
-    root,
-    cwd,
+    place,
     () => false,
-    (entry, text) => isConfirmed(skillPart(entry, text)),
+    (file, text) => isConfirmed(skillPart(file, text)),
   );
   const servers = mcpConfig(root, cwd, { mcpServers: ownServers(root, cwd) });
   return [

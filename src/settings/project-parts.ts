@@ -1,5 +1,6 @@
 import { basename, join } from "node:path";
 import { isInside } from "../agent/permissions/protected-paths.ts";
+import type { SkillPlaces } from "../agent/prompts/skill-directories.ts";
 import { readTextFile } from "../agent/tools/text-file.ts";
 import { isSystemError, TeamError } from "../errors.ts";
 import { entryOf } from "../os/files/fs.ts";
@@ -83,22 +84,24 @@ export function agentPart(name: string, text: string): PartOfFile {
   return { file: join(".claude", "agents", name), label: "agent", key: "file", value: text };
 }
 
-export function skillPart(entry: string, text: string): PartOfFile {
-  return { file: join(".claude", "skills", entry, "SKILL.md"), label: "skill", key: "file", value: text };
+/** @param file its path in the project */
+export function skillPart(file: string, text: string): PartOfFile {
+  return { file, label: "skill", key: "file", value: text };
 }
 
 /**
  * Returns what a confirmation of a directory would add: the parts of its files that the user has not confirmed with this
  * content. Skills count only if they replace a skill of the user.
  */
-export async function unconfirmedParts(root: string, cwd: string): Promise<readonly PartOfFile[]> {
+export async function unconfirmedParts(places: SkillPlaces): Promise<readonly PartOfFile[]> {
+  const { root, cwd } = places;
   const { isConfirmed } = confirmationsIn(root, cwd);
   const settings = existingProjectFiles(root, cwd).flatMap((path) => {
     const file = settingsPlace(path);
     return filterSettings(readUntrusted(path), () => false).left.map((part) => ({ ...part, file }));
   });
   const { replacingSkills } = await import("../agent/prompts/skills.ts");
-  const skills = replacingSkills(root, cwd).map(({ entry, text }) => skillPart(entry, text));
+  const skills = replacingSkills(places).map(({ file, text }) => skillPart(file, text));
   return [...settings, ...otherParts(root, cwd), ...skills].filter((part) => !isConfirmed(part));
 }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import { SKILL } from "../../src/cli/skill/skill-text.ts";
 import { git } from "../support/files/git.ts";
 import { TEAMS } from "../support/processes/built-program.ts";
 import { privateTmux } from "../support/tmux/private-tmux.ts";
@@ -39,6 +40,14 @@ const PAGES: readonly Page[] = [
     file: "docs/leading-by-hand.md",
     elsewhere: { 'teams spawn eve --cli codex --prompt "Review it."': NEEDS_CLI },
   },
+  {
+    file: "teams skill",
+    elsewhere: {
+      "teams wait --tasks --timeout 600 --json":
+        "no model completes the tasks; test/e2e/cli/teammates runs it",
+      "teams wait --message --timeout 600 --json": "no model sends one; test/e2e/cli/teammates runs it",
+    },
+  },
   { file: "docs/tmux.md", before: ["teams create review"], elsewhere: {} },
   { file: "docs/troubleshooting.md", before: ["teams create review"], elsewhere: {} },
 ];
@@ -58,7 +67,7 @@ it.each(PAGES)("$file › every command line runs", async ({ file, before = [], 
   writeFileSync(join(bin, "teams"), `#!/bin/sh\nexec ${process.execPath} ${TEAMS} "$@"\n`);
   chmodSync(join(bin, "teams"), 0o755);
   const env = { ...own.inside(pane), PATH: `${bin}:${own.env.PATH}` };
-  const lines = commandLines(readFileSync(join(ROOT, file), "utf8"));
+  const lines = commandLines(file === "teams skill" ? SKILL : readFileSync(join(ROOT, file), "utf8"));
   expect(lines.length).toBeGreaterThan(3);
   expect(Object.keys(elsewhere).filter((line) => !lines.includes(line))).toEqual([]);
   for (const line of [...before, ...lines.filter((one) => !Object.hasOwn(elsewhere, one))]) {

@@ -67,7 +67,7 @@ const STARTUP_FILES: readonly StartupFiles[] = [
   {
     reader: "another agent, which can run commands from it",
     files: words(`
-      .claude.json .gemini/ .codex/ .opencode/ .config/opencode/ opencode.json opencode.jsonc .cursor/
+      .claude.json .agents/ .gemini/ .codex/ .opencode/ .config/opencode/ opencode.json opencode.jsonc .cursor/
       .aider.conf.yml .roo/ .kiro/ .continue/ .windsurf/
     `),
   },

@@ -1,9 +1,31 @@
 import { join } from "node:path";
 
-/**
- * Returns the directories of skills: the user's, and the working directory's, which take precedence. A separate file, so that
- * an agent without skills does not load the YAML parser of `skills.ts`.
- */
-export function skillDirectories(root: string, cwd: string): readonly [own: string, project: string] {
-  return [join(root, "skills"), join(cwd, ".claude", "skills")];
+/** Where the skills of an agent are. */
+export interface SkillPlaces {
+  /** The directory of teams. */
+  readonly root: string;
+  readonly cwd: string;
+  /** The user's home directory. */
+  readonly home: string;
 }
+
+/** A directory of skills. */
+export interface SkillDirectory {
+  readonly path: string;
+  /** Whether it is the user's, and not the project's. */
+  readonly isOwn: boolean;
+}
+
+/**
+ * Returns the directories of skills: the user's, and then the working directory's. Those of `.agents` are shared with other programs;
+ * a later directory takes precedence. A separate file, so that an agent without skills does not load the YAML parser of `skills.ts`.
+ */
+export function skillDirectories({ root, cwd, home }: SkillPlaces): readonly SkillDirectory[] {
+  const own = [join(home, ".agents", "skills"), join(root, "skills")];
+  const project = PROJECT_SKILLS.map((directory) => join(cwd, directory)).filter(
+    (path) => !own.includes(path),
+  );
+  return [...own.map((path) => ({ path, isOwn: true })), ...project.map((path) => ({ path, isOwn: false }))];
+}
+
+const PROJECT_SKILLS = [join(".agents", "skills"), join(".claude", "skills")];

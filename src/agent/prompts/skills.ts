@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import * as z from "zod/mini";
 import { messageOf } from "../../errors.ts";
 import { listDir } from "../../os/files/fs.ts";
@@ -10,7 +10,7 @@ import { failed } from "../tools/file-access.ts";
 import { readTextFile } from "../tools/text-file.ts";
 import { readDocument, textOfField } from "./front-matter.ts";
 import type { IsReadDenied } from "./memory-files.ts";
-import { skillDirectories } from "./skill-directories.ts";
+import { type SkillPlaces, skillDirectories } from "./skill-directories.ts";
 
 /** Written instructions for one kind of work. */
 interface Skill {
@@ -33,25 +33,24 @@ const MAX_SKILLS = 100;
 const MAX_DESCRIPTION = 500;
 
 /**
- * Loads the front matter of the root's skills and of the working directory's skills, which replace the root's skills of the
- * same name. The root's skills may be links to anywhere, a project's skills must be inside the project. A skill that a rule
+ * Loads the front matter of the user's skills and of the working directory's skills, which replace the user's skills of the
+ * same name. The user's skills may be links to anywhere, a project's skills must be inside the project. A skill that a rule
  * denies is left out.
- * @param mayReplace whether a project's skill with this text may replace one of the root
+ * @param mayReplace whether a project's skill may replace one of the user; gets its path in the project, and its text
  */
 export function loadSkills(
-  root: string,
-  cwd: string,
+  places: SkillPlaces,
   isReadDenied: IsReadDenied,
-  mayReplace: (entry: string, text: string) => boolean,
+  mayReplace: (file: string, text: string) => boolean,
 ): Skills {
+  const { cwd } = places;
   const skills = new Map<string, Skill>();
   const problems: string[] = [];
   const ownNames = new Set<string>();
-  const [own, project] = skillDirectories(root, cwd);
-  const entries = [own, project].flatMap((directory) =>
-    listDir(directory)
+  const entries = skillDirectories(places).flatMap(({ path, isOwn }) =>
+    listDir(path)
       .sort()
-      .map((entry) => ({ isOwn: directory === own, entry, path: join(directory, entry, "SKILL.md") })),
+      .map((entry) => ({ isOwn, entry, path: join(path, entry, "SKILL.md") })),
   );
   for (const { isOwn, entry, path } of entries) {
     try {
@@ -61,8 +60,9 @@ export function loadSkills(
       if (isOwn) ownNames.add(name);
       // By name, not by the skill so far: a second skill of the project may replace its first one.
       const replaces = !isOwn && ownNames.has(name);
-      if (replaces && !mayReplace(entry, found.text)) throw new Error(`${NOT_CONFIRMED}, so yours stays`);
-      const isConfirmed = replaces ? (text: string) => mayReplace(entry, text) : undefined;
+      const file = relative(cwd, path);
+      if (replaces && !mayReplace(file, found.text)) throw new Error(`${NOT_CONFIRMED}, so yours stays`);
+      const isConfirmed = replaces ? (text: string) => mayReplace(file, text) : undefined;
       skills.set(name, { ...found.skill, isConfirmed });
     } catch (error) {
       problems.push(`${path}: ${messageOf(error)}`);
@@ -100,19 +100,20 @@ function skillAt(
 
 const NOT_CONFIRMED = "it would replace a skill of yours and is not confirmed (teams trust)";
 
-/** Returns the project's skills that replace a skill of the root, with their text. */
+/** Returns the project's skills that replace a skill of the user: the path of each in the project, and its text. */
 export function replacingSkills(
-  root: string,
-  cwd: string,
-): readonly { readonly entry: string; readonly text: string }[] {
-  const found: { entry: string; text: string }[] = [];
-  if (skillDirectories(root, cwd).some((directory) => listDir(directory).length === 0)) return found;
+  places: SkillPlaces,
+): readonly { readonly file: string; readonly text: string }[] {
+  const found: { file: string; text: string }[] = [];
+  const directories = skillDirectories(places);
+  const hasSkills = (own: boolean): boolean =>
+    directories.some(({ path, isOwn }) => isOwn === own && listDir(path).length > 0);
+  if (!hasSkills(true) || !hasSkills(false)) return found;
   loadSkills(
-    root,
-    cwd,
+    places,
     () => false,
-    (entry, text) => {
-      found.push({ entry, text });
+    (file, text) => {
+      found.push({ file, text });
       return true;
     },
   );

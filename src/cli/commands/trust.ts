@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { TeamError } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
+import { homeDirectory } from "../../os/files/app-directories.ts";
 import { isDirectory } from "../../os/files/fs.ts";
 import { isShortFile } from "../../os/files/user-files.ts";
 import { deciderOf } from "../../runtime/select-team.ts";
@@ -40,6 +41,7 @@ export const command = defineCommand({
       return;
     }
     const { root } = teamsHome(call.io.env);
+    const home = homeDirectory(call.io.env);
     const file = args.directory === undefined ? undefined : resolve(call.io.cwd, args.directory);
     if (file !== undefined && !options.revoke && isShortFile(file)) {
       if (!options.changes) requirePerson(call);
@@ -49,12 +51,12 @@ export const command = defineCommand({
     }
     if (options.changes) {
       if (options.revoke) throw usageError(command, "accepts --changes without --revoke.");
-      const parts = await unconfirmedParts(root, existingDirectory(call, args.directory));
+      const parts = await unconfirmedParts({ root, home, cwd: existingDirectory(call, args.directory) });
       out.answer({ parts: parts.map(describePart) }, () => listOf(parts) || "Nothing is unconfirmed.");
       return;
     }
     const directory = directoryToTrust(call, args.directory);
-    const parts = options.revoke ? [] : await unconfirmedParts(root, directory);
+    const parts = options.revoke ? [] : await unconfirmedParts({ root, home, cwd: directory });
     const { directory: repository, before } = await setTrust(
       root,
       directory,

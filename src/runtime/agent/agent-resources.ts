@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { isInside } from "../../agent/permissions/protected-paths.ts";
 import { type IsReadDenied, loadMemory, memorySection } from "../../agent/prompts/memory-files.ts";
-import { skillDirectories } from "../../agent/prompts/skill-directories.ts";
+import { type SkillPlaces, skillDirectories } from "../../agent/prompts/skill-directories.ts";
 import type { AnyTool } from "../../agent/tool.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
@@ -46,8 +46,9 @@ export async function openAgentResources(
   const { root } = ctx.home;
   const isReadDenied = readDenialsOf(ctx, settings.permissions, denials);
   const isTrusted = trustDecision(root, ctx.cwd) === true;
-  const memory = loadMemory({ root, cwd: ctx.cwd, home: homeDirectory(ctx.env), isTrusted }, isReadDenied);
-  const { count, problems, section, tools, readDirs } = await openSkills(root, ctx.cwd, isReadDenied);
+  const places = { root, cwd: ctx.cwd, home: homeDirectory(ctx.env) };
+  const memory = loadMemory({ ...places, isTrusted }, isReadDenied);
+  const { count, problems, section, tools, readDirs } = await openSkills(places, isReadDenied);
   for (const problem of [...memory.problems, ...problems]) note(problem);
   recordEvent(ctx.ref, {
     type: "memory_loaded",
@@ -75,18 +76,20 @@ interface FoundSkills {
 }
 
 /** Loads the skill reader only if there are skills: it includes a YAML parser. */
-async function openSkills(root: string, cwd: string, isReadDenied: IsReadDenied): Promise<FoundSkills> {
-  const hasNoSkills = skillDirectories(root, cwd).every((directory) => listDir(directory).length === 0);
+async function openSkills(places: SkillPlaces, isReadDenied: IsReadDenied): Promise<FoundSkills> {
+  const { root, cwd } = places;
+  const directories = skillDirectories(places);
+  const hasNoSkills = directories.every(({ path }) => listDir(path).length === 0);
   if (hasNoSkills) return { count: 0, problems: [], section: undefined, tools: [], readDirs: [] };
   const { loadSkills, skillsSection, skillTool } = await import("../../agent/prompts/skills.ts");
-  const { isConfirmed } = confirmationsIn(root, cwd);
-  const { skills, problems } = loadSkills(root, cwd, isReadDenied, (entry, text) =>
-    isConfirmed(skillPart(entry, text)),
+  // The confirmations are read at each use: a person may take trust back while the agent runs.
+  const { skills, problems } = loadSkills(places, isReadDenied, (file, text) =>
+    confirmationsIn(root, cwd).isConfirmed(skillPart(file, text)),
   );
   const tools = skills.length === 0 ? [] : [skillTool(skills)];
   // Only the user's: project skills are in the working directory, where a later link must not make its target readable.
-  const [userDirectory] = skillDirectories(root, cwd);
-  const userSkills = skills.filter(({ path }) => isInside(path, userDirectory));
+  const own = directories.filter(({ isOwn }) => isOwn);
+  const userSkills = skills.filter(({ path }) => own.some((directory) => isInside(path, directory.path)));
   const readDirs = userSkills.flatMap(({ path }) => [dirname(path), path]);
   return { count: skills.length, problems, section: skillsSection(skills), tools, readDirs };
 }

@@ -98,7 +98,13 @@ describe("agent type files", () => {
     expect(untrusted.ignored).toEqual([join(directory, "out.md"), join(directory, "scribe.md")]);
     expect(loadSettings(root, project, "/nowhere").ignored).toEqual([`${directory}: out.md, scribe.md`]);
 
-    await setTrust(root, project, true, systemClock, await unconfirmedParts(root, project));
+    await setTrust(
+      root,
+      project,
+      true,
+      systemClock,
+      await unconfirmedParts({ root, cwd: project, home: root }),
+    );
     const trusted = await agentTypesIn(root, project);
     expect(findAgentType("scribe", trusted.types)).toMatchObject({
       custom: "theirs",

@@ -84,8 +84,7 @@ describe.each(FORMS)("texts that people write with %s", (_, form) => {
     put("root/skills/sail/SKILL.md", "---\ndescription: How I sail.\n---\nHoist.\n");
     expect(
       loadSkills(
-        root,
-        cwd,
+        { root, cwd, home },
         () => false,
         () => true,
       ).skills,
