@@ -3,7 +3,7 @@ import type { Env } from "../os/env.ts";
 import { entryOf, isDirectory, listDir, readText } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import { isShortFile } from "../os/files/user-files.ts";
-import { findEntries } from "../os/files/walk.ts";
+import { visitEntries } from "../os/files/walk.ts";
 import { GitError, git } from "./git.ts";
 import { type CheckoutPlace, variablesOf } from "./hidden-changes.ts";
 import { requirePlainConfig } from "./own-repository.ts";
@@ -79,13 +79,20 @@ async function changesInside(
 
 /** Returns the repositories inside a worktree, each once. @throws GitError if a directory cannot be read */
 async function nestedIn({ top, own }: GitDirectories): Promise<readonly Nested[]> {
-  const links = await findEntries(top, {
-    isWanted: (path) => basename(path) === ".git",
+  const links: string[] = [];
+  const refuse = (path: string): never => {
+    throw refusal(`${path} cannot be read, so its changes are not counted`);
+  };
+  await visitEntries(top, {
+    visit: ({ path, bytes }) => {
+      if (basename(path) !== ".git") return true;
+      if (bytes !== undefined) refuse(path);
+      links.push(path);
+      return false;
+    },
     skip: new Set(),
     limit: Number.POSITIVE_INFINITY,
-    onUnreadable: (path) => {
-      throw refusal(`${path} cannot be read, so its changes are not counted`);
-    },
+    onUnreadable: refuse,
   });
   const checkedOut = links.flatMap((link) =>
     dirname(link) === top ? [] : (nestedAt(dirname(link), top) ?? []),

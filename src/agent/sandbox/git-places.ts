@@ -26,16 +26,15 @@ export function gitPlaces(directory: string, home: string): GitPlaces {
   makeDirectory(join(common, "hooks"));
   // Each worktree has its own directories of submodules.
   const places = [...new Set([common, own, ...childrenOf(join(common, "worktrees"))])];
-  const directories = places.flatMap((place) => [
-    place,
-    ...modulesIn(join(place, "modules"), MAX_MODULE_DEPTH),
-  ]);
+  const modules = places.map((place) => modulesIn(join(place, "modules"), MAX_MODULE_DEPTH));
+  const directories = [...places, ...modules.flatMap((one) => one.named)];
   const named = namedByConfigs([join(common, "config"), join(own, "config.worktree")], git.top, home);
   for (const { path, isHooks } of named) if (isHooks && isInside(path, git.top)) makeDirectory(path);
   return {
     writable: [...new Set([own, common])],
     readOnly: [
       ...directories.flatMap((one) => RUNS_COMMANDS.map((name) => join(one, name))),
+      ...modules.flatMap((one) => one.closed),
       ...named.map(({ path }) => path),
     ],
   };
@@ -63,15 +62,32 @@ function isRisky(config: string): boolean {
   return text === undefined || PROGRAM_KEYS.test(text);
 }
 
-function modulesIn(directory: string, depth: number): string[] {
-  if (depth === 0) return [];
-  return childrenOf(directory)
+interface Modules {
+  /** Directories of submodules. */
+  readonly named: readonly string[];
+  /** Directories to close as a whole, because the name of a submodule in them is not UTF-8. */
+  readonly closed: readonly string[];
+}
+
+function modulesIn(directory: string, depth: number): Modules {
+  if (depth === 0) return { named: [], closed: [] };
+  const children = childrenOf(directory);
+  const below = children
     .filter((path) => ifReadable(() => entryOf(path)?.isDirectory()))
-    .flatMap((path) =>
-      ifReadable(() => entryOf(join(path, "HEAD"))) === undefined
-        ? modulesIn(path, depth - 1)
-        : [path, ...modulesIn(join(path, "modules"), depth - 1)],
-    );
+    .map((path) => {
+      if (ifReadable(() => entryOf(join(path, "HEAD"))) === undefined) return modulesIn(path, depth - 1);
+      const { named, closed } = modulesIn(join(path, "modules"), depth - 1);
+      return { named: [path, ...named], closed };
+    });
+  return {
+    named: below.flatMap((one) => one.named),
+    closed: [...(children.some(isUnnamed) ? [directory] : []), ...below.flatMap((one) => one.closed)],
+  };
+}
+
+/** Whether a listed name was not UTF-8: its text, with U+FFFD for each such byte, names no entry. */
+function isUnnamed(path: string): boolean {
+  return path.includes("\ufffd") && ifReadable(() => entryOf(path)) === undefined;
 }
 
 /** Keys of git-config(1) that name programs, in their sections. */
