@@ -44,7 +44,7 @@ export function namesIn(words: readonly string[]): readonly string[] | undefined
     ...suffixed,
     ...derivedNames(baseName(words[0] ?? ""), named),
     ...scriptWords(words).flatMap(tokensOf),
-    ...codesIn(words).flatMap(gluedNames),
+    ...codesIn(words).codes.flatMap(gluedNames),
   ];
 }
 
