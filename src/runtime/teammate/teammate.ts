@@ -37,8 +37,9 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
   const ref = { ...ready.ref, keptConfig: kept };
   const config = readTeam(ref);
   const member = findMember(config, ready.name);
-  const ownLog = flags.ownScreen ? join(ref.paths.agent(member.name).run, "channel.log") : undefined;
-  const { pane, region } = await openView(io, member, ref.paths.agent(member.name).log, ready.host, ownLog);
+  const { log, run } = ref.paths.agent(member.name);
+  const ownLog = flags.ownScreen ? join(run, "channel.log") : undefined;
+  const { pane, region } = await openView(io, { member, log, ownLog, host: ready.host });
   const logged = await withDebugLogIfAsked(pane, { root: ref.home.root, sessionId, env: io.env });
   const view = withNotifications(logged, member.name, () => openNotifier(self));
   const self: RunningTeammate = { ...ready, ref, config, member, io, view, region, ends: [] };
