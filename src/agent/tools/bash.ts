@@ -189,8 +189,7 @@ function shellOf(snapshot: string | undefined, env: Env, variables: readonly Ass
   const known = /^snapshot-(bash|zsh|fish)-/.exec(basename(snapshot ?? ""))?.[1];
   if (snapshot === undefined || known === undefined) return plainShell("bash", env, variables);
   const kind = known === "zsh" ? "zsh" : "bash";
-  const [sets, ...terminal] = afterStart(env, variables);
-  const before = ['. "$1" >/dev/null 2>&1', sets, READS_ALIKE[kind], ...terminal].join("; ");
+  const before = ['. "$1" >/dev/null 2>&1', ...afterStart(env, variables, READS_ALIKE[kind])].join("; ");
   return { file: kind, args: (command) => ["-c", `${before}; eval "$2"`, kind, snapshot, command] };
 }
 
@@ -202,10 +201,13 @@ function plainShell(file: string, env: Env, variables: readonly Assignment[]): S
   return { file, args: (command) => ["-c", `${before}; eval "$1"`, file, command] };
 }
 
-/** Returns commands for after the start-up files: zsh reads ~/.zshenv, and bash the file of BASH_ENV. */
-function afterStart(env: Env, variables: readonly Assignment[]): readonly [string, string] {
-  const sets = variables.length === 0 ? ":" : SETS_VARIABLES;
-  return [sets, terminalVariables({ ...env, ...literalValues(variables) })];
+/**
+ * Returns commands for after the start-up files: zsh reads ~/.zshenv, and bash the file of BASH_ENV.
+ * @param options commands that set options of the shell
+ */
+function afterStart(env: Env, variables: readonly Assignment[], ...options: readonly string[]): string[] {
+  const sets = variables.length === 0 ? [] : [SETS_VARIABLES];
+  return [...sets, ...options, terminalVariables({ ...env, ...literalValues(variables) })];
 }
 
 function resultOf(
