@@ -94,8 +94,8 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
       return assembleTeammate(call, self, own);
     },
     ...(readMetadata(member, "cli") === undefined
-      ? { createsAgentAtOnce: await mayRunSessionHooks(ref.home.root, io.cwd) }
-      : { startsAtOnce: true, agreesUnanswered: true }),
+      ? { preparesAgent: await mayRunSessionHooks(ref.home.root, io.cwd) }
+      : { awaitsAgent: true, agreesUnanswered: true }),
     agreeToShutdown: async (requestId) => {
       const { agreeInPlace } = await import("./assemble-teammate.ts");
       await agreeInPlace(call, self, worker, requestId);
