@@ -191,7 +191,7 @@ export class AgentSandbox implements CommandSandbox {
       places: [...found, ...own, ...added],
       emptyFile: files.emptyFile,
       network: this.#network(setting.network),
-      allowsNamespaces: tool.allowsNamespaces !== undefined,
+      allowsNamespaces: tool.openNamespacesReason !== undefined,
     };
   }
 
