@@ -24,7 +24,7 @@ export type ToolAccess =
 export interface CommandSandbox extends Sandbox {
   refresh(): void;
   /** Whether it sets or hides this variable, whatever value the environment of a command has. */
-  decides(variable: string): boolean;
+  controls(variable: string): boolean;
 }
 
 /** A tool of an MCP server, with the names that the server knows. */

@@ -123,7 +123,7 @@ async function runInShell(
   const { cwd, signal, sandbox } = context;
   const own = withoutShellSettings(withoutModelCredentials(context.env, context.passSecrets));
   const given = (await context.variables?.(false)) ?? [];
-  const variables = given.filter(({ name }) => sandbox?.decides(name) !== true);
+  const variables = given.filter(({ name }) => sandbox?.controls(name) !== true);
   // Not in the arguments, which all users of the machine can see.
   const env = variables.length === 0 ? own : { ...own, [LINES_VARIABLE]: exportLines(variables) };
   const options = { ...how, cwd, signal, env };
