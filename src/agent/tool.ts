@@ -56,8 +56,8 @@ export interface ToolContext {
   readonly mayConnect?: (address: string) => boolean;
   /** Returns the path of the shell snapshot that Bash sources first; undefined without one. May wait for it. Never rejects. */
   readonly snapshot?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
-  /** Returns the variables that Bash sets after the snapshot. @param isOutside for a command that leaves the agent's sandbox */
-  readonly variables?: ((isOutside: boolean) => Promise<readonly Assignment[]>) | undefined;
+  /** Returns the variables of SessionStart hooks, which Bash sets after the snapshot. @param isOutside for a command that leaves the agent's sandbox */
+  readonly sessionVariables?: ((isOutside: boolean) => Promise<readonly Assignment[]>) | undefined;
   /** The sandbox of the agent's commands; undefined if they run as their user. */
   readonly sandbox?: CommandSandbox | undefined;
 }

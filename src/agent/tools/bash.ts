@@ -85,8 +85,9 @@ export const bashTool: Tool<z.infer<typeof input>> = {
 
 /** Returns the context of a command that leaves the sandbox, if the agent has one. */
 function outside(given: ToolContext): ToolContext {
-  const { sandbox, variables } = given;
-  return { ...given, sandbox: undefined, variables: variables && (() => variables(sandbox !== undefined)) };
+  const { sandbox, sessionVariables } = given;
+  const outer = sessionVariables && (() => sessionVariables(sandbox !== undefined));
+  return { ...given, sandbox: undefined, sessionVariables: outer };
 }
 
 /**
@@ -122,7 +123,7 @@ async function runInShell(
 ): Promise<CommandEnd> {
   const { cwd, signal, sandbox } = context;
   const own = withoutShellSettings(withoutModelCredentials(context.env, context.passSecrets));
-  const given = (await context.variables?.(false)) ?? [];
+  const given = (await context.sessionVariables?.(false)) ?? [];
   const variables = given.filter(({ name }) => sandbox?.controls(name) !== true);
   // Not in the arguments, which all users of the machine can see.
   const env = variables.length === 0 ? own : { ...own, [LINES_VARIABLE]: exportLines(variables) };
