@@ -66,9 +66,9 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
   }
   const transcript = transcriptPath(ref.home.root, sessionId);
   if (hasConversation(transcript)) view.note("continues its conversation");
-  if (ready.isRestart) {
-    const { completeRestart } = await import("./complete-restart.ts");
-    await completeRestart(call, self);
+  if (ready.isPaneRestart) {
+    const { finishPaneRestart } = await import("./finish-pane-restart.ts");
+    await finishPaneRestart(call, self);
   }
   if (readMetadata(member, "ownInbox") === true) {
     const { runOwnInbox } = await import("./own-inbox.ts");
