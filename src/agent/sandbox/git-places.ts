@@ -3,6 +3,7 @@ import { gitDirectoriesOf } from "../../git/repository.ts";
 import { ensureDir, entryOf, listDir, readText } from "../../os/files/fs.ts";
 import { ifReadable } from "../../os/files/if-readable.ts";
 import { isShortFile } from "../../os/files/user-files.ts";
+import { isUnnamed } from "../../os/files/walk.ts";
 import { namedByConfigs } from "../permissions/commands/git-config.ts";
 import { isInside } from "../permissions/protected-paths.ts";
 
@@ -83,11 +84,6 @@ function modulesIn(directory: string, depth: number): Modules {
     named: below.flatMap((one) => one.named),
     closed: [...(children.some(isUnnamed) ? [directory] : []), ...below.flatMap((one) => one.closed)],
   };
-}
-
-/** Whether a listed name was not UTF-8: its text, with U+FFFD for each such byte, names no entry. */
-function isUnnamed(path: string): boolean {
-  return path.includes("\ufffd") && ifReadable(() => entryOf(path)) === undefined;
 }
 
 /** Keys of git-config(1) that name programs, in their sections. */

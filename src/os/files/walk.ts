@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isMissing } from "./fs.ts";
+import { entryOf, isMissing } from "./fs.ts";
+import { ifReadable } from "./if-readable.ts";
 
 interface WalkOptions {
   /** Names of directories to skip. */
@@ -86,6 +87,11 @@ export async function visitEntries(directory: string, options: VisitOptions): Pr
     }
     open = below;
   }
+}
+
+/** Whether the path of a listed entry is not UTF-8: the text, with U+FFFD for each such byte, names no entry. */
+export function isUnnamed(path: string): boolean {
+  return path.includes("\ufffd") && ifReadable(() => entryOf(path)) === undefined;
 }
 
 /** Returns the nearest directory of a path whose own path is UTF-8. */
