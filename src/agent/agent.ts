@@ -50,7 +50,7 @@ export interface AgentOptions {
   readonly env: Env;
   /** Returns the path of the shell snapshot that Bash sources; undefined without one. */
   readonly snapshot?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
-  readonly variables?: ToolContext["variables"];
+  readonly sessionVariables?: ToolContext["sessionVariables"];
   /** The sandbox of its commands. */
   readonly sandbox?: CommandSandbox | undefined;
   readonly permissions: AgentPermissions;
@@ -285,7 +285,7 @@ class ConversationAgent implements Agent {
         planFile: permissions.planFile,
         background: this.background,
         snapshot,
-        variables: this.options.variables,
+        sessionVariables: this.options.sessionVariables,
         sandbox: this.options.sandbox,
       }),
     });

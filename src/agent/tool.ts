@@ -24,7 +24,7 @@ export type ToolAccess =
 export interface CommandSandbox extends Sandbox {
   refresh(): void;
   /** Whether it sets or hides this variable, whatever value the environment of a command has. */
-  decides(variable: string): boolean;
+  controls(variable: string): boolean;
 }
 
 /** A tool of an MCP server, with the names that the server knows. */
@@ -56,8 +56,8 @@ export interface ToolContext {
   readonly mayConnect?: (address: string) => boolean;
   /** Returns the path of the shell snapshot that Bash sources first; undefined without one. May wait for it. Never rejects. */
   readonly snapshot?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
-  /** Returns the variables that Bash sets after the snapshot. @param isOutside for a command that leaves the agent's sandbox */
-  readonly variables?: ((isOutside: boolean) => Promise<readonly Assignment[]>) | undefined;
+  /** Returns the variables of SessionStart hooks, which Bash sets after the snapshot. @param isOutside for a command that leaves the agent's sandbox */
+  readonly sessionVariables?: ((isOutside: boolean) => Promise<readonly Assignment[]>) | undefined;
   /** The sandbox of the agent's commands; undefined if they run as their user. */
   readonly sandbox?: CommandSandbox | undefined;
 }

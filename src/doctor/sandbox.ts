@@ -34,10 +34,10 @@ function modeIn(root: string, cwd: string): SandboxMode {
 }
 
 /** Names the protection that a working sandbox lacks on this machine. */
-function gapsOf({ kind, nsenter, allowsNamespaces }: SandboxTool) {
+function gapsOf({ kind, nsenter, openNamespacesReason }: SandboxTool) {
   if (kind !== "bubblewrap") return [];
   const namespaces = {
-    effect: `a command can undo the protection of git's files, in a user namespace of its own (${allowsNamespaces})`,
+    effect: `a command can undo the protection of git's files, in a user namespace of its own (${openNamespacesReason})`,
     remedy:
       "Install bubblewrap 0.8 or newer; start a container with --security-opt systempaths=unconfined, so that /proc/sys is writable.",
   };
@@ -46,7 +46,7 @@ function gapsOf({ kind, nsenter, allowsNamespaces }: SandboxTool) {
     remedy: "Install util-linux.",
   };
   return [
-    ...(allowsNamespaces === undefined ? [] : [namespaces]),
+    ...(openNamespacesReason === undefined ? [] : [namespaces]),
     ...(nsenter === undefined ? [network] : []),
   ];
 }

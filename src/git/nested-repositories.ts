@@ -3,7 +3,7 @@ import type { Env } from "../os/env.ts";
 import { entryOf, isDirectory, listDir, readText } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import { isShortFile } from "../os/files/user-files.ts";
-import { findEntries } from "../os/files/walk.ts";
+import { isUnnamed, visitEntries } from "../os/files/walk.ts";
 import { GitError, git } from "./git.ts";
 import { type CheckoutPlace, variablesOf } from "./hidden-changes.ts";
 import { requirePlainConfig } from "./own-repository.ts";
@@ -52,7 +52,7 @@ export async function nestedCommits(place: GitDirectories, env: Env): Promise<re
   return commitsOf(await nestedIn(place), env);
 }
 
-/** Does the same for the submodules of a worktree whose directory is gone. @param own git's directory for the worktree */
+/** Does the same for the submodules of a worktree whose directory is gone. @param own git's directory for the worktree @throws GitError */
 export async function submoduleCommits(own: string, env: Env): Promise<readonly NestedWork[]> {
   return commitsOf(submodulesOf(own), env);
 }
@@ -79,13 +79,20 @@ async function changesInside(
 
 /** Returns the repositories inside a worktree, each once. @throws GitError if a directory cannot be read */
 async function nestedIn({ top, own }: GitDirectories): Promise<readonly Nested[]> {
-  const links = await findEntries(top, {
-    isWanted: (path) => basename(path) === ".git",
+  const links: string[] = [];
+  const refuse = (path: string): never => {
+    throw refusal(`${path} cannot be read, so its changes are not counted`);
+  };
+  await visitEntries(top, {
+    visit: ({ path, bytes }) => {
+      if (basename(path) !== ".git") return true;
+      if (bytes !== undefined) refuse(path);
+      links.push(path);
+      return false;
+    },
     skip: new Set(),
     limit: Number.POSITIVE_INFINITY,
-    onUnreadable: (path) => {
-      throw refusal(`${path} cannot be read, so its changes are not counted`);
-    },
+    onUnreadable: refuse,
   });
   const checkedOut = links.flatMap((link) =>
     dirname(link) === top ? [] : (nestedAt(dirname(link), top) ?? []),
@@ -110,7 +117,7 @@ function nestedAt(at: string, around: string): Nested | undefined {
   return isRepository(elsewhere) ? { path, own: undefined, top: at } : undefined;
 }
 
-/** Returns what git keeps of a worktree's submodules, also of those that are checked out no more. */
+/** Returns what git keeps of a worktree's submodules, also of those that are checked out no more. @throws GitError for a name that is not UTF-8 */
 function submodulesOf(own: string): readonly Nested[] {
   const modules = join(own, "modules");
   const search = (directory: string): string[] =>
@@ -118,6 +125,7 @@ function submodulesOf(own: string): readonly Nested[] {
       ? [directory, ...search(join(directory, "modules"))]
       : listDir(directory).flatMap((name) => {
           const below = join(directory, name);
+          if (isUnnamed(below)) throw refusal(`${below} cannot be read, so its commits are not counted`);
           return entryOf(below)?.isDirectory() ? search(below) : [];
         });
   if (!entryOf(modules)?.isDirectory()) return [];

@@ -50,10 +50,10 @@ export interface WorkerSetup {
    * @param held as for {@link decideWhenIdle}
    */
   isTeamWorking?(held: number): Promise<boolean>;
-  /** Whether the agent is created at once, and not when it is first needed: a person looks at its own screen. */
-  readonly startsAtOnce?: boolean;
-  /** Creates the agent without waiting for its first turn. */
-  readonly createsAgentAtOnce?: boolean;
+  /** Whether the agent is created before anything else, and the worker waits for it: a person looks at its own screen. */
+  readonly awaitsAgent?: boolean;
+  /** Whether the creation of the agent begins at once, instead of at its first turn; the worker does not wait for it. */
+  readonly preparesAgent?: boolean;
   /** Whether it agrees to a shutdown that its agent leaves unanswered at the end of the turn. */
   readonly agreesUnanswered?: boolean;
   /** Agrees to a shutdown in place of the agent. */
@@ -101,9 +101,9 @@ export function createWorkerContext(setup: WorkerSetup, createAgent: () => Promi
 
 /** Starts the agent before its first turn, or until the worker's end, as far as the setup asks for that; the loop then finds a failure. */
 export async function startAgent(context: WorkerContext): Promise<void> {
-  const { ref, name, agent, status, signal, wake, lifecycle, startsAtOnce, createsAgentAtOnce } = context;
-  if (createsAgentAtOnce) agent.begin();
-  if (!startsAtOnce) return;
+  const { ref, name, agent, status, signal, wake, lifecycle, awaitsAgent, preparesAgent } = context;
+  if (preparesAgent) agent.begin();
+  if (!awaitsAgent) return;
   let isSettled = false;
   const settled = (): void => {
     isSettled = true;

@@ -101,8 +101,8 @@ function decidePart(question: PermissionQuestion): PartDecision {
     cwd: resolved.dirs[0] ?? "/",
     home: question.home,
     resolve: question.resolve ?? realPathOf,
-    expandsToOption: optionsOf(question),
-    needsNoRule: readerOf(question),
+    expandsToOption: expandsToOption(question),
+    needsNoRule: readsOnlyHere(question),
   };
   const part = (decision: PermissionDecision): PartDecision => ({ decision, isWholeTool: false });
   const reading = access.kind === "command" ? decideReadOnlyLine(question) : undefined;
@@ -158,15 +158,20 @@ function refusal(
   return asksForPart === undefined ? undefined : askGuarded(asksForPart);
 }
 
-/** Returns whether a shell may expand a word of the line to an option. */
-function optionsOf({ line, workingDirs, home = "~", list }: PermissionQuestion): (word: string) => boolean {
+/** Returns a predicate: whether a shell may expand a word of the line to an option. */
+function expandsToOption({
+  line,
+  workingDirs,
+  home = "~",
+  list,
+}: PermissionQuestion): (word: string) => boolean {
   if (line === undefined) return () => false;
   if (line.patterns.size > MAX_PATTERNS) return () => true;
   return optionExpansion(() => directoriesOf(line, workingDirs[0] ?? "/", home), list);
 }
 
-/** Returns whether a command of the line only reads, in the directories that the line enters. All of its patterns count. */
-function readerOf(question: PermissionQuestion): (words: readonly string[]) => boolean {
+/** Returns a predicate: whether a command of the line only reads, in the directories that the line enters. All of its patterns count. */
+function readsOnlyHere(question: PermissionQuestion): (words: readonly string[]) => boolean {
   const { line } = question;
   if (line === undefined) return () => false;
   const matches = new PatternMatches(line.patterns, question.list);

@@ -1,7 +1,7 @@
 import { textStart } from "../../text/characters/cut-text.ts";
 import { expandBraces } from "./commands/brace-expansion.ts";
 import { harmlessIndexes, ignoresVariables, mayRunUnknown, takesOnlyData } from "./commands/data-words.ts";
-import { contentsRead } from "./commands/named-words.ts";
+import { contentsRead, valuesAfterLetters } from "./commands/named-words.ts";
 import { runsScripts, tokensOf } from "./commands/scripts.ts";
 import { type LineParts, NO_COMMAND, UNKNOWN } from "./line-parts.ts";
 import { nameMatcher } from "./patterns.ts";
@@ -214,18 +214,12 @@ const TOKEN = /[\w.-]+\+*/g;
 const GLOB = /(?<![\w.*?\]/-])([~.]{0,2}\/(?:[\w.*?[\]{}!^:=(|)-]+\/+)*)([\w.*?[\]{}!^:=(|)-]+)/g;
 const ESCAPED_BLANK = /\\(?:[ntrvf]|x0[9a-d]|x20|0?1[1-5]|0?40)/g;
 
-/** A value may begin at each of the first characters of a word, and after any number of letters: `-vvvvvvvvvvvvvIrm`. */
-const LEAST_CLUSTER = 12;
-
 /** Returns a token, and the values that it may hold after the letters of options: `-Irm`, `-avzerm`. */
 function namesIn(token: string): string[] {
   const name = token.replace(/\.$/, "");
-  const letters = /^-\w+/.exec(name)?.[0].length;
-  if (letters === undefined) return name.endsWith("+") ? [name, name.replace(/\+*$/, "")] : [name];
-  const end = Math.min(name.length, Math.max(letters + 1, LEAST_CLUSTER));
-  const values = Array.from({ length: end - 2 }, (_, i) => name.slice(i + 2));
+  if (!/^-\w/.test(name)) return name.endsWith("+") ? [name, name.replace(/\+*$/, "")] : [name];
   // The name of a program is short. `-lcurl` links a library.
-  const named = values.filter(({ length }, i) => i < LEAST_CLUSTER - 2 || length <= MAX_SHOWN);
+  const named = valuesAfterLetters(name, MAX_SHOWN);
   return name.startsWith("-l") ? named.slice(1) : named;
 }
 

@@ -20,7 +20,7 @@ import {
   MAX_SCRIPTS,
   MAX_VALUE_CHARS,
 } from "./commands/line-limits.ts";
-import { createdBy, hasManyRunners, hiddenProgram, ownFileReason, runsInput } from "./commands/runners.ts";
+import { codesIn, createdBy, hiddenProgram, ownFileReason, runsInput } from "./commands/runners.ts";
 import { embeddedScripts, tokensOf } from "./commands/scripts.ts";
 import { type Flow, Flows } from "./line-flows.ts";
 import {
@@ -207,7 +207,7 @@ class PartsCollector {
     if (input !== "") this.inputs.set(this.mentioned.length, input);
     this.mentioned.push(words);
     this.flows.push(flow);
-    if (hasManyRunners(words)) this.excess ??= "one of its commands names too many interpreters";
+    if (codesIn(words).isCut) this.excess ??= "one of its commands names too many interpreters";
     const [name = ""] = words;
     this.matchesHidden ||= showsHidden(words);
     if (name.includes(UNKNOWN) || isExpandedName(command.name) || isPattern(command.name)) {

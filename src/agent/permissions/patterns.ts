@@ -56,7 +56,7 @@ export class PatternMatches {
   constructor(patterns: ReadonlySet<string>, list: ListNames = listEntries) {
     this.#patterns = patterns;
     this.#list = list;
-    this.directories = patterns.size > MAX_PATTERNS ? undefined : directoriesOf([...patterns]);
+    this.directories = patterns.size > MAX_PATTERNS ? undefined : listedDirectories([...patterns]);
   }
 
   has(word: string): boolean {
@@ -80,7 +80,8 @@ export class PatternMatches {
   }
 }
 
-function directoriesOf(patterns: readonly string[]): readonly string[] | undefined {
+/** Returns the directories that a shell lists for patterns; undefined if they are unclear. */
+function listedDirectories(patterns: readonly string[]): readonly string[] | undefined {
   const starts = patterns.map((pattern) => pattern.slice(0, pattern.search(/[*?[]/)));
   const isUnclear = patterns.some((pattern, i) => {
     const { length } = starts[i] ?? "";

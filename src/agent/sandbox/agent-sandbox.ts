@@ -13,7 +13,7 @@ import type { SandboxPlace, SandboxView } from "../../os/sandbox/view.ts";
 import { isInside } from "../permissions/protected-paths.ts";
 import type { CommandSandbox } from "../tool.ts";
 import { CurrentPlaces, type CurrentPlacesOptions } from "./current-places.ts";
-import { isDecidedInside, sandboxEnvironment, splitEnvironment } from "./environment.ts";
+import { isControlledInside, sandboxEnvironment, splitEnvironment } from "./environment.ts";
 import type { PrivateDirectory } from "./private-directory.ts";
 import type { SandboxSetting } from "./settings.ts";
 
@@ -143,8 +143,8 @@ export class AgentSandbox implements CommandSandbox {
     };
   }
 
-  decides(variable: string): boolean {
-    return isDecidedInside(variable, this.#parts.setting.network === "allow");
+  controls(variable: string): boolean {
+    return isControlledInside(variable, this.#parts.setting.network === "allow");
   }
 
   refresh(): void {
@@ -191,7 +191,7 @@ export class AgentSandbox implements CommandSandbox {
       places: [...found, ...own, ...added],
       emptyFile: files.emptyFile,
       network: this.#network(setting.network),
-      allowsNamespaces: tool.allowsNamespaces !== undefined,
+      allowsNamespaces: tool.openNamespacesReason !== undefined,
     };
   }
 

@@ -7,6 +7,7 @@ import { type DeniedPlace, deniedPlaces } from "./denied-places.ts";
 import { commandFiles } from "./git-places.ts";
 import { type PlacesOptions, sandboxPlaces } from "./places.ts";
 import { ProtectedFiles } from "./protected-places.ts";
+import { placesInstead, type UnnamedEntry, unnamedReport } from "./unnamed-entries.ts";
 
 export interface CurrentPlacesOptions
   extends Pick<PlacesOptions, "roots" | "visible" | "home" | "env" | "write" | "read" | "temporary"> {
@@ -16,6 +17,8 @@ export interface CurrentPlacesOptions
   readonly denial?: (workingDirs: readonly string[]) => FileDenial | undefined;
   /** Called with new files from which other programs run commands: a command could create them, but not change others. */
   readonly onNewFiles?: (paths: readonly string[]) => void;
+  /** Called with a line about entries that it cannot close alone. */
+  readonly onUnnamed?: (line: string) => void;
 }
 
 /** The result of a search in the working directories. */
@@ -33,6 +36,8 @@ export class CurrentPlaces {
   readonly #protected: ProtectedFiles;
   /** Files that were there before the first command, or that were reported. */
   readonly #reported = new Set<string>();
+  /** Keys of entries that a person was told about. */
+  readonly #told = new Set<string>();
   /** Paths that were read-only for a command. */
   readonly #readOnly = new Set<string>();
   /** Keyed by writable directory: its real path when it was first used. */
@@ -122,7 +127,7 @@ export class CurrentPlaces {
   async #search(): Promise<Found> {
     const directories = this.#options.workingDirs().map(realPathOf);
     const denial = this.#denial();
-    const [denied, ...found] = await Promise.all([
+    const [{ places, unnamed }, ...found] = await Promise.all([
       deniedPlaces(denial, directories),
       ...directories.map((directory) => this.#protected.below(directory)),
     ]);
@@ -130,7 +135,23 @@ export class CurrentPlaces {
       ...paths,
       ...repositories.flatMap(commandFiles),
     ]);
-    return { nested, denied, rules: denial?.rules };
+    const entries: readonly UnnamedEntry[] = [
+      ...unnamed,
+      ...found.flatMap((one) => one.unnamed.map((path) => ({ path, access: "read" as const }))),
+    ];
+    this.#report(entries, directories);
+    return { nested, denied: [...places, ...placesInstead(entries, directories)], rules: denial?.rules };
+  }
+
+  /** Tells a person about entries, each once. */
+  #report(entries: readonly UnnamedEntry[], directories: readonly string[]): void {
+    const news = entries.filter(({ path, access }) => {
+      const key = `${access} ${path.toString("latin1")}`;
+      const isNew = !this.#told.has(key);
+      this.#told.add(key);
+      return isNew;
+    });
+    if (news.length > 0) this.#options.onUnnamed?.(unnamedReport(news, directories));
   }
 }
 

@@ -27,7 +27,7 @@ const NO_PROXY = "localhost,127.0.0.1,::1";
 export function sandboxEnvironment(env: Env, options: EnvironmentOptions): Env {
   const { temporary, proxy, hasNetwork = false, passed, isWritable } = options;
   const kept = Object.entries(env).filter(
-    ([name]) => passed.includes(name) || !isDecidedInside(name, hasNetwork),
+    ([name]) => passed.includes(name) || !isControlledInside(name, hasNetwork),
   );
   const home = homeDirectory(env);
   const caches = {
@@ -47,7 +47,7 @@ export function sandboxEnvironment(env: Env, options: EnvironmentOptions): Env {
 }
 
 /** Returns whether the sandbox sets or hides a variable, whatever its value outside. */
-export function isDecidedInside(name: string, hasNetwork: boolean): boolean {
+export function isControlledInside(name: string, hasNetwork: boolean): boolean {
   const isHidden = leadsOutside(name) || isSecretName(name);
   return name === "TMPDIR" || isHidden || (!hasNetwork && isProxyName(name));
 }

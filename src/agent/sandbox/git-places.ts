@@ -3,6 +3,7 @@ import { gitDirectoriesOf } from "../../git/repository.ts";
 import { ensureDir, entryOf, listDir, readText } from "../../os/files/fs.ts";
 import { ifReadable } from "../../os/files/if-readable.ts";
 import { isShortFile } from "../../os/files/user-files.ts";
+import { isUnnamed } from "../../os/files/walk.ts";
 import { namedByConfigs } from "../permissions/commands/git-config.ts";
 import { isInside } from "../permissions/protected-paths.ts";
 
@@ -26,16 +27,15 @@ export function gitPlaces(directory: string, home: string): GitPlaces {
   makeDirectory(join(common, "hooks"));
   // Each worktree has its own directories of submodules.
   const places = [...new Set([common, own, ...childrenOf(join(common, "worktrees"))])];
-  const directories = places.flatMap((place) => [
-    place,
-    ...modulesIn(join(place, "modules"), MAX_MODULE_DEPTH),
-  ]);
+  const modules = places.map((place) => modulesIn(join(place, "modules"), MAX_MODULE_DEPTH));
+  const directories = [...places, ...modules.flatMap((one) => one.named)];
   const named = namedByConfigs([join(common, "config"), join(own, "config.worktree")], git.top, home);
   for (const { path, isHooks } of named) if (isHooks && isInside(path, git.top)) makeDirectory(path);
   return {
     writable: [...new Set([own, common])],
     readOnly: [
       ...directories.flatMap((one) => RUNS_COMMANDS.map((name) => join(one, name))),
+      ...modules.flatMap((one) => one.closed),
       ...named.map(({ path }) => path),
     ],
   };
@@ -63,15 +63,27 @@ function isRisky(config: string): boolean {
   return text === undefined || PROGRAM_KEYS.test(text);
 }
 
-function modulesIn(directory: string, depth: number): string[] {
-  if (depth === 0) return [];
-  return childrenOf(directory)
+interface Modules {
+  /** Directories of submodules. */
+  readonly named: readonly string[];
+  /** Directories to close as a whole, because the name of a submodule in them is not UTF-8. */
+  readonly closed: readonly string[];
+}
+
+function modulesIn(directory: string, depth: number): Modules {
+  if (depth === 0) return { named: [], closed: [] };
+  const children = childrenOf(directory);
+  const below = children
     .filter((path) => ifReadable(() => entryOf(path)?.isDirectory()))
-    .flatMap((path) =>
-      ifReadable(() => entryOf(join(path, "HEAD"))) === undefined
-        ? modulesIn(path, depth - 1)
-        : [path, ...modulesIn(join(path, "modules"), depth - 1)],
-    );
+    .map((path) => {
+      if (ifReadable(() => entryOf(join(path, "HEAD"))) === undefined) return modulesIn(path, depth - 1);
+      const { named, closed } = modulesIn(join(path, "modules"), depth - 1);
+      return { named: [path, ...named], closed };
+    });
+  return {
+    named: below.flatMap((one) => one.named),
+    closed: [...(children.some(isUnnamed) ? [directory] : []), ...below.flatMap((one) => one.closed)],
+  };
 }
 
 /** Keys of git-config(1) that name programs, in their sections. */

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
 import { entryOf, isDirectory, listDir } from "../../os/files/fs.ts";
-import { findEntries } from "../../os/files/walk.ts";
+import { visitEntries } from "../../os/files/walk.ts";
 import { protectedReason } from "../permissions/protected-paths.ts";
 
 /** Directories of generated or foreign files: their protected names have no effect there, and there are many. */
@@ -17,6 +17,8 @@ export interface FoundFiles {
   readonly paths: readonly string[];
   /** `.git` directories, which are not protected as a whole. */
   readonly repositories: readonly string[];
+  /** Both of them whose paths are not UTF-8. */
+  readonly unnamed: readonly Buffer[];
 }
 
 /** The protected entries of some directories. */
@@ -46,16 +48,19 @@ export class ProtectedFiles {
 
   /** Returns the protected entries at any depth of a directory, as far as a bounded search finds them. */
   async below(directory: string): Promise<FoundFiles> {
-    const repositories: string[] = [];
-    const paths = await findEntries(directory, {
-      isWanted: (path, isDirectoryThere) => {
-        if (isDirectoryThere && basename(path) === ".git") repositories.push(path);
-        return isProtected(path, isDirectoryThere, this.#roots);
+    const [paths, repositories, unnamed]: [string[], string[], Buffer[]] = [[], [], []];
+    await visitEntries(directory, {
+      visit: ({ path, bytes, isDirectory: isDirectoryThere }) => {
+        const isRepository = isDirectoryThere && basename(path) === ".git";
+        if (!isRepository && !isProtected(path, isDirectoryThere, this.#roots)) return true;
+        if (bytes !== undefined) unnamed.push(bytes);
+        else (isRepository ? repositories : paths).push(path);
+        return false;
       },
       skip: SKIPPED,
       limit: MAX_DIRECTORIES,
     });
-    return { paths, repositories };
+    return { paths, repositories, unnamed };
   }
 }
 

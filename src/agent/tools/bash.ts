@@ -85,8 +85,9 @@ export const bashTool: Tool<z.infer<typeof input>> = {
 
 /** Returns the context of a command that leaves the sandbox, if the agent has one. */
 function outside(given: ToolContext): ToolContext {
-  const { sandbox, variables } = given;
-  return { ...given, sandbox: undefined, variables: variables && (() => variables(sandbox !== undefined)) };
+  const { sandbox, sessionVariables } = given;
+  const outer = sessionVariables && (() => sessionVariables(sandbox !== undefined));
+  return { ...given, sandbox: undefined, sessionVariables: outer };
 }
 
 /**
@@ -122,8 +123,8 @@ async function runInShell(
 ): Promise<CommandEnd> {
   const { cwd, signal, sandbox } = context;
   const own = withoutShellSettings(withoutModelCredentials(context.env, context.passSecrets));
-  const given = (await context.variables?.(false)) ?? [];
-  const variables = given.filter(({ name }) => sandbox?.decides(name) !== true);
+  const given = (await context.sessionVariables?.(false)) ?? [];
+  const variables = given.filter(({ name }) => sandbox?.controls(name) !== true);
   // Not in the arguments, which all users of the machine can see.
   const env = variables.length === 0 ? own : { ...own, [LINES_VARIABLE]: exportLines(variables) };
   const options = { ...how, cwd, signal, env };
@@ -189,8 +190,7 @@ function shellOf(snapshot: string | undefined, env: Env, variables: readonly Ass
   const known = /^snapshot-(bash|zsh|fish)-/.exec(basename(snapshot ?? ""))?.[1];
   if (snapshot === undefined || known === undefined) return plainShell("bash", env, variables);
   const kind = known === "zsh" ? "zsh" : "bash";
-  const [sets, ...terminal] = afterStart(env, variables);
-  const before = ['. "$1" >/dev/null 2>&1', sets, READS_ALIKE[kind], ...terminal].join("; ");
+  const before = ['. "$1" >/dev/null 2>&1', ...afterStart(env, variables, READS_ALIKE[kind])].join("; ");
   return { file: kind, args: (command) => ["-c", `${before}; eval "$2"`, kind, snapshot, command] };
 }
 
@@ -202,10 +202,13 @@ function plainShell(file: string, env: Env, variables: readonly Assignment[]): S
   return { file, args: (command) => ["-c", `${before}; eval "$1"`, file, command] };
 }
 
-/** Returns commands for after the start-up files: zsh reads ~/.zshenv, and bash the file of BASH_ENV. */
-function afterStart(env: Env, variables: readonly Assignment[]): readonly [string, string] {
-  const sets = variables.length === 0 ? ":" : SETS_VARIABLES;
-  return [sets, terminalVariables({ ...env, ...literalValues(variables) })];
+/**
+ * Returns commands for after the start-up files: zsh reads ~/.zshenv, and bash the file of BASH_ENV.
+ * @param options commands that set options of the shell
+ */
+function afterStart(env: Env, variables: readonly Assignment[], ...options: readonly string[]): string[] {
+  const sets = variables.length === 0 ? [] : [SETS_VARIABLES];
+  return [...sets, ...options, terminalVariables({ ...env, ...literalValues(variables) })];
 }
 
 function resultOf(

@@ -79,7 +79,7 @@ export const grepTool: Tool<Input> = {
     const { head_limit: limit = DEFAULT_LIMIT, offset = 0 } = value;
     const shown = all.slice(offset, offset + limit);
     const end = offset + shown.length;
-    if (matches.some(({ file }) => typeof file !== "string")) note.push(BYTES_NOTE);
+    if (shown.some(({ hasBytes }) => hasBytes)) note.push(BYTES_NOTE);
     const rest =
       end < all.length
         ? [
@@ -88,7 +88,9 @@ export const grepTool: Tool<Input> = {
         : [];
     const none = all.length === 0 ? "Nothing matches." : `There are no results after ${all.length}.`;
     return {
-      content: [...(shown.length === 0 ? [none] : shown), ...rest, ...note].join("\n"),
+      content: [...(shown.length === 0 ? [none] : shown.map(({ text }) => text)), ...rest, ...note].join(
+        "\n",
+      ),
       data: {
         files: [...byFile.keys()],
         count: matches.length,
@@ -113,14 +115,28 @@ function groupByFile(matches: readonly GrepMatch[], cwd: string): Map<string, Gr
   return groups;
 }
 
-function present(value: Input, byFile: ReadonlyMap<string, readonly GrepMatch[]>): string[] {
+/** One line of a result. */
+interface Row {
+  readonly text: string;
+  /** Whether it is about a file whose name is not UTF-8. */
+  readonly hasBytes: boolean;
+}
+
+function present(value: Input, byFile: ReadonlyMap<string, readonly GrepMatch[]>): Row[] {
+  return [...byFile].flatMap(([file, matches]) => {
+    const hasBytes = typeof matches[0]?.file !== "string";
+    return textsOf(value, file, matches).map((text) => ({ text, hasBytes }));
+  });
+}
+
+function textsOf(value: Input, file: string, matches: readonly GrepMatch[]): string[] {
   switch (value.output_mode ?? "files_with_matches") {
     case "files_with_matches":
-      return [...byFile.keys()];
+      return [file];
     case "count":
-      return [...byFile].map(([file, matches]) => `${file}:${matches.length}`);
+      return [`${file}:${matches.length}`];
     case "content":
-      return [...byFile].flatMap(([file, matches]) => linesOf(file, matches, value));
+      return linesOf(file, matches, value);
   }
 }
 

@@ -106,7 +106,7 @@ export async function giveAnswer(
   const withoutRules: string[] = [];
   if (change !== undefined) {
     await change.save().catch((error: unknown) => {
-      throw afterAnswer(error);
+      throw withAnswerGiven(error);
     });
     const { shareRules } = await import("../../operations/approvals/share-rules.ts");
     await shareRules(ctx, change.rules, {
@@ -130,7 +130,7 @@ export async function giveAnswer(
 }
 
 /** Returns the error of rules that could not be saved, with what was done before. */
-function afterAnswer(error: unknown): unknown {
+function withAnswerGiven(error: unknown): unknown {
   if (!(error instanceof TeamError)) return error;
   const { code, message, hint, details, cause } = error;
   return new TeamError(code, `The answer was given, and applies. ${message}`, {

@@ -6,9 +6,8 @@ import { systemClock } from "../../os/clock.ts";
 import { ownSecrets, redactText } from "../../os/redact.ts";
 import { agentIdentity } from "../../runtime/select-team.ts";
 import { defined } from "../../schema/defined.ts";
-import { findTeam } from "../../team/config/find-team.ts";
 import { addLastWords, readHook, writeHook } from "../../team/records/hook-record.ts";
-import { type TeamRef, teamsHome } from "../../team/ref.ts";
+import { startedIn, type TeamRef, teamsHome } from "../../team/ref.ts";
 import type { Io } from "../../terminal/io.ts";
 import { ring } from "../../wakeup/fifo-bell.ts";
 import { defineCommand, usageError } from "../command.ts";
@@ -35,7 +34,7 @@ export const command = defineCommand({
         throw usageError(command, "needs a known event, --team and --as.");
       const report = reportOf(event, await inputOf(io));
       if (report === undefined) return EXIT.done;
-      await record(findTeam(teamsHome(io.env), team), name, io.env.TEAMS_INSTANCE, event, report);
+      await record(startedIn(teamsHome(io.env), team), name, io.env.TEAMS_INSTANCE, event, report);
       return EXIT.done;
     } catch (error) {
       out.note(messageOf(error));

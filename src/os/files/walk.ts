@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
-import { isMissing } from "./fs.ts";
+import { dirname, join } from "node:path";
+import { entryOf, isMissing } from "./fs.ts";
+import { ifReadable } from "./if-readable.ts";
 
 interface WalkOptions {
   /** Names of directories to skip. */
@@ -48,40 +49,55 @@ function bytesIn(text: string): Buffer {
 
 const ASCII = /^[\x00-\x7f]*$/;
 
-interface FindOptions {
-  /** Wanted entries are returned, and not entered. A byte that is no UTF-8 is U+FFFD in the path. */
-  isWanted(path: string, isDirectory: boolean): boolean;
-  /** Names of directories to skip. */
+/** An entry that {@link visitEntries} has found. */
+interface FoundEntry {
+  /** A byte that is no UTF-8 is U+FFFD here. */
+  readonly path: string;
+  /** The path if it is not UTF-8, so that no text names the entry. */
+  readonly bytes: Buffer | undefined;
+  readonly isDirectory: boolean;
+}
+
+interface VisitOptions {
+  /** Returns whether to enter a directory. */
+  visit(entry: FoundEntry): boolean;
+  /** Names of directories to skip after the visit. */
   readonly skip: ReadonlySet<string>;
   /** Maximum number of directories to read. */
   readonly limit: number;
-  /** Called with a directory that cannot be read, and a wanted entry whose path is not UTF-8; by default they are skipped. */
+  /** Called with a directory that cannot be read; by default it is skipped. */
   readonly onUnreadable?: (path: string) => void;
 }
 
-/** Returns the absolute paths of wanted entries below a directory, nearest first. Does not follow links. */
-export async function findEntries(directory: string, options: FindOptions): Promise<string[]> {
-  const found: string[] = [];
-  const take = (path: string | Buffer): void => {
-    if (typeof path === "string") found.push(path);
-    else options.onUnreadable?.(String(path));
-  };
+/** Visits the entries below a directory, nearest first, by their absolute paths. Does not follow links. */
+export async function visitEntries(directory: string, options: VisitOptions): Promise<void> {
   let open = [byteText(directory)];
   let read = 0;
   while (open.length > 0 && read < options.limit) {
     const below: string[] = [];
     for (const at of open.slice(0, options.limit - read)) {
       read += 1;
-      for (const entry of await entriesOf(at, options.onUnreadable)) {
-        const text = join(at, entry.name);
+      for (const { name, isDirectory } of await entriesOf(at, options.onUnreadable)) {
+        const text = join(at, name);
         const path = pathOf(text);
-        if (options.isWanted(String(path), entry.isDirectory)) take(path);
-        else if (entry.isDirectory && !options.skip.has(entry.name)) below.push(text);
+        const bytes = typeof path === "string" ? undefined : path;
+        const isEntered = options.visit({ path: String(path), bytes, isDirectory });
+        if (isEntered && isDirectory && !options.skip.has(name)) below.push(text);
       }
     }
     open = below;
   }
-  return found;
+}
+
+/** Whether the path of a listed entry is not UTF-8: the text, with U+FFFD for each such byte, names no entry. */
+export function isUnnamed(path: string): boolean {
+  return path.includes("\ufffd") && ifReadable(() => entryOf(path)) === undefined;
+}
+
+/** Returns the nearest directory of a path whose own path is UTF-8. */
+export function nearestNamed(path: Buffer): string {
+  const directory = pathOf(dirname(path.toString("latin1")));
+  return typeof directory === "string" ? directory : nearestNamed(directory);
 }
 
 interface Entry {

@@ -14,7 +14,7 @@ export interface SandboxTool {
   /** Path of nsenter; undefined if commands cannot share a network. */
   readonly nsenter?: string;
   /** Why programs inside can make user namespaces of their own; undefined if they cannot. */
-  readonly allowsNamespaces?: string;
+  readonly openNamespacesReason?: string;
 }
 
 /** Why there is no sandbox on this machine. */
@@ -73,14 +73,14 @@ const CANNOT_CLOSE = /unknown option|max_user_namespaces|user ns|user namespaces
  */
 export async function provenWalls(
   failureWith: (allowsNamespaces: boolean) => Promise<string | undefined>,
-): Promise<Pick<SandboxTool, "allowsNamespaces"> | { readonly failure: string }> {
+): Promise<Pick<SandboxTool, "openNamespacesReason"> | { readonly failure: string }> {
   const closed = await failureWith(false);
   if (closed === undefined) return {};
   if (!CANNOT_CLOSE.test(closed)) return { failure: closed };
   const failure = await failureWith(true);
   if (failure !== undefined) return { failure };
   const isOld = /unknown option/i.test(closed);
-  return { allowsNamespaces: isOld ? "bubblewrap is older than 0.8" : firstLine(closed) };
+  return { openNamespacesReason: isOld ? "bubblewrap is older than 0.8" : firstLine(closed) };
 }
 
 /** Directories of programs that only the system's administrator changes. */

@@ -95,6 +95,7 @@ export async function openAgentSandbox(
       note(
         `new since the last command: ${paths.map(plainLine).join(", ")}; other programs may run commands from ${paths.length === 1 ? "it, so read it first" : "them, so read them first"}`,
       ),
+    onUnnamed: (line) => note(plainLine(line)),
   });
   if (!("reason" in opened)) return opened;
   if (mode === "required") throw noSandboxError(name, opened);

@@ -62,7 +62,7 @@ export async function assembleAgent(given: Omit<AgentParts, "teamsOff">): Promis
   const session = sessionVariables(parts, env);
   const hooks = agentHooks({ ...parts, variables: session }, env);
   const start = new SessionStart({ ...parts, hooks, variables: session });
-  const variables: AgentOptions["variables"] = (isOutside) => session.assignments(isOutside);
+  const variables: AgentOptions["sessionVariables"] = (isOutside) => session.assignments(isOutside);
   const permissions: AgentPermissions = {
     ...agentPermissions(parts, denials),
     ...(notes === undefined ? {} : { notes: notes.directory }),
@@ -77,7 +77,7 @@ export async function assembleAgent(given: Omit<AgentParts, "teamsOff">): Promis
   const onEdit = (path: string): Promise<void> => edits.add(path);
   const subagent = subagentRunner(
     { ...parts, onEdit },
-    { env, passSecrets, hooks, permissions, snapshot, variables, sandbox: parts.sandbox },
+    { env, passSecrets, hooks, permissions, snapshot, sessionVariables: variables, sandbox: parts.sandbox },
     type.tools,
   );
   const note = (text: string): void => worker.onEvent({ type: "hook", event: "verify", text });
@@ -114,7 +114,7 @@ export async function assembleAgent(given: Omit<AgentParts, "teamsOff">): Promis
     env,
     passSecrets,
     snapshot,
-    variables,
+    sessionVariables: variables,
     sandbox: parts.sandbox,
     permissions,
     onSessionStart: (source, signal) => start.run(source, signal),

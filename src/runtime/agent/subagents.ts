@@ -82,7 +82,7 @@ export function resourceSections(
 /** The options that a subagent inherits from its agent. */
 type Inherited = Pick<
   AgentOptions,
-  "env" | "passSecrets" | "snapshot" | "variables" | "sandbox" | "hooks" | "permissions"
+  "env" | "passSecrets" | "snapshot" | "sessionVariables" | "sandbox" | "hooks" | "permissions"
 >;
 
 /**

@@ -82,8 +82,8 @@ export async function leadWorker(
     clock: ctx.clock,
     signal,
     createAgent: (own) => assembleLead(lead, own, signal),
-    startsAtOnce: plan.cli !== undefined,
-    createsAgentAtOnce: plan.cli === undefined && lead.settings().hooks.SessionStart !== undefined,
+    awaitsAgent: plan.cli !== undefined,
+    preparesAgent: plan.cli === undefined && lead.settings().hooks.SessionStart !== undefined,
     decideWhenIdle: checked("wait", async (held: number, interrupted: boolean) => {
       notifyPlans();
       if (!plan.once && isGoalReached) {

@@ -4,7 +4,7 @@ import { becomeLead } from "../../operations/run/take-over-lead.ts";
 import { recordLeadLimits } from "../../operations/spawn/tool-limits.ts";
 import { permissionMode } from "../../schema/config.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
-import { LEAD_NAME, teamDir } from "../../schema/names.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
 import { permittedMode } from "../../settings/settings.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { setLimits } from "../../team/members/budget.ts";
@@ -21,7 +21,7 @@ import { recordNewLead } from "./record-new-lead.ts";
 /** Makes this process the lead of a team without a running lead. Keeps its conversation, mode, budget and tools unless the plan sets others. */
 export async function resumeRun(call: AnyCall, plan: LeadPlan, settings: Lead["settings"]): Promise<LedTeam> {
   const home = teamsHome(call.io.env);
-  const ref = teamRef(home, teamDir(plan.team));
+  const ref = teamRef(home, plan.team);
   const config = readTeam(ref);
   const lead = findMember(config, LEAD_NAME);
   const before = permittedMode(plan.mode ?? modeToInherit(lead), settings(), call.io.env);

@@ -40,7 +40,7 @@ export interface ReadyTeammate {
   readonly line: { changed(): void };
   readonly status: StatusKeeper;
   /** A person has started it again in its pane. */
-  readonly isRestart: boolean;
+  readonly isPaneRestart: boolean;
   /** Ends it from outside. */
   readonly signal: AbortSignal;
   /** Undefined if the teammate has its own process. */
@@ -73,8 +73,8 @@ export async function prepareTeammate(io: Io, host?: InProcessHost): Promise<Rea
     bell.close();
     throw status.failure;
   }
-  const isRestart = host === undefined && isSameStart(io, last);
-  return defined({ flags, ref, name, sessionId, bell, problems, line, status, isRestart, signal, host });
+  const isPaneRestart = host === undefined && isSameStart(io, last);
+  return defined({ flags, ref, name, sessionId, bell, problems, line, status, isPaneRestart, signal, host });
 }
 
 /** A shell of an agent cannot become another agent; launch scripts unset the variable (protocol.md section 6). */

@@ -8,68 +8,43 @@ import type { InProcessHost } from "./become-ready.ts";
 /** Columns of the log of a teammate whose terminal shows the screen of a CLI. */
 const OWN_LOG_WIDTH = 120;
 
-/**
- * Opens the output of a teammate: its terminal, the view of its lead, or a log.
- * @param log path of the file for its output if it has no terminal
- * @param ownLog the same if its terminal shows the screen of a CLI
- */
+/** What decides where the output of a teammate goes. */
+interface Outlets {
+  readonly member: TeamMember;
+  /** Path of the file for its output if it has no terminal. */
+  readonly log: string;
+  /** The same if its terminal shows the screen of a CLI. */
+  readonly ownLog: string | undefined;
+  readonly host: InProcessHost | undefined;
+}
+
+/** Opens the output of a teammate: its terminal, the view of its lead, or a log. */
 export async function openView(
   io: Io,
-  member: TeamMember,
-  log: string,
-  host: InProcessHost | undefined,
-  ownLog: string | undefined,
+  { member: { name, color }, log, ownLog, host }: Outlets,
 ): Promise<{ readonly pane: PaneView; readonly region: LiveRegion | undefined }> {
-  const { name, color } = member;
   if (ownLog !== undefined) {
     const { openLogFile } = await import("../../os/files/capped-log.ts");
     const { write } = openLogFile(ownLog);
-    const quiet = { name, color, plain: true, rings: false, readOnly: true };
-    return { pane: createPaneView({ write, width: () => OWN_LOG_WIDTH, ...quiet }), region: undefined };
+    const how = { width: () => OWN_LOG_WIDTH, plain: true, readOnly: true };
+    return { pane: createPaneView({ name, color, write, ...how }), region: undefined };
   }
   const abilities = terminalAbilities(io.env);
-  const { cwd } = io;
+  const agent = { name, color, cwd: io.cwd };
   if (host !== undefined) {
-    return {
-      pane: createPaneView({ ...host, name, color, cwd, abilities, markdown: true }),
-      region: undefined,
-    };
+    return { pane: createPaneView({ ...agent, ...host, abilities, markdown: true }), region: undefined };
   }
   const width = (): number => io.columns ?? 80;
-  const height = (): number => io.rows ?? 24;
+  const common = { ...agent, width, readOnly: !io.terminal.stdin };
   if (!io.terminal.stdout) {
     const { writerToLog } = await import("../../os/files/capped-log.ts");
     const write = writerToLog(io.out, log);
-    return {
-      pane: createPaneView({
-        write,
-        name,
-        color,
-        cwd,
-        width,
-        plain: true,
-        rings: false,
-        readOnly: !io.terminal.stdin,
-      }),
-      region: undefined,
-    };
+    return { pane: createPaneView({ ...common, write, plain: true }), region: undefined };
   }
+  const height = (): number => io.rows ?? 24;
   const plain = Boolean(io.env.NO_COLOR);
   const region = liveRegion({ out: io.out, width, height, plain, ascii: abilities.ascii });
-  return {
-    pane: createPaneView({
-      write: region.write,
-      region,
-      abilities,
-      name,
-      color,
-      cwd,
-      width,
-      height,
-      plain,
-      rings: true,
-      readOnly: !io.terminal.stdin,
-    }),
-    region,
-  };
+  const { write } = region;
+  const pane = createPaneView({ ...common, write, region, abilities, height, plain, rings: true });
+  return { pane, region };
 }

@@ -37,8 +37,9 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
   const ref = { ...ready.ref, keptConfig: kept };
   const config = readTeam(ref);
   const member = findMember(config, ready.name);
-  const ownLog = flags.ownScreen ? join(ref.paths.agent(member.name).run, "channel.log") : undefined;
-  const { pane, region } = await openView(io, member, ref.paths.agent(member.name).log, ready.host, ownLog);
+  const { log, run } = ref.paths.agent(member.name);
+  const ownLog = flags.ownScreen ? join(run, "channel.log") : undefined;
+  const { pane, region } = await openView(io, { member, log, ownLog, host: ready.host });
   const logged = await withDebugLogIfAsked(pane, { root: ref.home.root, sessionId, env: io.env });
   const view = withNotifications(logged, member.name, () => openNotifier(self));
   const self: RunningTeammate = { ...ready, ref, config, member, io, view, region, ends: [] };
@@ -65,9 +66,9 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
   }
   const transcript = transcriptPath(ref.home.root, sessionId);
   if (hasConversation(transcript)) view.note("continues its conversation");
-  if (ready.isRestart) {
-    const { completeRestart } = await import("./complete-restart.ts");
-    await completeRestart(call, self);
+  if (ready.isPaneRestart) {
+    const { finishPaneRestart } = await import("./finish-pane-restart.ts");
+    await finishPaneRestart(call, self);
   }
   if (readMetadata(member, "ownInbox") === true) {
     const { runOwnInbox } = await import("./own-inbox.ts");
@@ -93,8 +94,8 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
       return assembleTeammate(call, self, own);
     },
     ...(readMetadata(member, "cli") === undefined
-      ? { createsAgentAtOnce: await mayHaveHooks(ref.home.root, io.cwd, ["SessionStart"]) }
-      : { startsAtOnce: true, agreesUnanswered: true }),
+      ? { preparesAgent: await mayHaveHooks(ref.home.root, io.cwd, ["SessionStart"]) }
+      : { awaitsAgent: true, agreesUnanswered: true }),
     agreeToShutdown: async (requestId) => {
       const { agreeInPlace } = await import("./assemble-teammate.ts");
       await agreeInPlace(call, self, worker, requestId);

@@ -488,6 +488,14 @@ describe.skipIf(platform() === "darwin")("a name that is not UTF-8", () => {
     const grep = (more: object = {}) =>
       use(grepTool, { pattern: "two", output_mode: "content", "-C": 1, ...more });
     expect((await grep()).content).toBe(`$'caf\\xe9.txt':1:TODO two\n${NOTE}`);
+    for (const output_mode of ["content", "files_with_matches", "count"] as const) {
+      const page = async (offset: number): Promise<string> =>
+        (await grep({ pattern: "TODO", output_mode, head_limit: 1, offset })).content;
+      const pages = await Promise.all([page(0), page(1), page(2)]);
+      const about = pages.map((text) => text.includes("$'"));
+      expect(about.filter(Boolean), output_mode).toHaveLength(2);
+      expect(pages.map((text) => text.includes(NOTE))).toEqual(about);
+    }
     context = { ...context, isExcludedFromSearch: (path) => path.includes("caf") };
     expect((await grep()).content).toBe("Nothing matches.\n(left out by permission rules: 1 file)");
     expect((await use(globTool, { pattern: "caf*" })).content).toContain("No file matches.");

@@ -3,6 +3,7 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  readFileSync,
   realpathSync,
   renameSync,
   statSync,
@@ -296,6 +297,18 @@ describe("a worktree with submodules", () => {
     removeTree(path);
     await expect(pruneWorktree(path, { repository }, ENV)).rejects.toThrow(/lib .*1 commit/);
     expect(git(repository, "worktree", "list")).toContain(path);
+  });
+
+  // macOS refuses such names.
+  test.skipIf(platform() === "darwin")("is kept if the name of a submodule is not UTF-8", async () => {
+    const lib = await withSubmodules();
+    commitFile(lib);
+    const link = join(lib, ".git");
+    const own = realpathSync(join(lib, readFileSync(link, "utf8").slice("gitdir: ".length).trim()));
+    const renamed = Buffer.concat([Buffer.from(own), Buffer.from([0xff])]);
+    renameSync(own, renamed);
+    writeFileSync(link, Buffer.concat([Buffer.from("gitdir: "), renamed, Buffer.from("\n")]));
+    await expect(unsaved()).rejects.toThrow(/modules\/lib\uFFFD cannot be read/);
   });
 
   test("is kept, and runs nothing, if a submodule's configuration could run programs", async () => {

@@ -297,7 +297,7 @@ describe("SessionStart hook", () => {
     const ref = await testTeam(["dev"]);
     const dev = await workerOfTest(ref, {
       settings: starting("touch started"),
-      wrap: (options) => ({ ...options, createsAgentAtOnce: true }),
+      wrap: (options) => ({ ...options, preparesAgent: true }),
     });
     await eventually("the hook", () => readdirSync(dev.cwd).includes("started"));
     expect(readStatus(ref, "dev")?.state).toBe("idle");

@@ -30,6 +30,8 @@ export interface SandboxedAgent {
   readonly context: ToolContext;
   /** Reported files, relative to the project. */
   readonly newFiles: readonly string[];
+  /** Reports about paths that are not UTF-8. */
+  readonly unnamed: readonly string[];
   bash(command: string, input?: Readonly<Record<string, unknown>>): Promise<ToolResult>;
 }
 
@@ -56,6 +58,7 @@ export async function sandboxedAgent(options: Options = {}): Promise<SandboxedAg
   const env = { PATH: process.env.PATH, HOME: home, ...options.env };
   const workingDirs = [project, ...(options.also ?? []).map((name) => join(home, name))];
   const newFiles: string[] = [];
+  const unnamed: string[] = [];
   const opened = await openSandbox({
     setting: { network: "none", write: [], read: [], ...options.setting },
     workingDirs: () => workingDirs,
@@ -66,6 +69,7 @@ export async function sandboxedAgent(options: Options = {}): Promise<SandboxedAg
     env,
     passSecrets: [],
     onNewFiles: (paths) => newFiles.push(...paths.map((path) => relative(project, path))),
+    onUnnamed: (line) => unnamed.push(line),
   });
   if ("reason" in opened) throw new Error(opened.reason);
   const background = new BackgroundTasks({ cwd: project, secrets: [] });
@@ -83,5 +87,5 @@ export async function sandboxedAgent(options: Options = {}): Promise<SandboxedAg
     sandbox: opened,
   };
   const bash = (command: string, input = {}) => bashTool.execute({ command, ...input }, context);
-  return { home, project, env, sandbox: opened, context, newFiles, bash };
+  return { home, project, env, sandbox: opened, context, newFiles, unnamed, bash };
 }

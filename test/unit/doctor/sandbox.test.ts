@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { judgeSandbox } from "../../../src/doctor/sandbox.ts";
 
 const TOOL = { kind: "bubblewrap", file: "/usr/bin/bwrap", nsenter: "/usr/bin/nsenter" } as const;
-const OLD = { ...TOOL, allowsNamespaces: "bubblewrap is older than 0.8" };
+const OLD = { ...TOOL, openNamespacesReason: "bubblewrap is older than 0.8" };
 
 test("judgeSandbox › warns if commands can make user namespaces of their own", () => {
   expect(judgeSandbox("auto", TOOL)).toMatchObject({ level: "ok", text: "auto, bubblewrap works" });

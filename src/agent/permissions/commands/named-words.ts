@@ -44,7 +44,7 @@ export function namesIn(words: readonly string[]): readonly string[] | undefined
     ...suffixed,
     ...derivedNames(baseName(words[0] ?? ""), named),
     ...scriptWords(words).flatMap(tokensOf),
-    ...codesIn(words).flatMap(gluedNames),
+    ...codesIn(words).codes.flatMap(gluedNames),
   ];
 }
 
@@ -81,11 +81,19 @@ function partsOfWord(word: string): string[] {
     : [];
   // `HEAD:.env`, `:(top).env`, `a=@"x",.env;type=text/plain`, `OPEN:.env,creat`.
   const parts = /[:@,;<)]/.test(word) ? word.split(/[:@,;<)]/).map(withoutQuotes) : [];
-  // `-t.git`, `-Dt.claude`: the text after some letters is a value.
+  return [word, ...afterEquals, ...parts, ...valuesAfterLetters(word)];
+}
+
+/**
+ * Returns the texts that may be a value after the letters of options: `-t.git`, `-Dt.claude`, `-Irm`, `-avzerm`.
+ * @param longest maximum length of a value after more letters than such options have
+ */
+export function valuesAfterLetters(word: string, longest = word.length): string[] {
   const letters = /^-\w+/.exec(word)?.[0].length;
-  const end = letters === undefined ? 0 : Math.min(word.length, Math.max(letters + 1, LEAST_CLUSTER));
-  const values = Array.from({ length: Math.max(0, end - 2) }, (_, i) => word.slice(i + 2));
-  return [word, ...afterEquals, ...parts, ...values];
+  if (letters === undefined) return [];
+  const end = Math.min(word.length, Math.max(letters + 1, LEAST_CLUSTER));
+  const values = Array.from({ length: end - 2 }, (_, i) => word.slice(i + 2));
+  return values.filter(({ length }, i) => i < LEAST_CLUSTER - 2 || length <= longest);
 }
 
 function withoutQuotes(part: string): string {

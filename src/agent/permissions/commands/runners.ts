@@ -64,22 +64,29 @@ export interface Code {
   readonly at: number;
 }
 
+interface FoundCode {
+  readonly codes: readonly Code[];
+  /** Whether the words name more interpreters than are searched for code. */
+  readonly isCut: boolean;
+}
+
+/** Keyed by the words, which several questions about one command have in common. */
+const KNOWN = new WeakMap<readonly string[], FoundCode>();
+
 /** Returns the code that the words of a command, or of a command that it wraps, give to interpreters. */
-export function codesIn(words: readonly string[]): Code[] {
-  const found = words.flatMap((name, at) => {
+export function codesIn(words: readonly string[]): FoundCode {
+  const known = KNOWN.get(words);
+  if (known !== undefined) return known;
+  const runners = words.flatMap((name, at) => {
     const runner = runnerOf(name);
     return runner === undefined ? [] : [{ runner, at, program: baseName(name) }];
   });
-  return found
+  const codes = runners
     .slice(0, MAX_RUNNERS)
     .flatMap(({ runner, at, program }) => codesOf(runner, words, at + 1).map((one) => ({ ...one, program })));
-}
-
-/** Returns whether the words of a command name more interpreters than are searched for code. */
-export function hasManyRunners(words: readonly string[]): boolean {
-  return (
-    words.length > MAX_RUNNERS && words.filter((word) => runnerOf(word) !== undefined).length > MAX_RUNNERS
-  );
+  const found = { codes, isCut: runners.length > MAX_RUNNERS };
+  KNOWN.set(words, found);
+  return found;
 }
 
 function codesOf(runner: Runner, words: readonly string[], from: number): Omit<Code, "program">[] {
@@ -124,7 +131,7 @@ function takesValue(language: Language, option: string): boolean {
  */
 export function hiddenProgram(words: readonly string[], expanded: readonly boolean[]): string | undefined {
   const base = baseName(words[0] ?? "");
-  for (const { language, code, at } of codesIn(words)) {
+  for (const { language, code, at } of codesIn(words).codes) {
     if (expanded[at]) return `${base} runs code that only the shell knows`;
     if (language !== "shell" && !isHarmlessCode(language, code))
       return `${base} runs code that may start any program`;
@@ -192,7 +199,7 @@ const WRAPS =
 /** Returns the words of a command that are code of awk or sed which may run a program or write a file. */
 export function harmfulCode(words: readonly string[]): readonly string[] {
   return codesIn(words)
-    .filter(
+    .codes.filter(
       ({ language, code }) => (language === "awk" || language === "sed") && !isHarmlessCode(language, code),
     )
     .map(({ code }) => code);

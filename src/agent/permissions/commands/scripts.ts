@@ -86,7 +86,7 @@ const PREFIX = /^(?:--[\w-]+[= ]|-\w|[\\+~]?!|\.\w+\s|[A-Za-z]+::?)\s*/;
 
 /** Returns the quoted texts in the code that an interpreter takes: `awk 'BEGIN { system("rm x") }'`. */
 function codeStrings(words: readonly string[]): string[] {
-  return codesIn(words).flatMap(({ language, code: whole }) => {
+  return codesIn(words).codes.flatMap(({ language, code: whole }) => {
     if (language === "shell") return [whole];
     const code = textStart(whole, MAX_CODE);
     const quoted = [...code.matchAll(/(["'`])((?:\\.|(?!\1)[^\\])*)\1/g)].map(([, , text = ""]) => text);
@@ -105,7 +105,7 @@ export function tokensOf(text: string): string[] {
 export function scriptWords(words: readonly string[]): string[] {
   const takes = words.some((word) => TAKES_SCRIPTS.test(baseName(word)) && baseName(word) !== "git");
   return [
-    ...codesIn(words).map(({ code }) => code),
+    ...codesIn(words).codes.map(({ code }) => code),
     ...(takes ? words.filter((word) => /\s/.test(word)) : []),
   ];
 }

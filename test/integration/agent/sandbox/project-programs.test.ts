@@ -77,7 +77,7 @@ describeInSandbox("programs of a project", () => {
     const run = (line: string, input = {}) =>
       bashTool.execute(
         { command: line, ...input },
-        { ...context, variables: (isOutside) => variables.assignments(isOutside) },
+        { ...context, sessionVariables: (isOutside) => variables.assignments(isOutside) },
       );
     const show = 'echo "$PROJECT $USER"';
     expect((await run(show)).content).toBe("PROJECT USER");

@@ -90,7 +90,7 @@ describe("provenWalls", () => {
   test("works without the option with a bubblewrap before 0.8, and says why", async () => {
     expect(await walls(undefined, "never asked")).toEqual({});
     expect(await walls("bwrap: Unknown option --disable-userns\n", undefined)).toEqual({
-      allowsNamespaces: "bubblewrap is older than 0.8",
+      openNamespacesReason: "bubblewrap is older than 0.8",
     });
   });
 
@@ -100,7 +100,7 @@ describe("provenWalls", () => {
     "bwrap: unshare user ns: No space left on device",
     "bwrap: creation of new user namespaces was not disabled as requested",
   ])("works without the option if the machine refuses it: %s", async (message) => {
-    expect(await walls(`${message}\n`, undefined)).toEqual({ allowsNamespaces: message });
+    expect(await walls(`${message}\n`, undefined)).toEqual({ openNamespacesReason: message });
   });
 
   test("keeps the option after another failure, which may pass", async () => {

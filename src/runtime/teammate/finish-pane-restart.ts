@@ -5,7 +5,7 @@ import { filesContext } from "../operation-context.ts";
 import type { RunningTeammate } from "./running-teammate.ts";
 
 /** Restores the tasks of a member that a person restarted in its pane. A failure does not prevent its start: the next one tries again. */
-export async function completeRestart(
+export async function finishPaneRestart(
   call: AnyCall,
   { ref, name, config, view }: RunningTeammate,
 ): Promise<void> {

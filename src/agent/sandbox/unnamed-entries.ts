@@ -1,0 +1,38 @@
+import { nearestNamed } from "../../os/files/walk.ts";
+import { shellBytes } from "../../text/shell-quote.ts";
+
+/** An entry to close whose path is not UTF-8: no argument of a program names it. The nearest directory is closed instead of it. */
+export interface UnnamedEntry {
+  readonly path: Buffer;
+  /** What commands may still do with it. */
+  readonly access: "none" | "read";
+}
+
+/** Maximum number of entries that one report names. */
+const MAX_REPORTED = 3;
+
+/** Returns the directories to close instead. A working directory stays open: no command could work there otherwise. */
+export function placesInstead(
+  entries: readonly UnnamedEntry[],
+  workingDirs: readonly string[],
+): readonly { readonly path: string; readonly access: UnnamedEntry["access"] }[] {
+  return entries
+    .map(({ path, access }) => ({ path: nearestNamed(path), access }))
+    .filter(({ path }) => !workingDirs.includes(path));
+}
+
+/** Tells a person what the sandbox does about such entries, in one line. */
+export function unnamedReport(entries: readonly UnnamedEntry[], workingDirs: readonly string[]): string {
+  const named = entries.slice(0, MAX_REPORTED).map((entry) => outcomeOf(entry, workingDirs));
+  const rest = entries.length - named.length;
+  const all = [...named, ...(rest > 0 ? [`and so on for ${rest} more`] : [])].join("; ");
+  return `the sandbox cannot close a path that is not UTF-8: ${all}. Rename it to change that.`;
+}
+
+function outcomeOf({ path, access }: UnnamedEntry, workingDirs: readonly string[]): string {
+  const [verb, state] = access === "none" ? ["read", "hidden from"] : ["change", "read-only for"];
+  const [directory, shown] = [nearestNamed(path), shellBytes(path)];
+  return workingDirs.includes(directory)
+    ? `commands can ${verb} ${shown}`
+    : `${directory} is ${state} commands because of ${shown}`;
+}
