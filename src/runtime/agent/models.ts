@@ -173,7 +173,7 @@ async function createModel(choice: ModelChoice): Promise<Model> {
 function readableEnv({ env, passSecrets, sandbox }: ModelChoice): Env {
   const readable = Object.entries(withoutModelCredentials(env, passSecrets));
   return Object.fromEntries(
-    readable.filter(([name]) => passSecrets.includes(name) || sandbox?.decides(name) !== true),
+    readable.filter(([name]) => passSecrets.includes(name) || sandbox?.controls(name) !== true),
   );
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { isDecidedInside } from "../../../../src/agent/sandbox/environment.ts";
+import { isControlledInside } from "../../../../src/agent/sandbox/environment.ts";
 import type { CommandSandbox } from "../../../../src/agent/tool.ts";
 import { builtinTools } from "../../../../src/agent/tools/builtin-tools.ts";
 import { BUILTIN_TOOL_NAMES } from "../../../../src/agent/tools/tool-names.ts";
@@ -42,8 +42,8 @@ it.each([
     writeFileSync(file, JSON.stringify({ version: 1, agents: { dev: turns } }));
     const ctx = contextOf(ref, "dev", { env: { ...ENV, TEAMS_PLAYBOOK_SPEED: "99" } });
     const settings = { ...settingsSchema.parse({ teams: { passSecrets } }), ignored: [], ignoredReason: "" };
-    const decides = (variable: string): boolean => isDecidedInside(variable, wall === "with the network");
-    const sandbox = wall === "none" ? undefined : ({ decides } as CommandSandbox);
+    const controls = (variable: string): boolean => isControlledInside(variable, wall === "with the network");
+    const sandbox = wall === "none" ? undefined : ({ controls } as CommandSandbox);
     const limited = { worker: undefined as never, note: () => undefined, sandbox };
     const model = await modelsOf(`scripted:${file}`, ctx, () => settings, limited)("dev", undefined);
     const said = async (): Promise<string> => {
