@@ -5,7 +5,7 @@ export interface CheckResult {
   readonly name: string;
   /** What failed, with further lines indented; empty if it passed. */
   readonly flaws: readonly string[];
-  /** What failed in one try, and passed in the next. */
+  /** Failures of one try that the next try did not have. */
   readonly unsteady?: readonly string[];
 }
 

@@ -114,7 +114,7 @@ function unknownKeys(settings: LoadedSettings): readonly Finding[] {
   ];
 }
 
-/** Warns about default modes that nobody knows: they are ignored, as those of a newer program would be. */
+/** Warns about unknown default modes: they are ignored, since a newer program may know them. */
 function unknownModes(files: readonly string[]): readonly Finding[] {
   const known: readonly string[] = PERMISSION_MODES;
   return files.flatMap((file) => {

@@ -117,7 +117,7 @@ function nestedAt(at: string, around: string): Nested | undefined {
   return isRepository(elsewhere) ? { path, own: undefined, top: at } : undefined;
 }
 
-/** Returns what git keeps of a worktree's submodules, also of those that are checked out no more. @throws GitError for a name that is not UTF-8 */
+/** Returns the repositories of a worktree's submodules that git keeps, even if a submodule is no longer checked out. @throws GitError for a name that is not UTF-8 */
 function submodulesOf(own: string): readonly Nested[] {
   const modules = join(own, "modules");
   const search = (directory: string): string[] =>

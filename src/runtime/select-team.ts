@@ -21,7 +21,7 @@ export interface Selection {
 
 /**
  * Selects the team of a command: `--team`, the `@team` of an address, the team of the agent in whose shell it runs, that of the tmux
- * pane, `$TEAMS_TEAM`, else the only team that `teams` has created; of several, the one that has what the command names, or the one of
+ * pane, `$TEAMS_TEAM`, else the only team that `teams` has created; of several, the team that has what the command names, or the team of
  * this directory. Does not check that a named team exists.
  * @throws TeamError TEAM_NOT_FOUND if there is no team, INVALID_INPUT if several fit (its details name them), INVALID_NAME
  */

@@ -36,7 +36,7 @@ export class CurrentPlaces {
   readonly #protected: ProtectedFiles;
   /** Files that were there before the first command, or that were reported. */
   readonly #reported = new Set<string>();
-  /** Keys of entries that a person was told about. */
+  /** Keys of the entries that the pane has named to a person. */
   readonly #told = new Set<string>();
   /** Paths that were read-only for a command. */
   readonly #readOnly = new Set<string>();

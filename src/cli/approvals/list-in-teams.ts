@@ -12,7 +12,7 @@ interface TeamRequest {
 
 /**
  * Lists the open requests of one or several teams, oldest first.
- * @param problem receives the error of each of several teams that cannot be read; one that was deleted has no requests
+ * @param problem receives the error of each of several teams that cannot be read; a deleted team has no requests
  * @throws the error of the only team
  */
 export async function listInTeams(

@@ -109,7 +109,7 @@ export function requireScreens(drafts: readonly NewMember[], backend: string): v
   );
 }
 
-/** @throws TeamError INVALID_INPUT for a type with rights of its own, if the program is only typed to: its requests are not seen */
+/** @throws TeamError INVALID_INPUT for a type with rules or tools, if the program is reached only by typing: its requests are not seen */
 export function requireOpenType(
   member: string,
   { name, tools, disallowedTools, permissionMode }: AgentType,

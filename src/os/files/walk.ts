@@ -51,7 +51,7 @@ const ASCII = /^[\x00-\x7f]*$/;
 
 /** An entry that {@link visitEntries} has found. */
 interface FoundEntry {
-  /** A byte that is no UTF-8 is U+FFFD here. */
+  /** Bytes that are not UTF-8 are U+FFFD here. */
   readonly path: string;
   /** The path if it is not UTF-8, so that no text names the entry. */
   readonly bytes: Buffer | undefined;

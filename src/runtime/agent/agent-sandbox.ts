@@ -33,7 +33,10 @@ interface SandboxRequest {
   readonly sessionId?: string;
   /** Its own deny rules, in addition to those of the settings. */
   readonly denials?: readonly string[];
-  /** What a third-party CLI needs if it runs inside as a whole: its login, which it may renew, its servers, and what its team tools need: the directory of their socket, and our own program. */
+  /**
+   * The needs of a third-party CLI that runs inside as a whole: its login, which it may renew, its servers, and for its team tools the
+   * directory of their socket and our own program.
+   */
   readonly cli?:
     | {
         readonly login: readonly string[];

@@ -1,4 +1,4 @@
-/** What a read-only command reads. Such a command runs no other program. */
+/** The files that a read-only command reads. Such a command runs no other program. */
 export interface Reading {
   /** Files and directories that its words name. */
   readonly paths: readonly string[];
@@ -28,8 +28,8 @@ export interface Options {
   readonly asks: string;
   readonly asksGlued: string;
   /**
-   * Names of long options. A name that ends in `=` has a value, in `==` one that may begin with `-`, in `[=]` an optional one after
-   * an equals sign. A name that ends in `=!` is not harmless, and has a value.
+   * Names of long options. A name that ends in `=` has a value, in `==` a value that may begin with `-`, in `[=]` an optional value
+   * after an equals sign. A name that ends in `=!` is not harmless, and has a value.
    */
   readonly long: ReadonlySet<string>;
   /** A number alone is an option: `head -5`. */
