@@ -1,7 +1,8 @@
 import { MAX_NAMES, MAX_PATH } from "./line-limits.ts";
 import { readingOf } from "./readers.ts";
 import { baseName, type Code, codesIn, harmfulCode } from "./runners.ts";
-import { isTextOption, scriptWords, tokensOf } from "./scripts.ts";
+import { scriptWords, tokensOf } from "./scripts.ts";
+import { textIndexes } from "./text-values.ts";
 
 /** Returns the files whose contents a command reads, if it changes nothing; undefined for every other command. */
 export function contentsRead(words: readonly string[]): readonly string[] | undefined {
@@ -33,10 +34,8 @@ function isPrintingSed(words: readonly string[]): boolean {
 
 /** Returns the texts in a command's words that may be paths; undefined if they are too many or too long. */
 export function namesIn(words: readonly string[]): readonly string[] | undefined {
-  const named = words.slice(1).filter((_, i) => {
-    const before = isTextOption(words, i);
-    return isTextOption(words, i + 1) === undefined && before !== "with-next";
-  });
+  const texts = textIndexes(words);
+  const named = words.filter((_, at) => at > 0 && !texts.has(at));
   const suffixed = suffixedNames(named, suffixesOf(words));
   if (suffixed === undefined || named.some((word) => MANY_LETTERS.test(word))) return undefined;
   return [
