@@ -74,8 +74,8 @@ export const PACKAGE_HOMES = [
     homes: [
       "agent/permissions/shell-line.ts",
       "agent/permissions/line-parts.ts",
-      "agent/permissions/line-flows.ts",
-      "agent/permissions/line-words.ts",
+      "agent/permissions/commands/line-flows.ts",
+      "agent/permissions/commands/line-words.ts",
       "agent/playbook/quoted-values.ts",
       "agent/hooks/assignments.ts",
     ],

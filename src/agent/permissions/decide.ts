@@ -2,8 +2,9 @@ import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { MAX_PATTERNS, MAX_READ, MAX_READ_DIRS, MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { namedProgram } from "./denied-names.ts";
+import { directoriesOf, enteringAt } from "./entered-directories.ts";
 import { isPrivateHost } from "./host-rules.ts";
-import { directoriesOf, excessRefusal, lineRefusal, namedByLine, realOf } from "./line-guards.ts";
+import { excessRefusal, lineRefusal, namedByLine, realOf } from "./line-guards.ts";
 import { asksOutside, outsideDecision, outsideQuestion } from "./outside-sandbox.ts";
 import { optionExpansion, PatternMatches } from "./patterns.ts";
 import { protectedByName, reservedReason, unknownTarget, writesElsewhere } from "./protected-calls.ts";
@@ -170,7 +171,7 @@ function readerOf(question: PermissionQuestion): (words: readonly string[]) => b
   const { line } = question;
   if (line === undefined) return () => false;
   const matches = new PatternMatches(line.patterns, question.list);
-  const entering = line.commands.filter(([name]) => name === "cd").slice(0, MAX_READ_DIRS);
+  const entering = line.commands.filter((words) => enteringAt(words) !== undefined).slice(0, MAX_READ_DIRS);
   let left = MAX_READ;
   return (words) => {
     const own = { ...question, line: { ...line, commands: [...entering, words], files: [] } };

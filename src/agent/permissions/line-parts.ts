@@ -11,6 +11,7 @@ import {
 import { shortened } from "../../text/characters/cut-text.ts";
 import { expandBraces } from "./commands/brace-expansion.ts";
 import { isHarmlessCode, type Language } from "./commands/harmless-code.ts";
+import { type Flow, Flows } from "./commands/line-flows.ts";
 import {
   excessOf,
   MAX_COMMANDS,
@@ -20,9 +21,6 @@ import {
   MAX_SCRIPTS,
   MAX_VALUE_CHARS,
 } from "./commands/line-limits.ts";
-import { createdBy, hasManyRunners, hiddenProgram, ownFileReason, runsInput } from "./commands/runners.ts";
-import { embeddedScripts, tokensOf } from "./commands/scripts.ts";
-import { type Flow, Flows } from "./line-flows.ts";
 import {
   DEFINES,
   expandsBraces,
@@ -32,7 +30,9 @@ import {
   NAMES_PROGRAM,
   redefines,
   showsHidden,
-} from "./line-words.ts";
+} from "./commands/line-words.ts";
+import { createdBy, hasManyRunners, hiddenProgram, ownFileReason, runsInput } from "./commands/runners.ts";
+import { embeddedScripts, tokensOf } from "./commands/scripts.ts";
 
 /** A file that a line redirects from or to. */
 export interface RedirectedFile {

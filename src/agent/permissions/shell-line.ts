@@ -1,9 +1,9 @@
 import { type Command, parse, type Redirect, type Redirection, type SyntaxNode, type Word } from "unbash";
 import { shortened } from "../../text/characters/cut-text.ts";
 import { excessOf } from "./commands/line-limits.ts";
+import { mayRunIndex } from "./commands/line-words.ts";
 import { withoutShownVariables } from "./commands/special-readers.ts";
 import { type LineParts, NO_PARTS, partsOf, type RedirectedFile } from "./line-parts.ts";
-import { mayRunIndex } from "./line-words.ts";
 import { simpleCommand } from "./simple-command.ts";
 
 /** A command line, parsed for permission rules. */

@@ -3,6 +3,7 @@ import { readingOf } from "./readers.ts";
 import { baseName, type Code, codesIn, harmfulCode } from "./runners.ts";
 import { scriptWords, tokensOf } from "./scripts.ts";
 import { textIndexes } from "./text-values.ts";
+import { copiedBy } from "./writers.ts";
 
 /** Returns the files whose contents a command reads, if it changes nothing; undefined for every other command. */
 export function contentsRead(words: readonly string[]): readonly string[] | undefined {
@@ -41,6 +42,7 @@ export function namesIn(words: readonly string[]): readonly string[] | undefined
   return [
     ...named.flatMap(namesInWord),
     ...suffixed,
+    ...copiedBy(words),
     ...derivedNames(baseName(words[0] ?? ""), named),
     ...scriptWords(words).flatMap(tokensOf),
     ...codesIn(words).flatMap(gluedNames),
