@@ -74,8 +74,10 @@ export const PACKAGE_HOMES = [
     homes: [
       "agent/permissions/shell-line.ts",
       "agent/permissions/line-parts.ts",
+      "agent/permissions/commands/line-depths.ts",
       "agent/permissions/commands/line-flows.ts",
       "agent/permissions/commands/line-words.ts",
+      "agent/permissions/commands/word-values.ts",
       "agent/playbook/quoted-values.ts",
       "agent/hooks/assignments.ts",
     ],

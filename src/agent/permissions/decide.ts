@@ -169,7 +169,8 @@ function optionsOf({ line, workingDirs, home = "~", list }: PermissionQuestion):
 /** Returns whether a command of the line only reads, in the directories that the line enters. All of its patterns count. */
 function readerOf(question: PermissionQuestion): (words: readonly string[]) => boolean {
   const { line } = question;
-  if (line === undefined) return () => false;
+  // The name of a reader may be another program's.
+  if (line === undefined || line.anywhere.isRedefining) return () => false;
   const matches = new PatternMatches(line.patterns, question.list);
   const entering = line.commands.filter((words) => enteringAt(words) !== undefined).slice(0, MAX_READ_DIRS);
   let left = MAX_READ;

@@ -182,7 +182,7 @@ function collectPaths(line: ShellLine, cwd: string, home: string): LinePaths {
   const read = new PathList(cwd, dirs, home, anywhere.matchesHidden);
   const changed = new PathList(cwd, dirs, home, anywhere.matchesHidden);
   for (const words of commands) {
-    const contents = contentsRead(words);
+    const contents = contentsOf(words, anywhere);
     const list = contents === undefined ? changed : read;
     const expands = expansionBy(words);
     const mayExpand = (word: string): boolean =>
@@ -195,6 +195,12 @@ function collectPaths(line: ShellLine, cwd: string, home: string): LinePaths {
   const lists = new Set(commands.map((words) => listFor(words, read, changed)));
   for (const list of lists) for (const word of appendedNames(anywhere)) list?.add(word, false);
   return { read, changed, joined: joinedOf(read, changed, (dirs ?? []).slice(1)) };
+}
+
+/** Returns the files whose contents a command reads, if it changes nothing, and if the line gives its name no other meaning. */
+function contentsOf(words: readonly string[], { functions }: LineParts): readonly string[] | undefined {
+  const isOwn = functions === undefined || functions.has(words[0] ?? "");
+  return isOwn ? undefined : contentsRead(words);
 }
 
 /** Adds words of no command, files of redirections, and names that commands get from the text of others. */
@@ -210,7 +216,7 @@ function addLoose(
   for (const word of [...anywhere.loose, ...redirectedIn(anywhere, "read"), ...passed])
     read.add(word, isExpanded(word));
   const targets = redirectedIn(anywhere, "write");
-  if (targets.length === 0 && commands.every((words) => contentsRead(words) !== undefined)) return;
+  if (targets.length === 0 && commands.every((words) => contentsOf(words, anywhere) !== undefined)) return;
   // Values of variables and items of loops may become words of each command.
   const tokens = anywhere.loose.flatMap(tokensOf);
   for (const word of [...targets, ...anywhere.loose, ...tokens, ...(dirs ?? []).slice(1), ...passed])

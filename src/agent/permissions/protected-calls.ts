@@ -5,10 +5,10 @@ import { gitDirectories } from "./commands/git-config.ts";
 import { MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import type { NamedPath } from "./commands/path-list.ts";
 import { literally } from "./commands/pattern-meetings.ts";
+import { UNKNOWN } from "./commands/word-values.ts";
 import { writerOf, writtenBy } from "./commands/writers.ts";
 import { directoriesOf } from "./entered-directories.ts";
 import { changedByLine, isForFiles, joinedByLine, realOf, withRealDirectories } from "./line-guards.ts";
-import { UNKNOWN } from "./line-parts.ts";
 import { pathsMatch } from "./path-rules.ts";
 import {
   completesRepository,
