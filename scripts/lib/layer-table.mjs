@@ -74,6 +74,7 @@ export const PACKAGE_HOMES = [
     homes: [
       "agent/permissions/shell-line.ts",
       "agent/permissions/line-parts.ts",
+      "agent/permissions/commands/evaluated-texts.ts",
       "agent/permissions/commands/line-depths.ts",
       "agent/permissions/commands/line-flows.ts",
       "agent/permissions/commands/line-words.ts",

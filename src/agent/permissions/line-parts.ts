@@ -8,6 +8,7 @@ import {
 } from "unbash";
 import { shortened } from "../../text/characters/cut-text.ts";
 import { expandBraces } from "./commands/brace-expansion.ts";
+import { Evaluations } from "./commands/evaluated-texts.ts";
 import { isHarmlessCode, type Language } from "./commands/harmless-code.ts";
 import { Depths } from "./commands/line-depths.ts";
 import { type Flow, Flows } from "./commands/line-flows.ts";
@@ -100,17 +101,17 @@ export function partsOf(root: ParsedScript, line: string): LineParts {
     files: collector.files,
     matchesHidden: collector.matchesHidden,
     loose: [...new Set(collector.loose)],
-    globs: collector.globs,
+    globs: collector.values.globs,
     ...(collector.hidden === undefined ? {} : { hidden: collector.hidden }),
     ...(excess === undefined ? {} : { excess }),
   };
 }
 
 /** Returns why the words of a line are too many to check, as a clause. */
-function excessOfWords({ files, expandsBraces }: PartsCollector, line: string): string | undefined {
+function excessOfWords({ files, values }: PartsCollector, line: string): string | undefined {
   if (new Set(files.map(({ kind, path }) => `${kind} ${path}`)).size > MAX_REDIRECTIONS)
     return "it redirects too many files";
-  return expandsBraces && !expandBraces(line).isWhole ? "its braces make too many words" : undefined;
+  return values.expandsBraces && !expandBraces(line).isWhole ? "its braces make too many words" : undefined;
 }
 
 class PartsCollector {
@@ -127,12 +128,13 @@ class PartsCollector {
   excess: string | undefined;
   /** The grammar of bash does not describe all of it. */
   isUnread = false;
-  readonly #values = new WordValues((why) => {
+  readonly values = new WordValues((why) => {
     this.excess ??= why;
   });
   readonly #open: SyntaxNode[] = [];
   readonly #flows = new Flows();
   readonly #depths = new Depths();
+  readonly #evaluations = new Evaluations();
   readonly #quoted = new Set<SyntaxNode>();
   #scripts = MAX_SCRIPTS;
   #chars = MAX_SCRIPT_CHARS;
@@ -141,6 +143,23 @@ class PartsCollector {
   collect(root: SyntaxNode, line: string): void {
     this.#depths.begin(root, line);
     this.#open.push(root);
+    this.#visitAll();
+    // Texts of the line that the shell runs when it uses them, and those in them.
+    const seen = new Set<string>();
+    for (let text = this.#evaluated(seen); text !== undefined; text = this.#evaluated(seen)) {
+      seen.add(text);
+      this.#script(text);
+      this.#visitAll();
+    }
+  }
+
+  #evaluated(seen: ReadonlySet<string>): string | undefined {
+    if (this.excess !== undefined) return undefined;
+    const texts = [...this.mentioned.flat(), ...this.loose, ...this.inputs.values()];
+    return texts.find((text) => !seen.has(text) && this.#evaluations.mayRun(text));
+  }
+
+  #visitAll(): void {
     for (let node = this.#open.pop(); node !== undefined; node = this.#open.pop()) {
       this.#visit(node);
       this.#count(node);
@@ -154,14 +173,6 @@ class PartsCollector {
     }
   }
 
-  get globs(): Set<string> {
-    return this.#values.globs;
-  }
-
-  get expandsBraces(): boolean {
-    return this.#values.expandsBraces;
-  }
-
   /** Each substitution is parsed again inside the one around it. */
   #count(node: SyntaxNode): void {
     if (node.type === "CommandExpansion" || node.type === "ProcessSubstitution")
@@ -173,7 +184,7 @@ class PartsCollector {
   /** Adds the words of a line that another shell may read otherwise: `cat .(env|x)`. */
   unread(line: string): void {
     const patterns = line.split(/\s+/).filter((word) => word.includes("("));
-    for (const pattern of patterns) this.globs.add(pattern);
+    for (const pattern of patterns) this.values.globs.add(pattern);
     this.loose.push(...tokensOf(line), ...patterns);
   }
 
@@ -182,6 +193,7 @@ class PartsCollector {
   }
 
   #visit(node: SyntaxNode): void {
+    this.#evaluations.note(node);
     if (node.type === "Command") this.#command(node);
     else if (node.type === "Function") {
       this.functions.add(node.name.text);
@@ -192,9 +204,9 @@ class PartsCollector {
       this.inputs.set(NO_COMMAND, `${this.inputs.get(NO_COMMAND) ?? ""}\n${input}`);
     } else if (node.type === "Assignment") this.#assignment(node);
     else if (node.type === "For" || node.type === "Select") {
-      for (const word of node.wordlist ?? []) this.loose.push(this.#values.of(word));
-    } else if (node.type === "Case") this.loose.push(this.#values.of(node.word));
-    else if (node.type === "Default") this.loose.push(this.#values.of(node.operand));
+      for (const word of node.wordlist ?? []) this.loose.push(this.values.of(word));
+    } else if (node.type === "Case") this.loose.push(this.values.of(node.word));
+    else if (node.type === "Default") this.loose.push(this.values.of(node.operand));
     else if (node.type === "Script") this.#errors(node);
   }
 
@@ -208,15 +220,15 @@ class PartsCollector {
 
   #assignment({ name, value, append, index }: Extract<SyntaxNode, { type: "Assignment" }>): void {
     if (value.type === "ArrayValue") {
-      for (const word of value.elements) this.loose.push(this.#values.of(word));
+      for (const word of value.elements) this.loose.push(this.values.of(word));
       return;
     }
-    const text = this.#values.of(value);
+    const text = this.values.of(value);
     this.loose.push(text);
     this.isLinked ||= text.includes(UNKNOWN);
     this.isRedefining ||= name === "PATH" || DEFINES.test(name);
     this.matchesHidden ||= name === "GLOBIGNORE";
-    this.#values.set(name, text, append === true);
+    this.values.set(name, text, append === true);
     if (NAMES_PROGRAM.test(name) || (index !== undefined && DEFINES.test(name))) this.#script(text);
   }
 
@@ -228,6 +240,7 @@ class PartsCollector {
     const input = command.redirects.map((redirect) => inputText(redirect)?.text ?? "").join("\n");
     if (input !== "") this.inputs.set(this.mentioned.length, input);
     this.mentioned.push(words);
+    this.#evaluations.noteCommand(words);
     this.flows.push(flow);
     if (hasManyRunners(words)) this.excess ??= "one of its commands names too many interpreters";
     const [name = ""] = words;
@@ -268,16 +281,16 @@ class PartsCollector {
   }
 
   #argument(arg: Command["args"][number]): string {
-    if (arg.type === "Word") return this.#values.of(arg);
+    if (arg.type === "Word") return this.values.of(arg);
     if (arg.value.type === "ArrayValue" || arg.index !== undefined) return arg.text;
-    return `${arg.name}${arg.append ? "+" : ""}=${this.#values.of(arg.value)}`;
+    return `${arg.name}${arg.append ? "+" : ""}=${this.values.of(arg.value)}`;
   }
 
   #redirect(redirect: Redirection): void {
     if (redirect.type !== "Redirect" || redirect.target === undefined) return;
     const { operator, target } = redirect;
     if ((operator === ">&" || operator === "<&") && /^(\d+|-)$/.test(target.text)) return;
-    const path = this.#values.of(target);
+    const path = this.values.of(target);
     if (path !== "/dev/null") this.files.push({ kind: operator === "<" ? "read" : "write", path });
   }
 }
