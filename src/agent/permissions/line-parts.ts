@@ -8,10 +8,7 @@ import {
 } from "unbash";
 import { shortened } from "../../text/characters/cut-text.ts";
 import { expandBraces } from "./commands/brace-expansion.ts";
-import { Evaluations } from "./commands/evaluated-texts.ts";
 import { isHarmlessCode, type Language } from "./commands/harmless-code.ts";
-import { Depths } from "./commands/line-depths.ts";
-import { type Flow, Flows } from "./commands/line-flows.ts";
 import {
   excessOf,
   MAX_COMMANDS,
@@ -20,6 +17,11 @@ import {
   MAX_SCRIPT_CHARS,
   MAX_SCRIPTS,
 } from "./commands/line-limits.ts";
+import { createdBy, hasManyRunners, hiddenProgram, ownFileReason, runsInput } from "./commands/runners.ts";
+import { embeddedScripts, tokensOf } from "./commands/scripts.ts";
+import { Evaluations } from "./syntax/evaluated-texts.ts";
+import { Depths } from "./syntax/line-depths.ts";
+import { type Flow, Flows } from "./syntax/line-flows.ts";
 import {
   DEFINES,
   inputText,
@@ -28,10 +30,8 @@ import {
   NAMES_PROGRAM,
   redefines,
   showsHidden,
-} from "./commands/line-words.ts";
-import { createdBy, hasManyRunners, hiddenProgram, ownFileReason, runsInput } from "./commands/runners.ts";
-import { embeddedScripts, tokensOf } from "./commands/scripts.ts";
-import { UNKNOWN, WordValues } from "./commands/word-values.ts";
+} from "./syntax/line-words.ts";
+import { UNKNOWN, WordValues } from "./syntax/word-values.ts";
 
 /** A file that a line redirects from or to. */
 export interface RedirectedFile {

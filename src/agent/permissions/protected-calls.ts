@@ -5,7 +5,6 @@ import { gitDirectories } from "./commands/git-config.ts";
 import { MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import type { NamedPath } from "./commands/path-list.ts";
 import { literally } from "./commands/pattern-meetings.ts";
-import { UNKNOWN } from "./commands/word-values.ts";
 import { writerOf, writtenBy } from "./commands/writers.ts";
 import { directoriesOf } from "./entered-directories.ts";
 import { changedByLine, isForFiles, joinedByLine, realOf, withRealDirectories } from "./line-guards.ts";
@@ -22,6 +21,7 @@ import { isPatternInside, matchedFiles } from "./protected-patterns.ts";
 import { type PermissionQuestion, type Places, touchesOwnNotes, writesPlan } from "./question.ts";
 import type { ShellLine } from "./shell-line.ts";
 import { commandStarts } from "./simple-command.ts";
+import { UNKNOWN } from "./syntax/word-values.ts";
 
 /** Returns why a call may change a protected file; undefined if it names none. */
 export function protectedByName(question: PermissionQuestion, resolved: Places): string | undefined {

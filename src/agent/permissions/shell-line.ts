@@ -1,11 +1,11 @@
 import { type Command, parse, type Redirect, type Redirection, type SyntaxNode, type Word } from "unbash";
 import { shortened } from "../../text/characters/cut-text.ts";
-import { evaluatesIndexes } from "./commands/evaluated-texts.ts";
 import { excessOf } from "./commands/line-limits.ts";
-import { mayRunIndex } from "./commands/line-words.ts";
 import { withoutShownVariables } from "./commands/special-readers.ts";
 import { type LineParts, NO_PARTS, partsOf, type RedirectedFile } from "./line-parts.ts";
 import { simpleCommand } from "./simple-command.ts";
+import { evaluatesIndexes } from "./syntax/evaluated-texts.ts";
+import { mayRunIndex } from "./syntax/line-words.ts";
 
 /** A command line, parsed for permission rules. */
 export interface ShellLine {

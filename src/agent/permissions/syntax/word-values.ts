@@ -1,5 +1,5 @@
 import type { Word, WordPart } from "unbash";
-import { MAX_VALUE_CHARS } from "./line-limits.ts";
+import { MAX_VALUE_CHARS } from "../commands/line-limits.ts";
 import { expandsBraces, isPattern } from "./line-words.ts";
 
 /** Stands for text that only the shell knows, in the words of a line that is not clear. */

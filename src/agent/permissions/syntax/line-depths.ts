@@ -59,7 +59,8 @@ function isSkipped(node: SyntaxNode, source: string): boolean {
       return !isWhole && EXPANDED.test(source.slice(node.pos, node.body.pos));
     }
     case "Word":
-      return node.parts === undefined && EXPANDED.test(node.text);
+    case "ArithmeticWord":
+      return node.parts === undefined && EXPANDED.test("text" in node ? node.text : node.value);
     case "Script":
       return hasDepthError(node);
     default:
