@@ -6,7 +6,6 @@ import {
   type Redirection,
   type SyntaxNode,
 } from "unbash";
-import { shortened } from "../../text/characters/cut-text.ts";
 import { expandBraces } from "./commands/brace-expansion.ts";
 import { isHarmlessCode, type Language } from "./commands/harmless-code.ts";
 import {
@@ -25,13 +24,12 @@ import { type Flow, Flows } from "./syntax/line-flows.ts";
 import {
   DEFINES,
   inputText,
-  isExpandedName,
-  isPattern,
+  isPlainGroup,
   NAMES_PROGRAM,
   redefines,
   showsHidden,
 } from "./syntax/line-words.ts";
-import { UNKNOWN, WordValues } from "./syntax/word-values.ts";
+import { UNKNOWN, unknownProgram, WordValues } from "./syntax/word-values.ts";
 
 /** A file that a line redirects from or to. */
 export interface RedirectedFile {
@@ -188,6 +186,11 @@ class PartsCollector {
     this.loose.push(...tokensOf(line), ...patterns);
   }
 
+  #unreadable(why: string): void {
+    this.isUnread = true;
+    this.#hide(why);
+  }
+
   #hide(why: string | undefined): void {
     this.hidden ??= why;
   }
@@ -208,14 +211,15 @@ class PartsCollector {
     } else if (node.type === "Case") this.loose.push(this.values.of(node.word));
     else if (node.type === "Default") this.loose.push(this.values.of(node.operand));
     else if (node.type === "Script") this.#errors(node);
+    else if (node.type === "ExtendedGlob" && !isPlainGroup(node.text)) {
+      this.#unreadable("zsh may run a command in a pattern");
+    }
   }
 
   /** Many a quoted text is no script: only the errors of others count. */
   #errors(script: ParsedScript): void {
     const error = this.#quoted.has(script) ? undefined : script.errors?.[0];
-    if (error === undefined) return;
-    this.isUnread = true;
-    this.#hide(`it is not valid shell syntax (${error.message})`);
+    if (error !== undefined) this.#unreadable(`it is not valid shell syntax (${error.message})`);
   }
 
   #assignment({ name, value, append, index }: Extract<SyntaxNode, { type: "Assignment" }>): void {
@@ -224,7 +228,8 @@ class PartsCollector {
       return;
     }
     const text = this.values.of(value);
-    this.loose.push(text);
+    // zsh's mapfile[.env]=x writes the file.
+    this.loose.push(text, ...(index === undefined ? [] : [index.text]));
     this.isLinked ||= text.includes(UNKNOWN);
     this.isRedefining ||= name === "PATH" || DEFINES.test(name);
     this.matchesHidden ||= name === "GLOBIGNORE";
@@ -245,10 +250,7 @@ class PartsCollector {
     if (hasManyRunners(words)) this.excess ??= "one of its commands names too many interpreters";
     const [name = ""] = words;
     this.matchesHidden ||= showsHidden(words);
-    if (name.includes(UNKNOWN) || isExpandedName(command.name) || isPattern(command.name)) {
-      const shown = JSON.stringify(shortened(command.name.text.replaceAll(UNKNOWN, "$…"), 40));
-      this.#hide(`the program ${shown} is known only to the shell`);
-    }
+    this.#hide(unknownProgram(command.name, name));
     const expanded = command.args.map((arg) => arg.text.replace(/'[^']*'/g, "").match(/[$`]|<\(/) !== null);
     this.#hide(hiddenProgram(words, [false, ...expanded]));
     for (const script of embeddedScripts(words)) this.#script(script, flow);

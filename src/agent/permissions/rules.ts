@@ -81,7 +81,7 @@ function refusingCommandRule(rules: readonly CommandRule[], subject: RuleSubject
 
 /**
  * Yields every command that a line may run. The program's name comes in lower case too: some file systems ignore case, and zsh
- * reads `=rm` as the path of rm.
+ * reads `=rm` as the path of rm, and has `zf_rm`.
  */
 function* commandsOf({ access, line }: RuleSubject): Generator<Command> {
   if (access.kind !== "command") return;
@@ -93,7 +93,7 @@ function* withPlainNames(commands: Iterable<Command>): Generator<Command> {
   for (const command of commands) {
     yield command;
     const { name } = command;
-    const plain = name.replace(/^=/, "").toLowerCase();
+    const plain = name.replace(/^=|^zf_/, "").toLowerCase();
     if (plain !== name) yield command.named(plain);
   }
 }

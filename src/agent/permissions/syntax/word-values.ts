@@ -1,6 +1,7 @@
 import type { Word, WordPart } from "unbash";
+import { shortened } from "../../../text/characters/cut-text.ts";
 import { MAX_VALUE_CHARS } from "../commands/line-limits.ts";
-import { expandsBraces, isPattern } from "./line-words.ts";
+import { expandsBraces, isExpandedName, isPattern } from "./line-words.ts";
 
 /** Stands for text that only the shell knows, in the words of a line that is not clear. */
 export const UNKNOWN = "\ufffc";
@@ -66,4 +67,11 @@ export class WordValues {
     this.#exceed("the values of its variables are too long");
     return UNKNOWN;
   }
+}
+
+/** Returns why it is not known which program a command runs, as a clause; undefined if its name shows it. */
+export function unknownProgram(word: Word, value: string): string | undefined {
+  if (!value.includes(UNKNOWN) && !isExpandedName(word) && !isPattern(word)) return undefined;
+  const shown = JSON.stringify(shortened(word.text.replaceAll(UNKNOWN, "$…"), 40));
+  return `the program ${shown} is known only to the shell`;
 }
