@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { entryOf } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { MAX_PATTERNS, MAX_READ, MAX_READ_DIRS, MAX_REDIRECTIONS } from "./commands/line-limits.ts";
@@ -103,6 +105,7 @@ function decidePart(question: PermissionQuestion): PartDecision {
     home: question.home,
     resolve: question.resolve ?? realPathOf,
     expandsToOption: optionsOf(question),
+    pushesInto: (words) => pushesInto(question, words),
     needsNoRule: readerOf(question),
   };
   const part = (decision: PermissionDecision): PartDecision => ({ decision, isWholeTool: false });
@@ -157,6 +160,17 @@ function refusal(
   const asksForPart =
     lineRefusal(rules.ask, question, subject) ?? unknownTarget(question) ?? namedProgram(question, subject);
   return asksForPart === undefined ? undefined : askGuarded(asksForPart);
+}
+
+/** Returns whether git may push into a directory that has the name of a remote: there, it runs the hooks of that repository. */
+function pushesInto(question: PermissionQuestion, words: readonly string[]): boolean {
+  const { line, workingDirs, home = "~", exists = (path: string) => entryOf(path) !== undefined } = question;
+  if (line === undefined || words[0] !== "git" || !words.includes("push")) return false;
+  const dirs = directoriesOf(line, workingDirs[0] ?? "/", home) ?? [];
+  const entries = ["HEAD", ".git", "../WORD.git/HEAD"];
+  return words.some((word) =>
+    dirs.some((dir) => entries.some((entry) => exists(join(dir, word, entry.replace("WORD", word))))),
+  );
 }
 
 /** Returns whether a shell may expand a word of the line to an option. */

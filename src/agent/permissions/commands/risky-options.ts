@@ -91,6 +91,8 @@ function askingWords(name: string, written: readonly string[], table: Table): re
   const isSub = table.subcommands !== undefined && operands.length > 0;
   if (operands.length > 0 && (table.first?.test(first) === false || table.notFirst?.test(first)))
     found.push({ word: first, option: first });
+  if (operands[1] !== undefined && table.second?.test(operands[1]) === false)
+    found.push({ word: operands[1], option: operands[1] });
   for (const word of operands)
     if (table.others?.test(word) === false || table.never?.test(word)) found.push({ word, option: word });
   if (isSub) found.push(...askingInSubcommand(first, args.slice(args.indexOf(first) + 1), table));
