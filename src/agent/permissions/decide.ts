@@ -1,10 +1,8 @@
-import { join } from "node:path";
-import { entryOf } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { MAX_PATTERNS, MAX_READ, MAX_READ_DIRS, MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { namedProgram } from "./denied-names.ts";
-import { directoriesOf, enteringAt } from "./entered-directories.ts";
+import { directoriesOf, enteringAt, entersOtherRepository, pushesInto } from "./entered-directories.ts";
 import { isPrivateHost } from "./host-rules.ts";
 import { excessRefusal, lineRefusal, namedByLine, realOf } from "./line-guards.ts";
 import { asksOutside, outsideDecision, outsideQuestion } from "./outside-sandbox.ts";
@@ -162,17 +160,6 @@ function refusal(
   return asksForPart === undefined ? undefined : askGuarded(asksForPart);
 }
 
-/** Returns whether git may push into a directory that has the name of a remote: there, it runs the hooks of that repository. */
-function pushesInto(question: PermissionQuestion, words: readonly string[]): boolean {
-  const { line, workingDirs, home = "~", exists = (path: string) => entryOf(path) !== undefined } = question;
-  if (line === undefined || words[0] !== "git" || !words.includes("push")) return false;
-  const dirs = directoriesOf(line, workingDirs[0] ?? "/", home) ?? [];
-  const entries = ["HEAD", ".git", "../WORD.git/HEAD"];
-  return words.some((word) =>
-    dirs.some((dir) => entries.some((entry) => exists(join(dir, word, entry.replace("WORD", word))))),
-  );
-}
-
 /** Returns whether a shell may expand a word of the line to an option. */
 function optionsOf({ line, workingDirs, home = "~", list }: PermissionQuestion): (word: string) => boolean {
   if (line === undefined) return () => false;
@@ -189,6 +176,7 @@ function readerOf(question: PermissionQuestion): (words: readonly string[]) => b
   const entering = line.commands.filter((words) => enteringAt(words) !== undefined).slice(0, MAX_READ_DIRS);
   let left = MAX_READ;
   return (words) => {
+    if (words[0] === "cd" && entersOtherRepository(question)) return false;
     const own = { ...question, line: { ...line, commands: [...entering, words], files: [] } };
     const paths = left < 0 ? undefined : pathsOfReadingLine(own, matches);
     left -= paths?.length ?? 0;
