@@ -148,8 +148,8 @@ describe("Bash tool", () => {
       writeFileSync(join(cwd, "b"), "");
       await bash(command, { snapshot: async () => snapshot });
       expect(existsSync(join(cwd, "ran"))).toBe(false);
-      const { content } = await bash("echo b*(/)x; echo $ZSH_VERSION", { snapshot: async () => snapshot });
-      expect(content).toMatch(/\n\d/);
+      const { content } = await bash("echo $ZSH_VERSION", { snapshot: async () => snapshot });
+      expect(content).toMatch(/^\d/);
     },
   );
 
