@@ -74,8 +74,11 @@ export const PACKAGE_HOMES = [
     homes: [
       "agent/permissions/shell-line.ts",
       "agent/permissions/line-parts.ts",
-      "agent/permissions/line-flows.ts",
-      "agent/permissions/line-words.ts",
+      "agent/permissions/syntax/evaluated-texts.ts",
+      "agent/permissions/syntax/line-depths.ts",
+      "agent/permissions/syntax/line-flows.ts",
+      "agent/permissions/syntax/line-words.ts",
+      "agent/permissions/syntax/word-values.ts",
       "agent/playbook/quoted-values.ts",
       "agent/hooks/assignments.ts",
     ],

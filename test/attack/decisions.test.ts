@@ -14,8 +14,8 @@ describe.each([...new Set(CORPUS.map(({ file }) => file))])("corpus %s", (file) 
     ),
   )(
     "decidePermission › in %s, answers %j with %s",
-    (_shell, _line, _expected, { line, rules, expect: expected }) => {
-      const { behavior, guarded, reason } = decideLine(line, rules);
+    (_shell, _line, _expected, { line, rules, files, expect: expected }) => {
+      const { behavior, guarded, reason } = decideLine(line, rules, undefined, undefined, undefined, files);
       const isGuarded = behavior === "ask" && guarded === true;
       expect(isGuarded && expected !== "ask" ? "guarded" : behavior, reason).toBe(expected);
     },
@@ -120,4 +120,17 @@ test.each(LARGE)("decidePermission › takes no quadratic time for a line of man
   for (const size of [eighth, 8 * eighth])
     expect(readShellLine(lineOf(size)).anywhere.excess).toBeUndefined();
   expect(growth(eighth, lineOf, decide)).toBeLessThan(MAX_GROWTH);
+});
+
+test.each([
+  "cp a/cfg out",
+  "cp a/cfg b out/",
+  "cp -t out a/cfg",
+  "cp --target-directory=out a/cfg",
+  "sudo cp a/cfg out",
+])("decidePermission › follows a link in the directory that %j copies into", (line) => {
+  const resolve = (path: string): string => (path === "/srv/ada/project/out/cfg" ? "/srv/ada/.bashrc" : path);
+  const rules = { allow: ["Bash"], ask: [], deny: [] };
+  expect(decideLine(line, rules, "/srv/ada/project", "default", resolve)).toMatchObject({ guarded: true });
+  expect(decideLine(line, rules).behavior).toBe("allow");
 });

@@ -1,5 +1,5 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { type CorpusLine, decideLine, readCorpus } from "../support/attack/corpus.ts";
 import {
@@ -140,6 +140,58 @@ test.skipIf(!hasBubblewrap)("the corpus › starts a stub of the denied rm, whic
   expect(started.filter(isAllowed)).toEqual([]);
   expect(started.length).toBeGreaterThan(5);
 });
+
+/** Files that rules or the protection guard. Each line of these files of the corpus runs beside them. */
+const GUARDED = [
+  ".bashrc",
+  ".env",
+  ".mcp.json",
+  ".claude/settings.json",
+  "opencode.json",
+  "config/prod.json",
+];
+const FOR_GUARDS: ReadonlySet<string> = new Set(["protected.txt", "files.txt", "guards.txt"]);
+
+/** Runs each line in a directory of its own, and returns those that changed a guarded file there. */
+function changedGuarded(lines: readonly CorpusLine[]): readonly CorpusLine[] {
+  const place = throwaway({ ...STUBS, git: ":" });
+  mkdirSync(join(place.home, "tmp/lines"));
+  const directory = (i: number): string => join(place.work, "lines", String(i));
+  for (const [i, { line }] of lines.entries()) {
+    for (const name of ["a", "b", ...GUARDED]) {
+      mkdirSync(dirname(join(directory(i), name)), { recursive: true });
+      writeFileSync(join(directory(i), name), name);
+    }
+    writeFileSync(join(place.home, `tmp/lines/${i}`), line);
+  }
+  const each = `
+    i=0
+    while [ $i -lt ${lines.length} ]; do
+      cd "$HOME/project/lines/$i" && timeout -k 1 3 bash "$HOME/tmp/lines/$i" </dev/null >/dev/null 2>&1
+      i=$((i + 1))
+    done`;
+  place.run("sh", each);
+  const isChanged = (path: string, text: string): boolean =>
+    !existsSync(path) || readFileSync(path, "utf8") !== text;
+  return lines.filter((_, i) => GUARDED.some((name) => isChanged(join(directory(i), name), name)));
+}
+
+test.skipIf(!hasBubblewrap)(
+  "the corpus › changes guarded files in a real bash, by no line that is allowed",
+  () => {
+    const all = CORPUS.filter(({ file, shell }) => FOR_GUARDS.has(file) && shell === "bash");
+    // Without a rule for the file, a change of .env or config/prod.json is no harm.
+    const guards = ({ rules }: CorpusLine): boolean =>
+      rules.deny.includes("Edit(.env)") && !rules.deny.some((rule) => rule.startsWith("Bash("));
+    const allowed = all.filter((one) => one.expect === "allow" && guards(one));
+    expect(changedGuarded(allowed).map(({ line }) => line)).toEqual([]);
+    const stopped = all.filter(
+      ({ expect: expected }, i) => /^(?:guarded|deny)$/.test(expected) && i % 3 === 0,
+    );
+    // Others read only, write elsewhere, or need a program or a file that is missing here.
+    expect(changedGuarded(stopped).length).toBeGreaterThan(stopped.length / 4);
+  },
+);
 
 test("the corpus › leaves the victim and the protected files alone in every line that is allowed", () => {
   const allowed = CORPUS.filter((one) => one.expect === "allow" && FOR_WORK.has(one.file));

@@ -1,6 +1,7 @@
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { READS_ALIKE } from "../../src/agent/tools/bash.ts";
 import { REQUIRED_LINES, recordCheckedParser } from "../support/attack/checked-parser.ts";
 import { decideLine } from "../support/attack/corpus.ts";
 import { changedOutside, hasShell, throwaway } from "../support/attack/throwaway.ts";
@@ -90,7 +91,7 @@ function isHarmless(shell: string, lines: readonly string[]): boolean {
   symlinkSync("../outside", join(place.work, "link"));
   for (const [i, line] of lines.entries()) writeFileSync(join(place.bin, `line-${i}`), line);
   // Each line in a shell of its own, with a second for loops that do not end.
-  const options = shell === "zsh" ? "setopt sh_word_split no_nomatch interactive_comments no_equals; " : "";
+  const options = shell === "zsh" || shell === "bash" ? `${READS_ALIKE[shell]}; ` : "";
   const command = shell === "fish" ? "source $argv[1]" : `${options}eval "$(cat "$1")"`;
   const words = shell === "fish" ? `-c '${command}'` : `-c '${command}' ${shell}`;
   const each = `perl -e 'alarm 1; exec @ARGV' ${shell} ${words} "${place.bin}/line-$i" </dev/null`;

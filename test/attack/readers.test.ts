@@ -155,6 +155,18 @@ test("git › is not run unasked in a repository of the home directory, or with 
   expect(decided("git log", forged)).toBe("ask");
 });
 
+test("git › asks before it runs in a bare repository that a line enters, whatever rule allows it", () => {
+  const place = throwaway();
+  repository(place);
+  write(place, { "b/HEAD": "ref: refs/heads/main\n", "b/config": "[core]\n", "src/a": "" });
+  for (const name of ["objects", "refs"]) mkdirSync(join(place.work, "b", name));
+  const rules = ["Bash(git log:*)", "Bash(git status:*)"];
+  for (const line of ["cd b && git status", "cd b && git log -p", "cd src/../b; git log"])
+    expect(decided(line, place, rules), line).toBe("ask");
+  for (const line of ["cd src && git status", "cd src && git log -p", "git log"])
+    expect(decided(line, place, rules), line).toBe("allow");
+});
+
 test("git › is not run unasked if its configuration is a device, which is not read", () => {
   const place = throwaway();
   repository(place);

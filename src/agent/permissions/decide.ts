@@ -2,8 +2,9 @@ import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { MAX_PATTERNS, MAX_READ, MAX_READ_DIRS, MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { namedProgram } from "./denied-names.ts";
+import { directoriesOf, enteringAt, entersOtherRepository, pushesInto } from "./entered-directories.ts";
 import { isPrivateHost } from "./host-rules.ts";
-import { directoriesOf, excessRefusal, lineRefusal, namedByLine, realOf } from "./line-guards.ts";
+import { excessRefusal, lineRefusal, namedByLine, realOf } from "./line-guards.ts";
 import { asksOutside, outsideDecision, outsideQuestion } from "./outside-sandbox.ts";
 import { optionExpansion, PatternMatches } from "./patterns.ts";
 import { protectedByName, reservedReason, unknownTarget, writesElsewhere } from "./protected-calls.ts";
@@ -102,6 +103,7 @@ function decidePart(question: PermissionQuestion): PartDecision {
     home: question.home,
     resolve: question.resolve ?? realPathOf,
     expandsToOption: expandsToOption(question),
+    pushesInto: (words) => pushesInto(question, words),
     needsNoRule: readsOnlyHere(question),
   };
   const part = (decision: PermissionDecision): PartDecision => ({ decision, isWholeTool: false });
@@ -173,11 +175,13 @@ function expandsToOption({
 /** Returns a predicate: whether a command of the line only reads, in the directories that the line enters. All of its patterns count. */
 function readsOnlyHere(question: PermissionQuestion): (words: readonly string[]) => boolean {
   const { line } = question;
-  if (line === undefined) return () => false;
+  // The name of a reader may be another program's.
+  if (line === undefined || line.anywhere.isRedefining) return () => false;
   const matches = new PatternMatches(line.patterns, question.list);
-  const entering = line.commands.filter(([name]) => name === "cd").slice(0, MAX_READ_DIRS);
+  const entering = line.commands.filter((words) => enteringAt(words) !== undefined).slice(0, MAX_READ_DIRS);
   let left = MAX_READ;
   return (words) => {
+    if (words[0] === "cd" && entersOtherRepository(question)) return false;
     const own = { ...question, line: { ...line, commands: [...entering, words], files: [] } };
     const paths = left < 0 ? undefined : pathsOfReadingLine(own, matches);
     left -= paths?.length ?? 0;

@@ -3,11 +3,12 @@ import { expandBraces } from "./commands/brace-expansion.ts";
 import { harmlessIndexes, ignoresVariables, mayRunUnknown, takesOnlyData } from "./commands/data-words.ts";
 import { contentsRead, valuesAfterLetters } from "./commands/named-words.ts";
 import { runsScripts, tokensOf } from "./commands/scripts.ts";
-import { type LineParts, NO_COMMAND, UNKNOWN } from "./line-parts.ts";
+import { type LineParts, NO_COMMAND } from "./line-parts.ts";
 import { nameMatcher } from "./patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject } from "./rules.ts";
 import { baseName, STAR, simpleCommand, wildcard } from "./simple-command.ts";
+import { UNKNOWN } from "./syntax/word-values.ts";
 
 /**
  * Returns why a line may run the program of a deny or ask rule in a way that no table of wrappers and options knows. Only

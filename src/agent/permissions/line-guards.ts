@@ -1,12 +1,14 @@
 import { wrappedAt } from "./commands/data-words.ts";
-import { MAX_DIRS } from "./commands/line-limits.ts";
+import { type JoinedPaths, joinedMeeting, namesOfWord } from "./commands/joined-paths.ts";
 import { contentsRead, hasManyColons, namesIn } from "./commands/named-words.ts";
-import { absolute, type NamedPath, type NamedPaths, PathList } from "./commands/path-list.ts";
+import { type NamedPath, type NamedPaths, PathList } from "./commands/path-list.ts";
+import { hasWildcard, literally, unescaped } from "./commands/pattern-meetings.ts";
 import { readingOf } from "./commands/readers.ts";
 import { tokensOf } from "./commands/scripts.ts";
 import { passedNames } from "./denied-names.ts";
+import { directoriesOf, onlyEnters } from "./entered-directories.ts";
 import type { LineParts } from "./line-parts.ts";
-import { patternsMeet } from "./path-rules.ts";
+import { partsOfRule, patternsMeet } from "./path-rules.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject, refusingRule } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";
@@ -17,6 +19,8 @@ interface LinePaths {
   readonly read: NamedPaths;
   /** Of words of every other command: only the program knows which of them it writes. */
   readonly changed: NamedPaths;
+  /** Words of those commands, and directories that the line enters, as directories of names in both kinds of command. */
+  readonly joined: Readonly<Record<"read" | "write", JoinedPaths>>;
 }
 
 /**
@@ -35,12 +39,14 @@ export function lineRefusal(
   if (rule !== undefined) return `The rule ${rule} may apply: ${hidden}.`;
   const forFiles = rules.filter(isForFiles);
   if (forFiles.length === 0) return undefined;
-  const { read, changed } = pathsIn(question);
+  const { read, changed, joined } = pathsIn(question);
   const excess = read.excess ?? changed.excess;
   if (excess !== undefined) return `The rule ${forFiles[0]} may apply: ${excess}.`;
   const found =
     wordRule(forFiles, "read", [...read.paths, ...changed.paths], question, subject) ??
-    wordRule(forFiles, "write", changed.paths, question, subject);
+    wordRule(forFiles, "write", changed.paths, question, subject) ??
+    joinedRule(forFiles, "read", joined.read, question, subject) ??
+    joinedRule(forFiles, "write", joined.write, question, subject);
   return found === undefined ? undefined : `The rule ${found} covers a file that the line names.`;
 }
 
@@ -79,6 +85,39 @@ function wordRule(
   );
 }
 
+/** Returns a rule that covers a name in a directory, if words of the line are both. */
+function joinedRule(
+  rules: readonly string[],
+  kind: "read" | "write",
+  joined: JoinedPaths,
+  question: PermissionQuestion,
+  subject: RuleSubject,
+): string | undefined {
+  const all = withRealDirectories(joined, question.resolve ?? subject.resolve);
+  return rules.find((rule) => {
+    const { pattern } = parseRule(rule) ?? {};
+    if (pattern === undefined || !isAbout(rule, kind)) return false;
+    return partsOfRule(pattern, subject).some((parts) => {
+      const paths = joinedMeeting(all, parts);
+      if (paths === undefined) return true;
+      const named = paths.map((path) => {
+        const isPattern = hasWildcard(path);
+        return { path: isPattern ? path : unescaped(path), isPattern, isHiddenPattern: false };
+      });
+      return named.length > 0 && wordRule([rule], kind, named, question, subject) !== undefined;
+    });
+  });
+}
+
+/** Adds the places where the links of directories lead. */
+export function withRealDirectories(
+  joined: JoinedPaths,
+  resolve: ((path: string) => string) | undefined,
+): JoinedPaths {
+  const real = joined.directories.map((path) => literally(realOf(unescaped(path), resolve)));
+  return { ...joined, directories: [...new Set([...joined.directories, ...real])] };
+}
+
 function isAbout(rule: string, kind: "read" | "write"): boolean {
   return /^\s*read/i.test(rule) === (kind === "read");
 }
@@ -102,6 +141,11 @@ export function changedByLine(question: PermissionQuestion): NamedPaths {
   return pathsIn(question).changed;
 }
 
+/** Returns the words of a line as directories, and as names in them that its commands may change. */
+export function joinedByLine(question: PermissionQuestion): JoinedPaths {
+  return pathsIn(question).joined.write;
+}
+
 /** Returns the paths that commands of a line may read or change. */
 export function namedByLine(question: PermissionQuestion): readonly string[] {
   const { read, changed } = pathsIn(question);
@@ -113,7 +157,7 @@ const known = new WeakMap<ShellLine, { readonly key: string; readonly paths: Lin
 
 function pathsIn(question: PermissionQuestion): LinePaths {
   const { line, workingDirs, home } = question;
-  if (line === undefined) return { read: NO_PATHS, changed: NO_PATHS };
+  if (line === undefined) return NOTHING;
   const key = `${workingDirs[0]}\n${home}`;
   const found = known.get(line);
   if (found?.key === key) return found.paths;
@@ -123,38 +167,71 @@ function pathsIn(question: PermissionQuestion): LinePaths {
 }
 
 const NO_PATHS: NamedPaths = { paths: [], excess: undefined };
+const NOT_JOINED: JoinedPaths = { directories: [], names: [] };
+const NOTHING: LinePaths = {
+  read: NO_PATHS,
+  changed: NO_PATHS,
+  joined: { read: NOT_JOINED, write: NOT_JOINED },
+};
 
 function collectPaths(line: ShellLine, cwd: string, home: string): LinePaths {
   const { anywhere, patterns } = line;
   const dirs = directoriesOf(line, cwd, home);
-  const commands = [...line.commands, ...anywhere.mentioned].filter(([name]) => !ENTERS.has(name ?? ""));
-  const isGlob = (word: string): boolean => patterns.has(word) || anywhere.globs.has(word);
+  const commands = [...line.commands, ...anywhere.mentioned].filter((words) => !onlyEnters(words));
+  const isExpanded = (word: string): boolean => patterns.has(word) || anywhere.globs.has(word);
   const read = new PathList(cwd, dirs, home, anywhere.matchesHidden);
   const changed = new PathList(cwd, dirs, home, anywhere.matchesHidden);
   for (const words of commands) {
-    const contents = contentsRead(words);
+    const contents = contentsOf(words, anywhere);
     const list = contents === undefined ? changed : read;
     const expands = expansionBy(words);
     const mayExpand = (word: string): boolean =>
-      expands(word) || isGlob(word) || (list === changed && word.includes("{") && isBare(word));
+      expands(word) || isExpanded(word) || (list === changed && word.includes("{") && isBare(word));
     const names = contents ?? namesIn(words);
     if (names === undefined || contents?.some(hasManyColons) === true) list.exceed();
     else for (const word of names) list.add(word, mayExpand(word));
   }
-  const passed = passedNames(anywhere);
-  for (const word of [...anywhere.loose, ...redirectedIn(anywhere, "read"), ...passed])
-    read.add(word, isGlob(word));
-  const written = redirectedIn(anywhere, "write");
-  const isChanging = written.length > 0 || commands.some((words) => contentsRead(words) === undefined);
-  if (isChanging) {
-    // Values of variables and items of loops may become words of each command.
-    const tokens = anywhere.loose.flatMap(tokensOf);
-    for (const word of [...written, ...anywhere.loose, ...tokens, ...(dirs ?? []).slice(1), ...passed])
-      changed.add(word, isGlob(word));
-  }
+  addLoose(line, commands, dirs, read, changed);
   const lists = new Set(commands.map((words) => listFor(words, read, changed)));
   for (const list of lists) for (const word of appendedNames(anywhere)) list?.add(word, false);
-  return { read, changed };
+  return { read, changed, joined: joinedOf(read, changed, (dirs ?? []).slice(1)) };
+}
+
+/** Returns the files whose contents a command reads, if it changes nothing, and if the line gives its name no other meaning. */
+function contentsOf(words: readonly string[], { functions }: LineParts): readonly string[] | undefined {
+  const isOwn = functions === undefined || functions.has(words[0] ?? "");
+  return isOwn ? undefined : contentsRead(words);
+}
+
+/** Adds words of no command, files of redirections, and names that commands get from the text of others. */
+function addLoose(
+  { anywhere, patterns }: ShellLine,
+  commands: readonly (readonly string[])[],
+  dirs: readonly string[] | undefined,
+  read: PathList,
+  changed: PathList,
+): void {
+  const isExpanded = (word: string): boolean => patterns.has(word) || anywhere.globs.has(word);
+  const passed = passedNames(anywhere);
+  for (const word of [...anywhere.loose, ...redirectedIn(anywhere, "read"), ...passed])
+    read.add(word, isExpanded(word));
+  const targets = redirectedIn(anywhere, "write");
+  if (targets.length === 0 && commands.every((words) => contentsOf(words, anywhere) !== undefined)) return;
+  // Values of variables and items of loops may become words of each command.
+  const tokens = anywhere.loose.flatMap(tokensOf);
+  for (const word of [...targets, ...anywhere.loose, ...tokens, ...(dirs ?? []).slice(1), ...passed])
+    changed.add(word, isExpanded(word));
+}
+
+function joinedOf(read: PathList, changed: PathList, entered: readonly string[]): LinePaths["joined"] {
+  const named = changed.paths.map(({ path, isPattern }) => (isPattern ? path : literally(path)));
+  const all = [...entered.map(literally), ...named].map((path) => path.replace(/(?<=.)\/$/, ""));
+  const directories = [...new Set(all)];
+  const names = changed.patterns.flatMap(namesOfWord);
+  return {
+    read: { directories, names: [...names, ...read.patterns.flatMap(namesOfWord)] },
+    write: { directories, names },
+  };
 }
 
 function redirectedIn({ files }: LineParts, wanted: "read" | "write"): readonly string[] {
@@ -198,26 +275,6 @@ function isSearchedName(words: readonly string[], at: number): boolean {
   return (
     /^-i?(?:name|path|wholename)$/.test(words[at - 1] ?? "") && !/^(?:!|-not)$/.test(words[at - 2] ?? "")
   );
-}
-
-const ENTERS: ReadonlySet<string> = new Set(["cd", "chdir", "pushd", "popd"]);
-
-/** Returns the directories that a line may be in; undefined if they are too many. */
-export function directoriesOf(
-  { anywhere }: ShellLine,
-  cwd: string,
-  home: string,
-): readonly string[] | undefined {
-  const dirs = new Set([cwd]);
-  for (const [name = "", ...words] of anywhere.mentioned) {
-    if (!ENTERS.has(name)) continue;
-    // Only the shell knows which word is the directory: `cd -P x`, `cd -- x`, `pushd -n x`.
-    for (const to of words.length === 0 ? ["~"] : words) {
-      for (const dir of [...dirs]) dirs.add(absolute(to, dir, home));
-      if (dirs.size > MAX_DIRS) return undefined;
-    }
-  }
-  return [...dirs];
 }
 
 /** Programs that expand a quoted pattern themselves. */

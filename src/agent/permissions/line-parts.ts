@@ -5,10 +5,7 @@ import {
   parse,
   type Redirection,
   type SyntaxNode,
-  type Word,
-  type WordPart,
 } from "unbash";
-import { shortened } from "../../text/characters/cut-text.ts";
 import { expandBraces } from "./commands/brace-expansion.ts";
 import { isHarmlessCode, type Language } from "./commands/harmless-code.ts";
 import {
@@ -18,21 +15,21 @@ import {
   MAX_REDIRECTIONS,
   MAX_SCRIPT_CHARS,
   MAX_SCRIPTS,
-  MAX_VALUE_CHARS,
 } from "./commands/line-limits.ts";
 import { codesIn, createdBy, hiddenProgram, ownFileReason, runsInput } from "./commands/runners.ts";
 import { embeddedScripts, tokensOf } from "./commands/scripts.ts";
-import { type Flow, Flows } from "./line-flows.ts";
+import { Evaluations } from "./syntax/evaluated-texts.ts";
+import { Depths } from "./syntax/line-depths.ts";
+import { type Flow, Flows } from "./syntax/line-flows.ts";
 import {
   DEFINES,
-  expandsBraces,
   inputText,
-  isExpandedName,
-  isPattern,
+  isPlainGroup,
   NAMES_PROGRAM,
   redefines,
   showsHidden,
-} from "./line-words.ts";
+} from "./syntax/line-words.ts";
+import { UNKNOWN, unknownProgram, WordValues } from "./syntax/word-values.ts";
 
 /** A file that a line redirects from or to. */
 export interface RedirectedFile {
@@ -40,9 +37,6 @@ export interface RedirectedFile {
   /** Relative to the command's working directory, absolute, or below `~/`. May contain {@link UNKNOWN}. */
   readonly path: string;
 }
-
-/** Stands for text that only the shell knows, in the words of a line that is not clear. */
-export const UNKNOWN = "\ufffc";
 
 /** Everything in a command line, also in loops, functions, substitutions and quoted scripts: for deny rules and guards. */
 export interface LineParts {
@@ -56,6 +50,10 @@ export interface LineParts {
   readonly isLinked: boolean;
   /** It may give names of commands another meaning. */
   readonly isRedefining: boolean;
+  /** The names of its functions; undefined if it may give any name another meaning. */
+  readonly functions: ReadonlySet<string> | undefined;
+  /** The grammar of bash does not describe all of it. */
+  readonly isUnread: boolean;
   readonly files: readonly RedirectedFile[];
   /** Words of no command: values of variables, items of loops. */
   readonly loose: readonly string[];
@@ -75,43 +73,43 @@ export const NO_COMMAND = -1;
 /** The parts of a line that is not searched. */
 export const NO_PARTS: LineParts = {
   ...{ mentioned: [], flows: [], files: [], loose: [], inputs: new Map(), globs: new Set() },
-  ...{ isLinked: false, isRedefining: false, matchesHidden: false },
+  ...{ isLinked: false, isRedefining: false, functions: undefined, isUnread: true, matchesHidden: false },
 };
 
 /** Collects the parts of a line. Throws a RangeError for syntax that is nested too deeply. */
 export function partsOf(root: ParsedScript, line: string): LineParts {
   const collector = new PartsCollector();
-  collector.collect(root);
+  collector.collect(root, line);
   const numeric = /<\d{0,9}-\d{0,9}>/.exec(line)?.[0];
   // A pattern of numbers in zsh, two redirections in bash.
   if (numeric !== undefined) collector.hidden ??= `${JSON.stringify(numeric)} can be read in two ways`;
   const written = collector.files.flatMap(({ kind, path }) => (kind === "write" ? [path] : []));
   collector.hidden ??= ownFileReason(collector.mentioned, written);
-  const error = root.errors?.[0];
-  if (error !== undefined) collector.hidden ??= `it is not valid shell syntax (${error.message})`;
   // Another shell may read it otherwise: zsh's `>! file` and `for f (a) …`.
-  if (root.errors !== undefined || />>?[&|]?!/.test(line)) collector.unread(line);
+  if (collector.isUnread || />>?[&|]?!/.test(line)) collector.unread(line);
   const excess = collector.excess ?? excessOfWords(collector, line);
-  const { mentioned, flows, inputs, isRedefining } = collector;
+  const { mentioned, flows, inputs, isUnread } = collector;
+  const isRedefining = collector.isRedefining || mentioned.some((command) => redefines(command));
   const isLinked =
     collector.isLinked || written.length > 0 || mentioned.some((command) => createdBy(command).length > 0);
   return {
-    ...{ mentioned, flows, inputs, isLinked },
-    isRedefining: isRedefining || mentioned.some((command) => redefines(command)),
+    ...{ mentioned, flows, inputs, isLinked, isUnread },
+    isRedefining: isRedefining || collector.functions.size > 0,
+    functions: isRedefining || isUnread ? undefined : collector.functions,
     files: collector.files,
     matchesHidden: collector.matchesHidden,
     loose: [...new Set(collector.loose)],
-    globs: collector.globs,
+    globs: collector.values.globs,
     ...(collector.hidden === undefined ? {} : { hidden: collector.hidden }),
     ...(excess === undefined ? {} : { excess }),
   };
 }
 
 /** Returns why the words of a line are too many to check, as a clause. */
-function excessOfWords({ files, expandsBraces }: PartsCollector, line: string): string | undefined {
+function excessOfWords({ files, values }: PartsCollector, line: string): string | undefined {
   if (new Set(files.map(({ kind, path }) => `${kind} ${path}`)).size > MAX_REDIRECTIONS)
     return "it redirects too many files";
-  return expandsBraces && !expandBraces(line).isWhole ? "its braces make too many words" : undefined;
+  return values.expandsBraces && !expandBraces(line).isWhole ? "its braces make too many words" : undefined;
 }
 
 class PartsCollector {
@@ -120,24 +118,46 @@ class PartsCollector {
   readonly inputs = new Map<number, string>();
   isLinked = false;
   isRedefining = false;
+  readonly functions = new Set<string>();
   matchesHidden = false;
   readonly files: RedirectedFile[] = [];
   readonly loose: string[] = [];
-  readonly globs = new Set<string>();
   hidden: string | undefined;
-  /** A shell makes several words of one. */
-  expandsBraces = false;
   excess: string | undefined;
-  readonly #values = new Map<string, string>();
+  /** The grammar of bash does not describe all of it. */
+  isUnread = false;
+  readonly values = new WordValues((why) => {
+    this.excess ??= why;
+  });
   readonly #open: SyntaxNode[] = [];
   readonly #flows = new Flows();
+  readonly #depths = new Depths();
+  readonly #evaluations = new Evaluations();
+  readonly #quoted = new Set<SyntaxNode>();
   #scripts = MAX_SCRIPTS;
   #chars = MAX_SCRIPT_CHARS;
   #nested = MAX_NESTED_CHARS;
-  #valueChars = MAX_VALUE_CHARS;
 
-  collect(root: SyntaxNode): void {
+  collect(root: SyntaxNode, line: string): void {
+    this.#depths.begin(root, line);
     this.#open.push(root);
+    this.#visitAll();
+    // Texts of the line that the shell runs when it uses them, and those in them.
+    const seen = new Set<string>();
+    for (let text = this.#evaluated(seen); text !== undefined; text = this.#evaluated(seen)) {
+      seen.add(text);
+      this.#script(text);
+      this.#visitAll();
+    }
+  }
+
+  #evaluated(seen: ReadonlySet<string>): string | undefined {
+    if (this.excess !== undefined) return undefined;
+    const texts = [...this.mentioned.flat(), ...this.loose, ...this.inputs.values()];
+    return texts.find((text) => !seen.has(text) && this.#evaluations.mayRun(text));
+  }
+
+  #visitAll(): void {
     for (let node = this.#open.pop(); node !== undefined; node = this.#open.pop()) {
       this.#visit(node);
       this.#count(node);
@@ -145,6 +165,7 @@ class PartsCollector {
       // Pushed in reverse, so that a variable is known before its use.
       const children: SyntaxNode[] = [];
       forEachChild(node, (child) => children.push(child));
+      this.#depths.pass(node, children);
       this.#flows.pass(node, children);
       this.#open.push(...children.reverse());
     }
@@ -154,15 +175,20 @@ class PartsCollector {
   #count(node: SyntaxNode): void {
     if (node.type === "CommandExpansion" || node.type === "ProcessSubstitution")
       this.#nested -= node.text.length;
-    if (this.#nested < 0) this.excess ??= "it is nested too deeply";
+    if (this.#nested < 0 || this.#depths.isTooDeep(node)) this.excess ??= "it is nested too deeply";
     if (this.mentioned.length > MAX_COMMANDS) this.excess ??= "it has too many commands";
   }
 
   /** Adds the words of a line that another shell may read otherwise: `cat .(env|x)`. */
   unread(line: string): void {
     const patterns = line.split(/\s+/).filter((word) => word.includes("("));
-    for (const pattern of patterns) this.globs.add(pattern);
+    for (const pattern of patterns) this.values.globs.add(pattern);
     this.loose.push(...tokensOf(line), ...patterns);
+  }
+
+  #unreadable(why: string): void {
+    this.isUnread = true;
+    this.#hide(why);
   }
 
   #hide(why: string | undefined): void {
@@ -170,31 +196,44 @@ class PartsCollector {
   }
 
   #visit(node: SyntaxNode): void {
+    this.#evaluations.note(node);
     if (node.type === "Command") this.#command(node);
-    else if (node.type === "Function") this.isRedefining = true;
-    else if (node.type === "Redirected") {
+    else if (node.type === "Function") {
+      this.functions.add(node.name.text);
+      this.isRedefining ||= !/^[\w.+-]+$/.test(node.name.text);
+    } else if (node.type === "Redirected") {
       for (const redirect of node.redirects) this.#redirect(redirect);
       const input = node.redirects.map((redirect) => inputText(redirect)?.text ?? "").join("\n");
       this.inputs.set(NO_COMMAND, `${this.inputs.get(NO_COMMAND) ?? ""}\n${input}`);
     } else if (node.type === "Assignment") this.#assignment(node);
     else if (node.type === "For" || node.type === "Select") {
-      for (const word of node.wordlist ?? []) this.loose.push(this.#value(word));
-    } else if (node.type === "Case") this.loose.push(this.#value(node.word));
-    else if (node.type === "Default") this.loose.push(this.#value(node.operand));
+      for (const word of node.wordlist ?? []) this.loose.push(this.values.of(word));
+    } else if (node.type === "Case") this.loose.push(this.values.of(node.word));
+    else if (node.type === "Default") this.loose.push(this.values.of(node.operand));
+    else if (node.type === "Script") this.#errors(node);
+    else if (node.type === "ExtendedGlob" && !isPlainGroup(node.text)) {
+      this.#unreadable("zsh may run a command in a pattern");
+    }
+  }
+
+  /** Many a quoted text is no script: only the errors of others count. */
+  #errors(script: ParsedScript): void {
+    const error = this.#quoted.has(script) ? undefined : script.errors?.[0];
+    if (error !== undefined) this.#unreadable(`it is not valid shell syntax (${error.message})`);
   }
 
   #assignment({ name, value, append, index }: Extract<SyntaxNode, { type: "Assignment" }>): void {
     if (value.type === "ArrayValue") {
-      for (const word of value.elements) this.loose.push(this.#value(word));
+      for (const word of value.elements) this.loose.push(this.values.of(word));
       return;
     }
-    const text = this.#value(value);
-    this.loose.push(text);
+    const text = this.values.of(value);
+    // zsh's mapfile[.env]=x writes the file.
+    this.loose.push(text, ...(index === undefined ? [] : [index.text]));
     this.isLinked ||= text.includes(UNKNOWN);
     this.isRedefining ||= name === "PATH" || DEFINES.test(name);
     this.matchesHidden ||= name === "GLOBIGNORE";
-    // A second value makes the variable unknown.
-    this.#values.set(name, append || this.#values.has(name) ? UNKNOWN : text);
+    this.values.set(name, text, append === true);
     if (NAMES_PROGRAM.test(name) || (index !== undefined && DEFINES.test(name))) this.#script(text);
   }
 
@@ -206,14 +245,12 @@ class PartsCollector {
     const input = command.redirects.map((redirect) => inputText(redirect)?.text ?? "").join("\n");
     if (input !== "") this.inputs.set(this.mentioned.length, input);
     this.mentioned.push(words);
+    this.#evaluations.noteCommand(words);
     this.flows.push(flow);
     if (codesIn(words).isCut) this.excess ??= "one of its commands names too many interpreters";
     const [name = ""] = words;
     this.matchesHidden ||= showsHidden(words);
-    if (name.includes(UNKNOWN) || isExpandedName(command.name) || isPattern(command.name)) {
-      const shown = JSON.stringify(shortened(command.name.text.replaceAll(UNKNOWN, "$…"), 40));
-      this.#hide(`the program ${shown} is known only to the shell`);
-    }
+    this.#hide(unknownProgram(command.name, name));
     const expanded = command.args.map((arg) => arg.text.replace(/'[^']*'/g, "").match(/[$`]|<\(/) !== null);
     this.#hide(hiddenProgram(words, [false, ...expanded]));
     for (const script of embeddedScripts(words)) this.#script(script, flow);
@@ -238,63 +275,24 @@ class PartsCollector {
     this.excess ??= this.#scripts < 0 || this.#chars < 0 ? "it has too many quoted scripts" : excessOf(text);
     if (this.excess === undefined && text.trim() !== "") {
       const script = parse(text);
+      this.#quoted.add(script);
+      this.#depths.begin(script, text);
       this.#flows.set(script, flow);
       this.#open.push(script);
     }
   }
 
   #argument(arg: Command["args"][number]): string {
-    if (arg.type === "Word") return this.#value(arg);
+    if (arg.type === "Word") return this.values.of(arg);
     if (arg.value.type === "ArrayValue" || arg.index !== undefined) return arg.text;
-    return `${arg.name}${arg.append ? "+" : ""}=${this.#value(arg.value)}`;
-  }
-
-  #value(word: Word): string {
-    const value = word.parts === undefined ? word.value : word.parts.map((part) => this.#part(part)).join("");
-    if (isPattern(word)) this.globs.add(value);
-    this.expandsBraces ||= expandsBraces(word);
-    return value;
-  }
-
-  #part(part: WordPart): string {
-    switch (part.type) {
-      case "DoubleQuoted":
-      case "LocaleString":
-        return part.parts.map((inner) => this.#part(inner)).join("");
-      case "SimpleExpansion":
-        return this.#variable(part.text.slice(1));
-      case "ParameterExpansion":
-        return part.operation === undefined && part.prefix === undefined && part.index === undefined
-          ? this.#variable(part.parameter)
-          : UNKNOWN;
-      case "CommandExpansion":
-      case "ArithmeticExpansion":
-      case "ProcessSubstitution":
-        return UNKNOWN;
-      case "ExtendedGlob":
-      case "BraceExpansion":
-        return part.text;
-      default:
-        return part.value;
-    }
-  }
-
-  #variable(name: string): string {
-    if (name === "HOME") return "~";
-    if (name === "PWD") return ".";
-    const value = this.#values.get(name) ?? UNKNOWN;
-    this.#valueChars -= value.length;
-    if (this.#valueChars >= 0) return value;
-    // The values of variables may double with each of them.
-    this.excess ??= "the values of its variables are too long";
-    return UNKNOWN;
+    return `${arg.name}${arg.append ? "+" : ""}=${this.values.of(arg.value)}`;
   }
 
   #redirect(redirect: Redirection): void {
     if (redirect.type !== "Redirect" || redirect.target === undefined) return;
     const { operator, target } = redirect;
     if ((operator === ">&" || operator === "<&") && /^(\d+|-)$/.test(target.text)) return;
-    const path = this.#value(target);
+    const path = this.values.of(target);
     if (path !== "/dev/null") this.files.push({ kind: operator === "<" ? "read" : "write", path });
   }
 }

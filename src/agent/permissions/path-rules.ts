@@ -2,7 +2,7 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
 import { timeLimit } from "../../os/time-limit.ts";
 import { foldedName, isAscii } from "../../text/folded-name.ts";
-import { pathPatternsMeet } from "./patterns.ts";
+import { pathPatternsMeet } from "./commands/pattern-meetings.ts";
 import { isInside } from "./protected-paths.ts";
 
 /**
@@ -43,19 +43,28 @@ export interface PathSubject {
 export function patternsMeet(
   rule: string,
   written: string,
-  { cwd, home, resolve }: Omit<PathSubject, "realPaths">,
+  subject: Omit<PathSubject, "realPaths">,
 ): boolean {
   const parts = written.split(sep);
+  return partsOfRule(rule, subject).some((wanted) => pathPatternsMeet(parts, wanted));
+}
+
+/** Returns the parts of the pattern of a deny or ask rule, from the root, in each directory where it may start. */
+export function partsOfRule(
+  rule: string,
+  { cwd, home, resolve }: Omit<PathSubject, "realPaths">,
+): readonly (readonly string[])[] {
   const named = anchors(rule, cwd, home, "any");
   const globs =
     resolve === undefined ? named : [...named, ...named.flatMap((one) => resolvedGlob(one, resolve))];
-  return globs.some(({ base, glob }) =>
-    pathPatternsMeet(parts, [...literally(base).split(sep), ...glob.replace(/\/$/, "").split("/")]),
-  );
+  return globs.map(({ base, glob }) => [
+    ...literalPath(base).split(sep),
+    ...glob.replace(/\/$/, "").split("/"),
+  ]);
 }
 
 /** Returns a pattern that matches this path only. */
-function literally(path: string): string {
+function literalPath(path: string): string {
   return (path === "/" ? "" : path).replace(/[^\w/]/gu, "\\$&");
 }
 

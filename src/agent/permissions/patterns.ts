@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { listDir } from "../../os/files/fs.ts";
 import { foldedName, isAscii } from "../../text/folded-name.ts";
 import { MAX_PATTERNS } from "./commands/line-limits.ts";
-import { mayRunIndex } from "./line-words.ts";
+import { decomposed, loosened } from "./commands/pattern-meetings.ts";
+import { mayRunIndex } from "./syntax/line-words.ts";
 
 /** Returns the names in a directory; none if it cannot be listed. */
 export type ListNames = (directory: string) => readonly string[];
@@ -122,16 +123,6 @@ function matcherOf(part: string): ((name: string) => boolean) | undefined {
   };
 }
 
-/** Folds a name, and separates its letters from their accents: one file system or shell composes them, another does not. */
-function decomposed(name: string): string {
-  return foldedName(name).normalize("NFD");
-}
-
-/** For names beyond ASCII, `?` stands for any text: some shells count bytes, and folding changes the number of characters. */
-function loosened(pattern: string): string {
-  return pattern.replaceAll("?", "*");
-}
-
 /**
  * Returns a matcher for a pattern of `*`, `?` and other characters, which stand for themselves. No regular expression: a crafted
  * pattern and a crafted name could make one extremely slow.
@@ -170,67 +161,4 @@ function listEntries(directory: string): readonly string[] {
     // A file, or a directory that this user cannot list: nothing there can match.
     return [];
   }
-}
-
-/** Limit of a pattern that is compared with another. A longer one counts as a match, because a crafted one can be slow. */
-const MAX_GLOB = 100;
-
-/**
- * Returns whether some path matches both a pattern of a command and a pattern of a rule, or is below what the rule matches. Case is
- * ignored. Rather too many than too few: sets, and alternatives of the rule, match any text.
- */
-export function pathPatternsMeet(written: readonly string[], rule: readonly string[]): boolean {
-  // From the end: whether the rest of one meets the rest of the other.
-  let below = new Array<boolean>(rule.length + 1).fill(false);
-  below[rule.length] = true;
-  for (let j = rule.length - 1; j >= 0; j -= 1) below[j] = rule[j] === "**" && below[j + 1] === true;
-  for (const part of written.toReversed()) {
-    const row = new Array<boolean>(rule.length + 1).fill(false);
-    row[rule.length] = true;
-    for (let j = rule.length - 1; j >= 0; j -= 1) {
-      const wanted = rule[j] ?? "";
-      if (wanted === "**") row[j] = row[j + 1] === true || below[j] === true;
-      // A shell's `**` matches no hidden directory.
-      else if (part === "**") row[j] = (row[j + 1] === true && !wanted.startsWith(".")) || below[j] === true;
-      else row[j] = below[j + 1] === true && namesMeet(part, wanted);
-    }
-    below = row;
-  }
-  return below[0] === true;
-}
-
-/** Returns whether some name matches both patterns. Only a leading dot, or zsh's `(D)`, makes a shell's pattern match a hidden name. */
-function namesMeet(written: string, rule: string): boolean {
-  if (/^[*?[]/.test(written) && !written.includes("(") && rule.startsWith(".")) return false;
-  if (written.length > MAX_GLOB || rule.length > MAX_GLOB) return true;
-  const spelled = isAscii(written + rule) ? foldedName : (text: string) => loosened(decomposed(text));
-  const [a, b] = [tokensOf(spelled(written)), tokensOf(spelled(rule))];
-  // From the end: whether the rest of one meets the rest of the other.
-  let below = new Array<boolean>(b.length + 1).fill(false);
-  for (let i = a.length; i >= 0; i -= 1) {
-    const row = new Array<boolean>(b.length + 1).fill(false);
-    for (let j = b.length; j >= 0; j -= 1) {
-      const isAnyText = a[i] === "*" || b[j] === "*";
-      const isEnd = i === a.length && j === b.length;
-      row[j] = isEnd || (isAnyText ? below[j] || row[j + 1] : below[j + 1] && areAlike(a[i], b[j])) === true;
-    }
-    below = row;
-  }
-  return below[0] === true;
-}
-
-function areAlike(one: string | undefined, other: string | undefined): boolean {
-  if (one === undefined || other === undefined) return false;
-  return one === other || one === "?" || other === "?";
-}
-
-/** The characters of a pattern: `*` is any text, `?` any character, `=a` this one. */
-function tokensOf(pattern: string): readonly string[] {
-  const found = pattern.match(/\\.|\[[^\]]+\]+|[@!+?*]?[{(][^})]*[})]|./gsu) ?? [];
-  return found.map((token) => {
-    if (token === "*" || token === "?") return token;
-    if (token.length > 1 && token.startsWith("[")) return "?";
-    if (token.length > 1 && /^[@!+?*]?[{(]/.test(token)) return "*";
-    return `=${token.replace(/^\\(?=.)/s, "")}`;
-  });
 }

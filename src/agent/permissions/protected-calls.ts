@@ -4,39 +4,66 @@ import { realPathOf } from "../../os/files/symlinks.ts";
 import { gitDirectories } from "./commands/git-config.ts";
 import { MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import type { NamedPath } from "./commands/path-list.ts";
+import { literally } from "./commands/pattern-meetings.ts";
 import { writerOf, writtenBy } from "./commands/writers.ts";
-import { changedByLine, directoriesOf, isForFiles, realOf } from "./line-guards.ts";
-import { UNKNOWN } from "./line-parts.ts";
+import { directoriesOf } from "./entered-directories.ts";
+import { changedByLine, isForFiles, joinedByLine, realOf, withRealDirectories } from "./line-guards.ts";
 import { pathsMatch } from "./path-rules.ts";
-import { completesRepository, isInside, protectedReason } from "./protected-paths.ts";
+import {
+  completesRepository,
+  isInside,
+  joinedEntries,
+  joinedReason,
+  joinsInside,
+  protectedReason,
+} from "./protected-paths.ts";
+import { isPatternInside, matchedFiles } from "./protected-patterns.ts";
 import { type PermissionQuestion, type Places, touchesOwnNotes, writesPlan } from "./question.ts";
 import type { ShellLine } from "./shell-line.ts";
 import { commandStarts } from "./simple-command.ts";
+import { UNKNOWN } from "./syntax/word-values.ts";
 
 /** Returns why a call may change a protected file; undefined if it names none. */
 export function protectedByName(question: PermissionQuestion, resolved: Places): string | undefined {
   const { excess } = changedByLine(question);
   if (excess !== undefined) return `The command cannot be checked for protected files: ${excess}.`;
-  const changed = changedPaths(question, resolved);
-  if (changed.length === 0) return undefined;
-  const { home, gitDirs = (directory: string) => gitDirectories(directory, home) } = question;
+  const written = changedPaths(question, resolved);
+  if (written.length === 0) return undefined;
+  const { home, resolve = realPathOf, gitDirs = (directory) => gitDirectories(directory, home) } = question;
   const repository = resolved.dirs.flatMap(gitDirs);
-  const created = new Set(changed.map(({ path }) => path));
+  const matched = matchedFiles(written, [...repository, ...resolved.protectedDirs], question);
+  if (matched === undefined) return "Its patterns match too many files to check for protected ones.";
+  const changed = [...written, ...matched.map((path) => ({ path, ...PLAIN }))];
+  const { directories, names } = joinedByLine(question);
+  const joined = withRealDirectories(
+    { directories: [...directories, ...matched.map(literally)], names },
+    resolve,
+  );
+  const entries = joinedEntries(joined);
+  const created = new Set([...changed.map(({ path }) => path), ...entries]);
   const exists = question.exists ?? ((path: string) => entryOf(path) !== undefined);
-  for (const { path, isHiddenPattern } of changed) {
+  for (const { path, isPattern, isHiddenPattern } of changed) {
     if (isHiddenPattern) return `${path} may match a protected file.`;
     const why =
-      protectedReason(path, resolved.protectedDirs) ??
+      protectedReason(path, resolved.protectedDirs, isPattern) ??
       // A command may copy into a directory that it names.
-      (question.access.kind === "command" ? protectedReason(`${path}/x`, resolved.protectedDirs) : undefined);
+      (question.access.kind === "command"
+        ? protectedReason(`${path}/x`, resolved.protectedDirs, isPattern)
+        : undefined);
     if (why !== undefined) return `${path} ${why}.`;
-    if (repository.some((directory) => isInside(path, directory)))
+    const isIn = isPattern ? isPatternInside : isInside;
+    if (repository.some((directory) => isIn(path, directory)))
       return `${path} belongs to git, which can run commands from it.`;
-    if (completesRepository(path, (other) => created.has(other) || exists(other))) {
-      return `${path} completes a repository, from which git can run commands.`;
-    }
   }
-  return undefined;
+  const completing = [...created].find((path) =>
+    completesRepository(path, (other) => created.has(other) || exists(other)),
+  );
+  if (completing !== undefined)
+    return `${completing} completes a repository, from which git can run commands.`;
+  const why =
+    joinedReason(joined, resolved.protectedDirs) ??
+    (repository.some((directory) => joinsInside(joined, directory)) ? "belongs to git" : undefined);
+  return why === undefined ? undefined : `The line may write a file that ${why}.`;
 }
 
 /** Returns the paths that a call changes, as written and resolved: a program may read a protected file through a link. */

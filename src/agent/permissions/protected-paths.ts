@@ -3,7 +3,9 @@ import { ifReadable } from "../../os/files/if-readable.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { foldedName } from "../../text/folded-name.ts";
 import { isBareRepository } from "./commands/git-config.ts";
-import { startupReader } from "./startup-files.ts";
+import type { JoinedPaths } from "./commands/joined-paths.ts";
+import { literally } from "./commands/pattern-meetings.ts";
+import { joinedReader, startupReader } from "./startup-files.ts";
 
 /**
  * Returns why a path is protected, as the end of a sentence about it. A write to a protected path could extend an agent's
@@ -11,15 +13,38 @@ import { startupReader } from "./startup-files.ts";
  * Case is ignored, because some file systems ignore it.
  * @param path absolute and normalized
  * @param roots directories of teams, absolute and normalized
+ * @param isPattern a shell expands the path
  * @returns undefined for an unprotected path
  */
-export function protectedReason(path: string, roots: readonly string[]): string | undefined {
+export function protectedReason(
+  path: string,
+  roots: readonly string[],
+  isPattern = false,
+): string | undefined {
   if (roots.some((root) => isInside(path, root))) return "is in teams' own directory";
   const parts = foldedName(path).split(sep);
   if (parts.includes(".git")) return "belongs to git, which can run commands from it";
   if (parts.includes(".claude") || parts.at(-1) === ".mcp.json") return "can extend what agents may do";
-  const reader = startupReader(path);
+  const reader = startupReader(isPattern ? path : literally(path));
   return reader === undefined ? undefined : `is read by ${reader}`;
+}
+
+/** Like {@link protectedReason}, for names in other directories than their own. */
+export function joinedReason(joined: JoinedPaths, roots: readonly string[]): string | undefined {
+  if (roots.some((root) => joinsInside(joined, root))) return "is in teams' own directory";
+  const reader = joinedReader(joined);
+  return reader === undefined ? undefined : `is read by ${reader}`;
+}
+
+/** Returns whether a name in one of the directories is a directory or below it. */
+export function joinsInside({ directories, names }: JoinedPaths, directory: string): boolean {
+  const parts = directory.split(sep);
+  const isBelow = (rest: readonly string[]): boolean =>
+    names.some((name) => rest.every((part, i) => name[i] === part));
+  return parts.some(
+    (_, at) =>
+      at > 0 && directories.includes(parts.slice(0, at).join(sep) || sep) && isBelow(parts.slice(at)),
+  );
 }
 
 /** Entries of teams' directory that people keep elsewhere, with a link, and that decide what agents may do. */
@@ -58,6 +83,13 @@ export function completesRepository(path: string, exists: (path: string) => bool
       counts && isBareRepository((name) => name.toLowerCase() === own || exists(`${directory}${sep}${name}`))
     );
   });
+}
+
+/** Returns the paths of such entries among names in directories. */
+export function joinedEntries({ directories, names }: JoinedPaths): readonly string[] {
+  const all = [...REPOSITORY_ENTRIES, ...REPOSITORY_FILES];
+  const entries = names.flatMap(([name = ""]) => (all.includes(name.toLowerCase()) ? [name] : []));
+  return [...new Set(entries)].flatMap((name) => directories.map((directory) => join(directory, name)));
 }
 
 /** Returns whether a path is a directory or below it. Both are absolute and normalized. */

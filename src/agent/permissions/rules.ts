@@ -34,6 +34,8 @@ export interface RuleSubject extends PathSubject {
   readonly line?: ShellLine | undefined;
   /** Returns whether a command of the line only reads, so that it needs no rule. */
   readonly needsNoRule?: ((words: readonly string[]) => boolean) | undefined;
+  /** Returns whether git would push into a repository of this machine that a plain word names. */
+  readonly pushesInto?: ((words: readonly string[]) => boolean) | undefined;
   /** Returns whether a shell may expand a word to an option, because a file is named like one. */
   readonly expandsToOption?: ((word: string) => boolean) | undefined;
 }
@@ -81,7 +83,7 @@ function refusingCommandRule(rules: readonly CommandRule[], subject: RuleSubject
 
 /**
  * Yields every command that a line may run. The program's name comes in lower case too: some file systems ignore case, and zsh
- * reads `=rm` as the path of rm.
+ * reads `=rm` as the path of rm, and has `zf_rm`.
  */
 function* commandsOf({ access, line }: RuleSubject): Generator<Command> {
   if (access.kind !== "command") return;
@@ -93,7 +95,7 @@ function* withPlainNames(commands: Iterable<Command>): Generator<Command> {
   for (const command of commands) {
     yield command;
     const { name } = command;
-    const plain = name.replace(/^=/, "").toLowerCase();
+    const plain = name.replace(/^=|^zf_/, "").toLowerCase();
     if (plain !== name) yield command.named(plain);
   }
 }
@@ -164,7 +166,7 @@ function namesCli(pattern: string, cli: string | undefined): boolean {
 
 function commandAllowance(
   applicable: readonly { readonly rule: string; readonly pattern: string }[],
-  { line, needsNoRule, expandsToOption }: RuleSubject,
+  { line, needsNoRule, expandsToOption, pushesInto }: RuleSubject,
 ): Allowance {
   if (line === undefined || line.unclear !== undefined) return { missing: undefined };
   const used = new Set<string>();
@@ -176,7 +178,10 @@ function commandAllowance(
     }
     const found = readable.find(
       ({ pattern, matches }) =>
-        matches(command) && unnamedWord(pattern, words) === undefined && staysBelow(pattern, words),
+        matches(command) &&
+        !(isWide(pattern) && pushesInto?.(words) === true) &&
+        unnamedWord(pattern, words) === undefined &&
+        staysBelow(pattern, words),
     );
     if (found !== undefined) used.add(found.rule);
     // An earlier command may replace a file by a link.
@@ -220,9 +225,14 @@ function staysBelow(pattern: string, words: readonly string[]): boolean {
   return !directories.some((directory) => words.some((word) => leaves(word, directory)));
 }
 
+/** Returns whether the pattern of a rule covers words that it does not name. */
+function isWide(pattern: string): boolean {
+  return pattern.endsWith(":*") || STAR.test(pattern);
+}
+
 /** Returns the first risky word of a command that an allow rule covers only by `:*` or a star, and does not name itself. */
 function unnamedWord(pattern: string, words: readonly string[]): string | undefined {
-  if (!pattern.endsWith(":*") && !STAR.test(pattern)) return undefined;
+  if (!isWide(pattern)) return undefined;
   const written = pattern.replace(/:\*$/, "");
   const named = simpleCommand(written) ?? written.split(/\s+/);
   return riskyWords(words, named.length).find((word) => !namesWord(named, word))?.word;

@@ -3,8 +3,9 @@ import { shortened } from "../../text/characters/cut-text.ts";
 import { excessOf } from "./commands/line-limits.ts";
 import { withoutShownVariables } from "./commands/special-readers.ts";
 import { type LineParts, NO_PARTS, partsOf, type RedirectedFile } from "./line-parts.ts";
-import { mayRunIndex } from "./line-words.ts";
 import { simpleCommand } from "./simple-command.ts";
+import { evaluatesIndexes } from "./syntax/evaluated-texts.ts";
+import { mayRunIndex } from "./syntax/line-words.ts";
 
 /** A command line, parsed for permission rules. */
 export interface ShellLine {
@@ -62,13 +63,6 @@ const OPERATORS = /^(?:[ \t\n;&|(){}!]|\\\n|\b(?:if|then|elif|else|fi|while|unti
 const COMMENT = /(^|[ \t\n])#[^\n]*/g;
 /** Commands that change the working directory, so that later relative paths lead elsewhere. */
 const CHANGES_DIRECTORY: ReadonlySet<string> = new Set(["cd", "chdir", "pushd", "popd"]);
-
-/** Shell builtins that run a command in the array index of a word, even of a quoted one: `test -v 'a[$(rm x)]'`. */
-const EVALUATES_INDEXES: ReadonlySet<string> = new Set(
-  "test [ printf read unset wait export declare typeset local readonly let mapfile readarray getopts shift return exit".split(
-    " ",
-  ),
-);
 
 /** Quoted or escaped text, which a shell takes literally. */
 const QUOTED = /'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]/g;
@@ -155,7 +149,7 @@ class ShellLineReader {
     if (both !== undefined && suffix.some(({ type, pos }) => type !== "Redirect" && pos > both.pos)) {
       this.fail("it continues after &>");
     }
-    if (words.some((word) => EVALUATES_INDEXES.has(word)) && words.some(mayRunIndex)) {
+    if (evaluatesIndexes(words) && words.some(mayRunIndex)) {
       this.fail(`${words[0]} may run the command in brackets`);
     }
     this.commands.push(words);

@@ -1,5 +1,7 @@
 import { sep } from "node:path";
 import { foldedName } from "../../text/folded-name.ts";
+import type { JoinedPaths } from "./commands/joined-paths.ts";
+import { hasWildcard, namesMeet, unescaped } from "./commands/pattern-meetings.ts";
 
 interface StartupFiles {
   /** The program that reads the files and runs commands from them, as the end of `${path} is read by ${reader}`. */
@@ -94,12 +96,34 @@ const STARTUP_FILES: readonly StartupFiles[] = [
   },
 ];
 
-/** Returns the program that reads this file and runs its commands; undefined if none does. @param path absolute and normalized */
+/**
+ * Returns the program that reads this file and runs its commands; undefined if none does.
+ * @param path absolute and normalized; a pattern, which may have wildcards
+ */
 export function startupReader(path: string): string | undefined {
-  // The table is split at blanks, so its names have `-` instead.
-  const parts = foldedName(path).replaceAll(" ", "-").split(sep);
+  const parts = partsOf(path);
   return SPLIT_FILES.find(({ files }) => files.some((wanted) => matchesFile(parts, wanted)))?.reader;
 }
+
+/** Like {@link startupReader}, for names in other directories than their own. The time is linear in both. */
+export function joinedReader({ directories, names }: JoinedPaths): string | undefined {
+  const [above, below] = [directories.map(partsOf), names.map((name) => name.map(spelled))];
+  const isJoined = (wanted: readonly string[]): boolean =>
+    wanted.some((_, at) => {
+      const [head, rest] = [wanted.slice(0, at), wanted.slice(at)];
+      if (head.length === 0 || rest.join("") === "") return false;
+      return (
+        above.some((parts) => matchesAll(parts.slice(-at), head)) &&
+        below.some((parts) => matchesStart(parts, rest))
+      );
+    });
+  return SPLIT_FILES.find(({ files }) => files.some(isJoined))?.reader;
+}
+
+/** The table is split at blanks, so its names have `-` instead. */
+const spelled = (name: string): string => foldedName(name).replaceAll(" ", "-");
+
+const partsOf = (path: string): readonly string[] => spelled(path).split(sep);
 
 /** The table with its names split once: a command line may have thousands of words to check. */
 const SPLIT_FILES = STARTUP_FILES.map(({ reader, files }) => ({
@@ -107,22 +131,47 @@ const SPLIT_FILES = STARTUP_FILES.map(({ reader, files }) => ({
   files: files.map((file) => file.split("/")),
 }));
 
+/** Returns whether a pattern may match some name of the table, so that it matters which files exist. */
+export function mayMatchStartupFile(pattern: string): boolean {
+  const name = spelled(pattern);
+  return SPLIT_FILES.some(({ files }) => files.some((file) => file.some((part) => namesMeet(name, part))));
+}
+
 function matchesFile(parts: readonly string[], wanted: readonly string[]): boolean {
   // The name of a directory ends in `/`, so its last part is empty.
   if (wanted.at(-1) === "") {
     const above = wanted.slice(0, -1);
     return parts.some(
-      (_, i) => i + above.length < parts.length && above.every((name, j) => parts[i + j] === name),
+      (_, i) => i + above.length < parts.length && above.every((name, j) => matchesName(parts[i + j], name)),
     );
   }
-  const last = parts.slice(-wanted.length);
-  return last.length === wanted.length && wanted.every((name, i) => matchesName(last[i] ?? "", name));
+  return matchesAll(parts.slice(-wanted.length), wanted);
 }
 
-function matchesName(name: string, wanted: string): boolean {
+function matchesAll(parts: readonly string[], wanted: readonly string[]): boolean {
+  return parts.length === wanted.length && wanted.every((name, i) => matchesName(parts[i], name));
+}
+
+function matchesStart(parts: readonly string[], wanted: readonly string[]): boolean {
+  if (wanted.at(-1) !== "") return matchesAll(parts, wanted);
+  return wanted.slice(0, -1).every((name, i) => matchesName(parts[i], name));
+}
+
+function matchesName(name: string | undefined, wanted: string): boolean {
   // This runs for each name of each word of a line, so it makes no array.
+  if (name === undefined) return false;
   const star = wanted.indexOf("*");
+  if (name[0] === wanted[0] && isNarrow(name)) return namesMeet(name, wanted);
   if (star < 0) return name === wanted;
   const isLong = name.length >= wanted.length - 1;
   return isLong && name.startsWith(wanted.slice(0, star)) && name.endsWith(wanted.slice(star + 1));
+}
+
+/**
+ * Returns whether a name is a pattern for few names, which count whether they exist or not: `opencode.jso?`, `ope*`. Of others only
+ * those files count that exist.
+ */
+function isNarrow(name: string): boolean {
+  const start = /^(?:\\.|[^\\*?[{(!@+])+/.exec(name)?.[0] ?? "";
+  return hasWildcard(name) && (unescaped(start).length > 2 || (start !== "" && !/[*{(]/.test(name)));
 }

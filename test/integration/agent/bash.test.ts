@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
@@ -138,6 +138,20 @@ describe("Bash tool", () => {
     const { content } = await bash("mytool; echo $ZSH_VERSION", { snapshot: async () => snapshot });
     expect(content).toMatch(/^mine\n\d/);
   });
+
+  // Without no_bare_glob_qual, zsh runs the code in the qualifier of a pattern (attack: `echo *(e:'rm victim':)`).
+  test.skipIf(!hasShell("zsh")).each(["echo *(e:'touch ran':)", "ls b*(.e_touch\\ ran_)", "echo *(+touch)"])(
+    "runs no command in the pattern of %s in zsh",
+    async (command) => {
+      const snapshot = join(cwd, "snapshot-zsh-1-a.sh");
+      writeFileSync(snapshot, "setopt bare_glob_qual\n");
+      writeFileSync(join(cwd, "b"), "");
+      await bash(command, { snapshot: async () => snapshot });
+      expect(existsSync(join(cwd, "ran"))).toBe(false);
+      const { content } = await bash("echo $ZSH_VERSION", { snapshot: async () => snapshot });
+      expect(content).toMatch(/^\d/);
+    },
+  );
 
   describe("without a terminal", () => {
     const HINT = "There is no terminal for an editor";

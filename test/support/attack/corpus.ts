@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, isAbsolute, join, normalize } from "node:path";
 import { decidePermission } from "../../../src/agent/permissions/decide.ts";
 import type { PermissionDecision } from "../../../src/agent/permissions/question.ts";
 import type { PermissionRules } from "../../../src/agent/permissions/rules.ts";
@@ -16,6 +16,8 @@ export interface CorpusLine {
   readonly expect: "allow" | "ask" | "deny" | "guarded";
   /** What the line does if nothing stops it. */
   readonly effect: string;
+  /** Files that exist, relative to the working directory or absolute. */
+  readonly files: readonly string[];
 }
 
 const DIRECTORY = join(import.meta.dirname, "../../attack/corpus");
@@ -36,13 +38,19 @@ export function readCorpus(): readonly CorpusLine[] {
         const { shell = "", effect = "" } = header;
         const rules = { allow: list(header.allow), ask: list(header.ask), deny: list(header.deny) };
         const line = text.replaceAll("⏎", "\n");
-        return [{ file, shell, effect, rules, line, expect: header.expect as CorpusLine["expect"] }];
+        const [expect, files] = [header.expect as CorpusLine["expect"], list(header.files)];
+        return [{ file, shell, effect, files, rules, line, expect }];
       });
   });
 }
 
 function list(rules = ""): string[] {
   return rules === "" ? [] : rules.split(", ");
+}
+
+/** Returns a path, and the directories that it is in. */
+function pathsAbove(path: string): string[] {
+  return path === "/" ? [] : [path, ...pathsAbove(dirname(path))];
 }
 
 /** Decides a line in a directory without a repository; by default, without links. */
@@ -52,7 +60,9 @@ export function decideLine(
   cwd = "/srv/ada/project",
   mode: PermissionMode = "default",
   resolve = (path: string): string => path,
+  files: readonly string[] = [],
 ): PermissionDecision {
+  const paths = files.flatMap((file) => pathsAbove(isAbsolute(file) ? file : join(cwd, file)));
   return decidePermission({
     mode,
     tool: "Bash",
@@ -63,7 +73,9 @@ export function decideLine(
     home: "/srv/ada",
     protectedDirs: ["/srv/ada/.claude"],
     resolve,
-    exists: () => false,
+    exists: (path) => paths.includes(path),
+    list: (directory) =>
+      paths.flatMap((path) => (dirname(path) === normalize(directory) ? [basename(path)] : [])),
     isPlain: () => true,
     gitDirs: () => [],
   });

@@ -1,11 +1,13 @@
+import { takesOnlyData } from "./data-words.ts";
 import { MAX_NAMES, MAX_PATH } from "./line-limits.ts";
 import { readingOf } from "./readers.ts";
-import { baseName, type Code, codesIn, harmfulCode } from "./runners.ts";
-import { isTextOption, scriptWords, tokensOf } from "./scripts.ts";
+import { baseName, codesIn, runnerOf } from "./runners.ts";
+import { scriptWords, tokensOf } from "./scripts.ts";
+import { textIndexes } from "./text-values.ts";
+import { copiedBy } from "./writers.ts";
 
 /** Returns the files whose contents a command reads, if it changes nothing; undefined for every other command. */
 export function contentsRead(words: readonly string[]): readonly string[] | undefined {
-  if (isPrintingSed(words)) return words.slice(1);
   const reading = readingOf(words);
   if (reading === undefined) return undefined;
   return reading.contents ? reading.paths.flatMap((path) => [path, ...afterColons(path)]) : [];
@@ -25,27 +27,26 @@ export function hasManyColons(path: string): boolean {
 
 const MAX_COLONS = 64;
 
-/** sed without `-i` and without commands that write, which only prints. */
-function isPrintingSed(words: readonly string[]): boolean {
-  const writes = /^(?:-[a-zA-Z]*[if]|--in-place|--file)/;
-  return words[0] === "sed" && !words.some((word) => writes.test(word)) && harmfulCode(words).length === 0;
-}
-
 /** Returns the texts in a command's words that may be paths; undefined if they are too many or too long. */
 export function namesIn(words: readonly string[]): readonly string[] | undefined {
-  const named = words.slice(1).filter((_, i) => {
-    const before = isTextOption(words, i);
-    return isTextOption(words, i + 1) === undefined && before !== "with-next";
-  });
+  const texts = textIndexes(words);
+  const named = words.filter((_, at) => at > 0 && !texts.has(at));
   const suffixed = suffixedNames(named, suffixesOf(words));
   if (suffixed === undefined || named.some((word) => MANY_LETTERS.test(word))) return undefined;
   return [
     ...named.flatMap(namesInWord),
     ...suffixed,
+    ...copiedBy(words),
     ...derivedNames(baseName(words[0] ?? ""), named),
-    ...scriptWords(words).flatMap(tokensOf),
-    ...codesIn(words).codes.flatMap(gluedNames),
+    ...[...scriptWords(words), ...quotedTexts(words, named)].flatMap(tokensOf),
+    ...gluedNames(words, named),
   ];
+}
+
+/** Returns words that may be code for a program that no table knows: `duckdb -c "COPY t TO '.env'"`. */
+function quotedTexts(words: readonly string[], named: readonly string[]): readonly string[] {
+  const quoted = named.filter((word) => /[\s'"`|&<>(){}[\]\\!]/.test(word));
+  return quoted.length === 0 || takesOnlyData(words) ? [] : quoted;
 }
 
 /** Returns all names with each suffix; undefined if they would be too many, or too long. */
@@ -116,22 +117,37 @@ const UNPACKS =
   /^(?:g(?:un)?zip|b(?:un)?zip2|unxz|xz|unlzma|lzma|unzstd|zstd|unlz4|lz4|lzip|lzop|brotli|uncompress|gpg2?)$/;
 
 /** Returns paths right after a command of sed or an editor: `w.env`, `s/a/b/w.env`, `1r.env`. */
-function gluedNames({ language, program, code }: Code): string[] {
-  if (language === "sed") return [...code.matchAll(SED_FILE)].map(([, path, other = ""]) => path ?? other);
-  return /^(?:n?vim?|vimdiff|view|ex)$/.test(program)
-    ? [...code.matchAll(/(?<![a-zA-Z])[a-z]+!?([./~][^\s|]*)/g)].map(([, path = ""]) => path)
-    : [];
+function gluedNames(words: readonly string[], named: readonly string[]): string[] {
+  const ofEditors = codesIn(words).codes.filter(({ program }) =>
+    /^(?:n?vim?|vimdiff|view|ex)$/.test(program),
+  );
+  // GNU sed takes abbreviated options too: `--expr=w.env`.
+  const isSed = words.some((word) => runnerOf(word)?.language === "sed");
+  const inSed = isSed ? named.flatMap((word) => [...word.matchAll(SED_FILE)]) : [];
+  return [
+    ...inSed.map(([, path, other = ""]) => path ?? other),
+    ...ofEditors.flatMap(({ code }) =>
+      [...code.matchAll(/(?<![a-zA-Z])[a-z]+!?([./~][^\s|]*)/g)].map(([, path = ""]) => path),
+    ),
+  ];
 }
 
 /** The file after `r` or `w`, with any flags before: from the start of letters and digits, or after the last digit. */
 const SED_FILE = /(?<![a-zA-Z\d])[gpiImMe\d]*[rRwW]([^\s;}]+)|(?<=\d)[gpiImMe]*[rRwW]([^\s;}]+)/g;
 
-/** `cp --suffix=rc` keeps a copy of `.bash` as `.bashrc`. */
+/** `cp --suffix=rc` keeps a copy of `.bash` as `.bashrc`, and so do `sed -nirc`, `patch -z rc` and abbreviated options. */
 function suffixesOf(words: readonly string[]): ReadonlySet<string> {
   const found = words.flatMap((word, at) => {
-    const glued = /^(?:--suffix=|-[bfvrn]*S|-i|--in-place=)(.+)$/.exec(word)?.[1];
-    const next = word === "-S" || word === "--suffix" ? words[at + 1] : undefined;
-    return [glued, next].filter((text) => text !== undefined);
+    const [option = ""] = word.split("=", 1);
+    const isLong = word.startsWith("--");
+    if (isLong && !LONG_SUFFIXES.some((name) => option.length > 2 && name.startsWith(option))) return [];
+    const glued = isLong ? word.slice(option.length + 1) : (SHORT_SUFFIX.exec(word)?.[1] ?? "");
+    const isNext = isLong ? option === word : /^-\w{0,11}[Sz]$/.test(word);
+    return [glued, isNext ? (words[at + 1] ?? "") : ""].filter((text) => text !== "");
   });
   return new Set(found);
 }
+
+const LONG_SUFFIXES = ["--suffix", "--in-place", "--additional-suffix", "--backup-suffix"];
+/** The rest of a word after the first letter that may take a suffix: `-i` of sed, perl and ruby, `-S` of cp, `-z` of patch. */
+const SHORT_SUFFIX = /^-[A-RT-Za-hj-y\d]{0,11}[iSz](.+)$/s;

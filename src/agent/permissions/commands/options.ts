@@ -47,6 +47,8 @@ export interface ReadOptions {
   readonly asking: readonly AskingWord[];
   /** The values of options, by name and in order. */
   readonly values: readonly OptionValue[];
+  /** False if only the program knows whether the words after one of its options are values. */
+  readonly isKnown: boolean;
 }
 
 /** A word with an option that is not harmless. */
@@ -60,6 +62,8 @@ interface OptionValue {
   readonly option: string;
   readonly value: string;
   readonly word: string;
+  /** Index of the word that holds the value. */
+  readonly at: number;
 }
 
 /** How a program reads its words. */
@@ -101,10 +105,10 @@ export function readOptions(words: readonly string[], known: Options, habits: Ha
     }
     if (habits.words?.test(word)) continue;
     if (!word.startsWith("-") || word === "-") reader.operands.push(word);
-    else if (reader.option(word, words[at + 1] ?? "")) at += 1;
+    else if (reader.option(word, words[at + 1] ?? "", at)) at += 1;
   }
-  const { operands, used, asking, values } = reader;
-  return { operands, used, asking, values, unknown: asking.map(({ word }) => word) };
+  const { operands, used, asking, values, isKnown } = reader;
+  return { operands, used, asking, values, isKnown, unknown: asking.map(({ word }) => word) };
 }
 
 class OptionReader {
@@ -112,6 +116,7 @@ class OptionReader {
   readonly used = new Set<string>();
   readonly asking: AskingWord[] = [];
   readonly values: OptionValue[] = [];
+  isKnown = true;
   readonly #known: Options;
   readonly #habits: Habits;
 
@@ -127,16 +132,19 @@ class OptionReader {
   }
 
   /** Returns whether the next word is the option's value. */
-  option(word: string, next: string): boolean {
+  option(word: string, next: string, at: number): boolean {
     const found = word.startsWith("--")
       ? longOption(word, this.#known, this.#habits)
       : shortOptions(word, this.#known);
     for (const name of found.names) this.used.add(name);
     if (found.asks) this.asking.push({ word, option: found.alone });
+    this.isKnown &&= found.isUnlisted !== true;
     if (found.next === "value" && mayBeOption(next)) this.asking.push({ word: next });
-    const value = found.next === "word" ? found.value : next;
-    if (value !== undefined) this.values.push({ option: found.names.at(-1) ?? "", value, word });
-    return found.next !== "word";
+    const isNext = found.next !== "word";
+    const value = isNext ? next : found.value;
+    if (value !== undefined)
+      this.values.push({ option: found.names.at(-1) ?? "", value, word, at: isNext ? at + 1 : at });
+    return isNext;
   }
 }
 
@@ -152,6 +160,8 @@ interface OptionWord {
   /** The value in the word itself. */
   readonly value?: string | undefined;
   readonly asks?: boolean | undefined;
+  /** No table says whether it has a value. */
+  readonly isUnlisted?: boolean | undefined;
   /** The option that asks, if nothing else in the word can be an option. */
   readonly alone?: string | undefined;
 }
@@ -168,7 +178,7 @@ function longOption(word: string, { long }: Options, { negates }: Habits): Optio
   const plain = negates && name.startsWith("no-") ? name.slice(3) : name;
   const isFlag = value === undefined && (long.has(name) || long.has(plain));
   const isKnown = long.has(`${name}[=]`) || (value === undefined && long.has(`${plain}[=]`)) || isFlag;
-  return { names, value, next: "word", asks: !isKnown, alone: names[0] };
+  return { names, value, next: "word", asks: !isKnown, isUnlisted: !isKnown, alone: names[0] };
 }
 
 function shortOptions(word: string, known: Options): OptionWord {
@@ -192,6 +202,7 @@ function lastOption(word: string, at: number, known: Options): Omit<OptionWord, 
   if (known.values.includes(letter)) return { value, next: isLast ? "value" : "word" };
   const takesNext = known.asks.includes(letter);
   // The rest of a word after an unlisted letter may be further options.
-  const alone = isLast || takesNext || known.asksGlued.includes(letter) ? `-${letter}` : undefined;
-  return { value, asks: true, alone, next: takesNext && isLast ? "value" : "word" };
+  const isListed = takesNext || known.asksGlued.includes(letter);
+  const alone = isLast || isListed ? `-${letter}` : undefined;
+  return { value, asks: true, isUnlisted: !isListed, alone, next: takesNext && isLast ? "value" : "word" };
 }

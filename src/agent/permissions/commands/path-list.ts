@@ -1,6 +1,7 @@
 import { isAbsolute, join, normalize } from "node:path";
 import { expandBraces } from "./brace-expansion.ts";
 import { MAX_NAMES, MAX_PATH, MAX_PATHS } from "./line-limits.ts";
+import { literally } from "./pattern-meetings.ts";
 
 /** A path that a word of a command may name. */
 export interface NamedPath {
@@ -26,6 +27,7 @@ export class PathList implements NamedPaths {
   readonly #matchesHidden: boolean;
   readonly #added = new Set<string>();
   readonly #found = new Map<string, NamedPath>();
+  readonly #patterns = new Set<string>();
   #isCut = false;
 
   /** @param dirs undefined if they are too many */
@@ -54,6 +56,11 @@ export class PathList implements NamedPaths {
     return [...this.#found.values()];
   }
 
+  /** The words, with their braces expanded, as patterns of paths in any directory. */
+  get patterns(): readonly string[] {
+    return [...this.#patterns];
+  }
+
   /** @param isPattern a shell or the program may expand the word */
   add(word: string, isPattern: boolean): void {
     if (word.length > MAX_PATH) {
@@ -70,6 +77,7 @@ export class PathList implements NamedPaths {
     for (const text of new Set([word, ...hidden, ...expanded.text.split(" ")])) {
       if (this.#isFull) return;
       const isGlob = isPattern && (/[*?[(]/.test(text) || hasAlternatives(text, /\.\./));
+      this.#patterns.add(isGlob ? text : literally(text));
       for (const dir of this.#dirs) {
         const path = absolute(text, dir, this.#home);
         const isHiddenPattern = isPattern && mayMatchHidden(path);

@@ -91,6 +91,8 @@ function askingWords(name: string, written: readonly string[], table: Table): re
   const isSub = table.subcommands !== undefined && operands.length > 0;
   if (operands.length > 0 && (table.first?.test(first) === false || table.notFirst?.test(first)))
     found.push({ word: first, option: first });
+  if (operands[1] !== undefined && table.second?.test(operands[1]) === false)
+    found.push({ word: operands[1], option: operands[1] });
   for (const word of operands)
     if (table.others?.test(word) === false || table.never?.test(word)) found.push({ word, option: word });
   if (isSub) found.push(...askingInSubcommand(first, args.slice(args.indexOf(first) + 1), table));
@@ -145,12 +147,12 @@ function readOneDash(args: readonly string[], table: Table): ReadOptions {
     if (name === "args" || operands.length === table.operandsOf?.[operands[0] ?? ""]) break;
     if (!word.startsWith("-") || word === "-") operands.push(word);
     else if (long.has(`${name}=`)) {
-      values.push({ option: `-${name}`, value: value ?? args[at + 1] ?? "", word });
-      at += value === undefined ? 1 : 0;
+      if (value === undefined) at += 1;
+      values.push({ option: `-${name}`, value: value ?? args[at] ?? "", word, at });
     } else if (!table.words?.test(word) && !long.has(name ?? "") && !long.has(`${name}[=]`))
       asking.push({ word, option: `-${name}` });
   }
-  return { operands, asking, values, used: new Set(), unknown: [] };
+  return { operands, asking, values, used: new Set(), unknown: [], isKnown: asking.length === 0 };
 }
 
 const ONE_DASH = /^--?(?<name>[A-Za-z][\w-]*)(?:=(?<value>.*))?$/s;
@@ -199,6 +201,37 @@ function askingInModule(args: readonly string[], { values }: ReadOptions): reado
   const module = values.find(({ option }) => option === "-m")?.value;
   if (module === undefined || !/^(?:pytest|pip)$/.test(module)) return [];
   return riskyWords([module, ...args.slice(args.indexOf(module) + 1)], 2);
+}
+
+/**
+ * Returns the values of a command's options, by index in its words; none if the tables do not list each option, because only the
+ * program knows then which words are values.
+ */
+export function optionValues(words: readonly string[]): ReadOptions["values"] {
+  const [program = "", ...args] = words;
+  const name = tableName(program);
+  const table = TABLES.get(name);
+  if (table === GIT) return valuesInGit(args, table);
+  const known = table === undefined || table.oneDash ? optionsOfReader(name) : optionsOf(table);
+  if (known === undefined) return [];
+  const own = ownWords(name, args);
+  // tar: `czf a.tgz` are more words, all of them before the others.
+  return placed(readOptions(own, known, table), words.length - own.length);
+}
+
+function valuesInGit(args: readonly string[], table: Table): ReadOptions["values"] {
+  const { operands, isKnown } = readOptions(args, optionsOf(table), table);
+  const [name = ""] = operands;
+  const subcommand = table.subcommands?.[name];
+  const row = typeof subcommand === "string" ? { options: subcommand } : subcommand;
+  const known = row === undefined ? gitOptions(name) : optionsOf(row);
+  if (known === undefined || !isKnown) return [];
+  const from = args.indexOf(name) + 1;
+  return placed(readOptions(args.slice(from), known, { ...row, negates: true }), from + 1);
+}
+
+function placed({ values, isKnown }: ReadOptions, from: number): ReadOptions["values"] {
+  return isKnown ? values.map((one) => ({ ...one, at: one.at + from })) : [];
 }
 
 /** Programs that run the words after their own options. A rule for such a program alone covers every program. */

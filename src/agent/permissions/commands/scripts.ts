@@ -2,6 +2,7 @@ import { textStart } from "../../../text/characters/cut-text.ts";
 import { MAX_CODE } from "./harmless-code.ts";
 import { MAX_SCRIPTS } from "./line-limits.ts";
 import { baseName, codesIn, runnerOf } from "./runners.ts";
+import { textIndexes } from "./text-values.ts";
 
 /** Commands whose quoted words are scripts of a shell. */
 const TAKES_SCRIPTS =
@@ -10,24 +11,6 @@ const TAKES_SCRIPTS =
 /** Returns whether the quoted words of a command are searched as scripts of a shell. */
 export function runsScripts(words: readonly string[]): boolean {
   return TAKES_SCRIPTS.test(baseName(words[0] ?? ""));
-}
-
-/** Options of git and similar programs whose value is text for people. */
-const MESSAGE =
-  /^(?:-\w*m|--message|--body|--title|--notes|--subject|--author|--grep|--date|--format|--pretty)(?:=|$)/;
-
-/** Options whose value names files to leave out, so that the program does not touch them. */
-const EXCLUDES = /^--?(?:exclude|ignore|skip)(?![\w-]*-(?:file|from)\b)[\w-]*(?:=|$)/;
-
-/** `--exclude=*.log`: names of files, no command. */
-const EXCLUDES_NAME = /^--(?:exclude|ignore)[\w-]*=[^\s;|&$`]*$/;
-
-/** Returns whether a word is an option whose value is text or an exclusion; `with-next` if the next word is the value. */
-export function isTextOption(words: readonly string[], at: number): "alone" | "with-next" | undefined {
-  const word = words[at] ?? "";
-  const hasMessage = /^(?:git|gh|glab|hub|svn|hg|jj)$/.test(baseName(words[0] ?? ""));
-  if (!EXCLUDES.test(word) && !(hasMessage && MESSAGE.test(word))) return undefined;
-  return word.includes("=") ? "alone" : "with-next";
 }
 
 const SQL_CLIENT = /^(?:psql|mysql|mariadb|sqlite3)$/;
@@ -47,21 +30,12 @@ export function embeddedScripts(words: readonly string[]): string[] {
   if (at < 0) return codeStrings(words);
   const rest = words.slice(at + 1);
   const joined = /^(?:eval|trap|ssh|mosh|autossh)$/.test(baseName(words[at] ?? "")) ? [rest.join(" ")] : [];
-  const isGit = words[at] === "git";
+  const texts = textIndexes(words.slice(at));
   const isQuery = SQL_CLIENT.test(baseName(words[at] ?? ""));
-  const shown = rest.filter(
-    (word, i) =>
-      !EXCLUDES_NAME.test(word) &&
-      !(isQuery && PLAIN_QUERY.test(word)) &&
-      (!isGit || !(MESSAGE.test(word) || isMessageOption(rest[i - 1] ?? ""))),
-  );
+  const shown = rest.filter((word, i) => !(isQuery && PLAIN_QUERY.test(word)) && !texts.has(i + 1));
   return [...new Set([...joined, ...shown.flatMap(scriptsInWord), ...codeStrings(words)])].filter(
     (text) => text !== "",
   );
-}
-
-function isMessageOption(word: string): boolean {
-  return MESSAGE.test(word) && !word.includes("=");
 }
 
 /** `--checkpoint-action=exec=rm x`, `-oProxyCommand=rm x`, `alias a='rm x'`, `core.pager=!rm x`. */

@@ -53,5 +53,24 @@ export function writtenBy(words: readonly string[]): readonly string[] {
   const glued = args.flatMap((word) => /^(?:-t|--target-directory=)(.+)$/.exec(word)?.[1] ?? []);
   if (unknown.length > 0 || args.some((word) => TARGET_OPTION.test(word)))
     return [...args.filter((word) => !word.startsWith("-")), ...glued];
-  return known.operands === "last" && operands.length > 1 ? operands.slice(-1) : operands;
+  if (known.operands !== "last" || operands.length < 2) return operands;
+  return [...operands.slice(-1), ...copiesIn(operands.at(-1) ?? "", operands.slice(0, -1))];
+}
+
+/**
+ * Returns the files that `cp` may create in the directories that its words name. One of them may be a link, through which it writes.
+ */
+export function copiedBy(written: readonly string[]): readonly string[] {
+  const words = written.slice(written.findIndex((word) => /^g?cp$/.test(basename(word))));
+  if (!/^g?cp$/.test(basename(words[0] ?? ""))) return [];
+  const names = words.slice(1).filter((word) => !word.startsWith("-"));
+  const target = words.findIndex((word) => TARGET_OPTION.test(word));
+  const glued = /^(?:-\w*t|--\w[\w-]*=)(.+)$/s.exec(words[target] ?? "")?.[1];
+  const directory = target < 0 ? names.at(-1) : (glued ?? words[target + 1]);
+  return copiesIn(directory ?? "", names);
+}
+
+function copiesIn(directory: string, from: readonly string[]): readonly string[] {
+  const names = from.map((word) => basename(word)).filter((name) => !/^(?:\.{0,2}|~)$/.test(name));
+  return names.map((name) => `${directory}/${name}`);
 }

@@ -7,7 +7,10 @@ import { growth, MAX_GROWTH } from "../../../support/timing/growth.ts";
 
 const COMMANDS = { allow: ["Bash"], ask: [], deny: ["Bash(rm:*)", "Bash(a*z y)"] };
 const NONE = { allow: [], ask: [], deny: [] };
-const FILES = { allow: ["Bash"], ask: [], deny: ["Read(x)", "Edit(**/y)"] };
+const FILES = { allow: ["Bash"], ask: [], deny: ["Read(x)", "Edit(**/y)", "Edit(config/**/a*.json)"] };
+
+const numbered = (count: number, text: (i: number) => string): string =>
+  Array.from({ length: Math.ceil(count) }, (_, i) => text(i)).join(" ");
 
 /** Lines by their number of characters, and an eighth of a number with which no limit ends the search. */
 const LINES: readonly (readonly [what: string, eighth: number, lineOf: (size: number) => string])[] = [
@@ -31,6 +34,10 @@ const LINES: readonly (readonly [what: string, eighth: number, lineOf: (size: nu
   ],
   ["names of options for commands", 8_000, (size) => `foo -${"exec".repeat(size / 4)}! $X`],
   ["separators in a word", 2_600, (size) => `foo '${"a, ".repeat(size / 3)}'`],
+  ["names and directories", 1_600, (size) => `foo ${numbered(size / 20, (i) => `d${i}/e f${i}`)}`],
+  ["names in protected directories", 1_600, (size) => `cp ${numbered(size / 20, (i) => `${i}/.hg g${i}`)}`],
+  ["patterns of names", 1_600, (size) => `git x ${numbered(size / 20, (i) => `'m${i}*.to?l'`)}`],
+  ["texts that arithmetic runs", 700, (size) => `x='${"a[$(b)] ".repeat(size / 8)}'; echo $((x))`],
   ["words after an interpreter", 1_900, (size) => `env ${"python3 ".repeat(40)}${"a b ".repeat(size / 4)}`],
 ];
 

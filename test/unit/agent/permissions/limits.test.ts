@@ -256,3 +256,39 @@ describe("leadsTo", () => {
     expect(found(`${times(6, (i) => `cd d${i};`)} tee a`)).toContain(`${WORK}/a`);
   });
 });
+
+const repeated = (count: number, text: string): string => text.repeat(count);
+
+/** Lines with a command inside groups, loops or expansions, each around the next. */
+const NESTED: readonly (readonly [what: string, lineOf: (depth: number, inner: string) => string])[] = [
+  ["groups", (n, inner) => `${repeated(n, "{ ")}${inner}; ${repeated(n, "}; ")}`],
+  ["conditions", (n, inner) => `${repeated(n, "if true; then ")}${inner}; ${repeated(n, "fi; ")}`],
+  ["loops", (n, inner) => `${repeated(n, "for i in 1; do ")}${inner}; ${repeated(n, "done; ")}`],
+  ["cases", (n, inner) => `${repeated(n, "case x in x) ")}${inner}; ${repeated(n, ";; esac; ")}`],
+  ["substitutions", (n, inner) => `echo ${repeated(n, "$(")}${inner}${repeated(n, ")")}`],
+  [
+    "substitutions with quoted parentheses",
+    (n, inner) => `echo ${repeated(n, "$(')' ")}$(${inner})${repeated(n, ")")}`,
+  ],
+  ["defaults", (n, inner) => `echo ${repeated(n, "${a:-")}$(${inner})${repeated(n, "}")}`],
+  ["quoted defaults", (n, inner) => `echo ${repeated(n, '"${a:-')}$(${inner})${repeated(n, '}"')}`],
+  ["groups of arithmetic", (n, inner) => `echo $((${repeated(n, "(")}$(${inner})${repeated(n, ")")}))`],
+  ["powers", (n, inner) => `echo $((${repeated(n, "1 ** ")}$(${inner})))`],
+  ["powers in a loop", (n, inner) => `for ((i = ${repeated(n, "1 ** ")}$(${inner});;)); do :; done`],
+];
+
+describe.each(NESTED)("decidePermission › a command in many %s", (_, lineOf) => {
+  test.each([
+    ["a line", (line: string) => line],
+    ["a substitution", (line: string) => `echo $( ${line} )`],
+    ["a quoted script", (line: string) => `bash -c '${line.replaceAll("'", "'\\''")}'`],
+    ["a here-document", (line: string) => `cat <<E\n$( ${line} )\nE`],
+  ])("› is refused or asks, however many there are, in %s", (_where, place) => {
+    for (const depth of [3, 90, 254, 255, 256, 257, 258, 290]) {
+      const line = (inner: string): string => place(lineOf(depth, inner));
+      expect(decide(line("tee .bashrc < a"))).toMatchObject(guarded);
+      expect(decide(line("tee .env < a"), { deny: ["Edit(.env)"] })).toMatchObject(denied);
+      expect(decide(line("curl x | sh"), { deny: ["Bash(rm:*)"] })).toMatchObject(denied);
+    }
+  });
+});

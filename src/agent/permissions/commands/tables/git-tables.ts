@@ -19,8 +19,12 @@ const withUrls = (options: string): Table => ({ negates: true, options, never: H
 
 /** Keys whose values name no program and no file that git runs or obeys. git finds tools and strategies by their name. */
 const PLAIN_KEY =
-  /^(?!merge\.(?:gui)?tool$|pull\.(?:twohead|octopus)$|fetch\.bundleuri$)(?:user\.(?:name|email)|init\.defaultbranch|(?:pull|push|fetch|rebase|merge|color|advice|column)\.[\w-]+|core\.(?:autocrlf|eol|safecrlf|filemode|ignorecase|quotepath|abbrev|longpaths|symlinks|commentchar|precomposeunicode)|branch\.[^\s]+\.(?:remote|merge|rebase|description)|commit\.verbose|status\.[\w-]+|diff\.(?:algorithm|renames|colormoved|mnemonicprefix|noprefix)|log\.(?:date|decorate)|rerere\.\w+)$/i;
+  /^(?!merge\.(?:gui)?tool$|pull\.(?:twohead|octopus)$|fetch\.bundleuri$)(?:user\.(?:name|email)|init\.defaultbranch|(?:pull|push|fetch|rebase|merge|color|advice|column)\.[\w-]+|core\.(?:autocrlf|eol|safecrlf|filemode|ignorecase|quotepath|abbrev|longpaths|symlinks|commentchar|precomposeunicode)|branch\.[^\s]+\.(?:merge|rebase|description)|commit\.verbose|status\.[\w-]+|diff\.(?:algorithm|renames|colormoved|mnemonicprefix|noprefix)|log\.(?:date|decorate)|rerere\.\w+)$/i;
 
+/** A URL that is no directory: in one, `git push` runs the hooks of that repository. */
+const OTHER_MACHINE = /^(?:(?:https?|ssh|git|git\+ssh|ssh\+git):\/\/\S+|(?:[\w.-]+@)?[\w.-]+:(?!:|\/\/)\S+)$/;
+
+const REMOTE = "vfpnad|tm verbose push all add delete dry-run tags auto fetch prune";
 const FETCH =
   "append atomic force tags jobs= prune prune-tags recurse-submodules[=] dry-run keep update-head-ok progress depth= shallow-since= shallow-exclude= deepen= unshallow refetch update-shallow ipv4 ipv6 set-upstream all verbose quiet show-forced-updates";
 const CONFLICTS = "progress merge conflict= ours theirs overlay patch ignore-skip-worktree-bits";
@@ -104,11 +108,17 @@ const SUBCOMMANDS: Readonly<Record<string, Table | string>> = {
     only: STRATEGIES,
   },
   remote: {
-    ...of(
-      "add|remove|rm|rename|set-url|get-url|show|prune|update|set-head|set-branches",
-      "vfpnad|tm verbose push all add delete dry-run tags auto fetch prune",
-    ),
+    ...of("add|remove|rm|rename|set-url|get-url|show|prune|update|set-head|set-branches", REMOTE),
     never: HELPER_URL,
+    subcommands: {
+      ...Object.fromEntries(
+        "remove rm rename get-url show prune update set-head set-branches"
+          .split(" ")
+          .map((name) => [name, REMOTE]),
+      ),
+      add: { negates: true, options: REMOTE, second: OTHER_MACHINE },
+      "set-url": { negates: true, options: REMOTE, second: OTHER_MACHINE },
+    },
   },
   reset: "qpN quiet refresh mixed soft hard merge keep recurse-submodules[=] patch intent-to-add",
   restore: `SWqmp23|s source= staged worktree ignore-unmerged quiet recurse-submodules[=] ${CONFLICTS}`,

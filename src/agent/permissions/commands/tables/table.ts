@@ -22,6 +22,8 @@ export interface Table {
   /** The first operand is harmless only if it matches `first` and does not match `notFirst`: a subcommand. */
   readonly first?: RegExp;
   readonly notFirst?: RegExp;
+  /** The second operand is harmless only if it matches. */
+  readonly second?: RegExp;
   /** Each operand is harmless only if it matches `others` and does not match `never`. */
   readonly others?: RegExp;
   readonly never?: RegExp;

@@ -1,7 +1,19 @@
 import type { Table } from "./table.ts";
 
+/** A variable that programs obey, so that its value may name a program, a library, a file or options. */
+const OBEYED =
+  /^(?:PATH|CDPATH|IFS|ENV|HOME|SHELL|ZDOTDIR|TERMCAP|TERMINFO|EDITOR|VISUAL|MAKEFLAGS|CLASSPATH|FPATH|\w*(?:PATH|PAGER|EDITOR|BROWSER|ASKPASS|COMMAND|CMD|SHELL|OPTS|OPTIONS|FLAGS|HOOK|WRAPPER|PRELOAD|STARTUP|RSH|SSH)|(?:BASH|LD|DYLD|GIT|SSH|LESS|PYTHON|PERL5?|RUBY|NODE_(?!ENV\b)|NPM|npm|JAVA|JDK|MAVEN|GRADLE|RUSTC?|CARGO|GO|DOCKER|PS|MAN|XDG|GCONV|GLIBC|MALLOC|PROMPT|TEAMS|CLAUDE|PIP|UV|DENO|BUN|YARN|COREPACK)_?\w*|_JAVA\w*)(?:\+?=|$)/;
+
+const EXPORT: Table = {
+  source: "bash 5.2, zsh 5.9, dash 0.5",
+  options: "np",
+  others: /^[A-Za-z_]\w*(?:\+?=[^/~]*|=(?:https?|postgres|postgresql|mysql|redis|amqp|mongodb):\/\/\S*)?$/s,
+  never: OBEYED,
+};
+
 /** Command lines of services and other tools. */
 export const TOOL_TABLES: Readonly<Record<string, Table>> = {
+  export: EXPORT,
   bat: {
     source: "bat 0.24: --pager is a command, and `bat cache` builds what it reads later",
     options:

@@ -79,3 +79,8 @@ export function redefines(words: readonly string[]): boolean {
     words.some((word) => word.startsWith("PATH="))
   );
 }
+
+/** Returns whether a group of a pattern has no qualifier of zsh that runs code: `*(e:'rm x':)`. */
+export function isPlainGroup(text: string): boolean {
+  return /^[\w.*?|/()@!+\-[\]]*$/.test(text);
+}

@@ -1,0 +1,43 @@
+import { MAX_PATTERNS } from "./commands/line-limits.ts";
+import type { NamedPath } from "./commands/path-list.ts";
+import { hasWildcard, literally, namesMeet, pathPatternsMeet } from "./commands/pattern-meetings.ts";
+import { PatternMatches } from "./patterns.ts";
+import type { PermissionQuestion } from "./question.ts";
+import { mayMatchStartupFile } from "./startup-files.ts";
+
+/**
+ * Returns the files that patterns of a line match now, as far as their names may be protected; undefined if they are too many to
+ * check. A pattern that begins with a wildcard may match any name, so only the files that exist count: `rm *.json`.
+ * @param directories other protected directories
+ */
+export function matchedFiles(
+  changed: readonly NamedPath[],
+  directories: readonly string[],
+  { list }: PermissionQuestion,
+): readonly string[] | undefined {
+  const known = new Set(directories.flatMap((directory) => directory.split("/").map(literally)));
+  const mayMatch = (part: string): boolean =>
+    hasWildcard(part) &&
+    (mayMatchStartupFile(part) || [...known, ...REPOSITORY].some((name) => namesMeet(part, name)));
+  const all = changed.flatMap(({ path, isPattern }) => (isPattern ? [path.replaceAll("**", "*")] : []));
+  const patterns = new Set([...new Set(all)].filter((path) => path.split("/").some(mayMatch)));
+  if (patterns.size > MAX_PATTERNS) return undefined;
+  const matches = new PatternMatches(patterns, list);
+  const found: string[] = [];
+  for (const pattern of patterns) {
+    const paths = matches.in("/", pattern);
+    if (paths === undefined) return undefined;
+    found.push(...paths.filter((path) => path !== pattern));
+  }
+  return found;
+}
+
+/** Entries of a repository that a pattern may match. */
+const REPOSITORY = ["HEAD", "objects", "refs", "config", "commondir"];
+
+/** Returns whether a path is a directory or below it; a pattern also if it may be, and does not begin with a wildcard. */
+export function isPatternInside(pattern: string, directory: string): boolean {
+  const parts = pattern.split("/");
+  const isKnown = parts.every((part) => !/^[*?[{(]/.test(part));
+  return isKnown && pathPatternsMeet(parts, directory.split("/").map(literally));
+}

@@ -1,0 +1,77 @@
+import type { Word, WordPart } from "unbash";
+import { shortened } from "../../../text/characters/cut-text.ts";
+import { MAX_VALUE_CHARS } from "../commands/line-limits.ts";
+import { expandsBraces, isExpandedName, isPattern } from "./line-words.ts";
+
+/** Stands for text that only the shell knows, in the words of a line that is not clear. */
+export const UNKNOWN = "\ufffc";
+
+/** The values of words, as far as the line shows them. */
+export class WordValues {
+  /** Words that a shell may expand to file names. */
+  readonly globs = new Set<string>();
+  /** A shell makes several words of one. */
+  expandsBraces = false;
+  readonly #known = new Map<string, string>();
+  readonly #exceed: (why: string) => void;
+  #valueChars = MAX_VALUE_CHARS;
+
+  /** @param exceed takes why the values are too long */
+  constructor(exceed: (why: string) => void) {
+    this.#exceed = exceed;
+  }
+
+  /** Sets a variable. A second value makes it unknown. */
+  set(name: string, text: string, append: boolean): void {
+    this.#known.set(name, append || this.#known.has(name) ? UNKNOWN : text);
+  }
+
+  /** Returns the value of a word. */
+  of(word: Word): string {
+    const value = word.parts === undefined ? word.value : word.parts.map((part) => this.#part(part)).join("");
+    if (isPattern(word)) this.globs.add(value);
+    this.expandsBraces ||= expandsBraces(word);
+    return value;
+  }
+
+  #part(part: WordPart): string {
+    switch (part.type) {
+      case "DoubleQuoted":
+      case "LocaleString":
+        return part.parts.map((inner) => this.#part(inner)).join("");
+      case "SimpleExpansion":
+        return this.#variable(part.text.slice(1));
+      case "ParameterExpansion":
+        return part.operation === undefined && part.prefix === undefined && part.index === undefined
+          ? this.#variable(part.parameter)
+          : UNKNOWN;
+      case "CommandExpansion":
+      case "ArithmeticExpansion":
+      case "ProcessSubstitution":
+        return UNKNOWN;
+      case "ExtendedGlob":
+      case "BraceExpansion":
+        return part.text;
+      default:
+        return part.value;
+    }
+  }
+
+  #variable(name: string): string {
+    if (name === "HOME") return "~";
+    if (name === "PWD") return ".";
+    const value = this.#known.get(name) ?? UNKNOWN;
+    this.#valueChars -= value.length;
+    if (this.#valueChars >= 0) return value;
+    // The values of variables may double with each of them.
+    this.#exceed("the values of its variables are too long");
+    return UNKNOWN;
+  }
+}
+
+/** Returns why it is not known which program a command runs, as a clause; undefined if its name shows it. */
+export function unknownProgram(word: Word, value: string): string | undefined {
+  if (!value.includes(UNKNOWN) && !isExpandedName(word) && !isPattern(word)) return undefined;
+  const shown = JSON.stringify(shortened(word.text.replaceAll(UNKNOWN, "$…"), 40));
+  return `the program ${shown} is known only to the shell`;
+}
