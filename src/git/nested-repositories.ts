@@ -52,7 +52,11 @@ export async function nestedCommits(place: GitDirectories, env: Env): Promise<re
   return commitsOf(await nestedIn(place), env);
 }
 
-/** Does the same for the submodules of a worktree whose directory is gone. @param own git's directory for the worktree @throws GitError */
+/**
+ * Does the same for the submodules of a worktree whose directory is gone.
+ * @param own git's directory for the worktree
+ * @throws GitError
+ */
 export async function submoduleCommits(own: string, env: Env): Promise<readonly NestedWork[]> {
   return commitsOf(submodulesOf(own), env);
 }
@@ -117,7 +121,10 @@ function nestedAt(at: string, around: string): Nested | undefined {
   return isRepository(elsewhere) ? { path, own: undefined, top: at } : undefined;
 }
 
-/** Returns the repositories of a worktree's submodules that git keeps, even if a submodule is no longer checked out. @throws GitError for a name that is not UTF-8 */
+/**
+ * Returns the repositories of a worktree's submodules that git keeps, even if a submodule is no longer checked out.
+ * @throws GitError for a name that is not UTF-8
+ */
 function submodulesOf(own: string): readonly Nested[] {
   const modules = join(own, "modules");
   const search = (directory: string): string[] =>

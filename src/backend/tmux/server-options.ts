@@ -1,4 +1,5 @@
 import { TeamError } from "../../errors.ts";
+import type { TmuxCommand } from "../../tmux/command.ts";
 import type { PaneList } from "../../tmux/list-panes.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 import { isAtLeast, type TmuxVersion } from "../../tmux/version.ts";
@@ -30,6 +31,18 @@ function manualSize(version: string): TeamError {
     `tmux ${version} would crash: the global option window-size is manual. Nothing was started.`,
     { hint: "Change it: tmux set -g window-size latest   (also in tmux.conf)", details: { kind: "refused" } },
   );
+}
+
+/** Prints the option that makes a server end with its last client. Belongs into the batch that starts a server: that is its only client. */
+export const PRINT_EXIT_UNATTACHED: TmuxCommand = ["show-options", "-s", "exit-unattached"];
+
+/**
+ * Refuses a new server that is about to end.
+ * @param lines printed by a batch with {@link PRINT_EXIT_UNATTACHED}
+ * @throws TeamError TMUX_ERROR
+ */
+export function refuseExitUnattached(lines: readonly string[]): void {
+  if (lines.includes("exit-unattached on")) throw exitsUnattached();
 }
 
 /**

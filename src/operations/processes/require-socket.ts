@@ -9,7 +9,8 @@ import type { OperationContext } from "../context.ts";
 import { lostSocketErrors } from "./lost-sockets.ts";
 
 /**
- * Refuses to start a tmux server at the deleted socket of a running server, which could then never be reached again. Reads the records of all teams, but only if the caller's server has no socket.
+ * Refuses to start a tmux server at the deleted socket of a running server, which could then never be reached again. Reads the records
+ * of all teams, but only if the caller's server has no socket.
  * @throws TmuxError
  */
 export async function requireSocket({ home, env }: Pick<OperationContext, "home" | "env">): Promise<void> {

@@ -1,3 +1,6 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, openSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { crashesAtManualSize } from "../../../../src/backend/tmux/server-options.ts";
 import { openTeamSession } from "../../../../src/backend/tmux/team-session.ts";
@@ -44,6 +47,17 @@ test.for([
   await expect(spawn(t, "one")).rejects.toMatchObject(explained);
   const opened = openTeamSession(t.server, { ...TEAM, argv: ["env", "cat"], env: t.env });
   await expect(opened).rejects.toMatchObject(explained);
+});
+
+test("a server that ends with its last client › is refused while another client is connected", async () => {
+  // A client that waits for its command, until somebody opens the pipe.
+  const config = "set -s exit-unattached on\nrun-shell -b \"tmux run-shell 'cat $HOME/held'\"";
+  const t = privateTmux({ config });
+  const held = join(t.home, "held");
+  execFileSync("mkfifo", [held]);
+  const explained = { code: "TMUX_ERROR", message: expect.stringContaining("exit-unattached is on") };
+  await expect(spawn(t, "one")).rejects.toMatchObject(explained);
+  closeSync(openSync(held, constants.O_RDWR | constants.O_NONBLOCK));
 });
 
 test.each([
