@@ -86,7 +86,7 @@ export async function createPanes(
       return await makePanes(server, seen, plan, requests, placement);
     } catch (error) {
       await endProcessesOf(requests);
-      throw seen.running ? error : await explainServerEnd(server, error);
+      throw await explainServerEnd(server, error);
     }
   });
   const [prepared, panes] = await Promise.allSettled([preparing, making]);

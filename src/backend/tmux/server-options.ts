@@ -46,8 +46,8 @@ export function refuseExitUnattached(lines: readonly string[]): void {
 }
 
 /**
- * Returns the error of a server that was started by a call and has ended at once, with the option that ended it. Starts the server
- * again to read its options.
+ * Returns the error of a server that has ended during a spawn, with the option that ended it. It may have been about to end when it was
+ * found. Starts the server again to read its options.
  * @param error returned if no option explains it
  */
 export async function explainServerEnd(server: TmuxServer, error: unknown): Promise<unknown> {

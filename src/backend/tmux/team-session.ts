@@ -62,7 +62,7 @@ export async function openTeamSession(server: TmuxServer, request: TeamSessionRe
   const batch = seen.running ? [opened] : [opened, PRINT_EXIT_UNATTACHED];
   const result = await attemptBatch(server, batch, { start: !seen.running });
   refuseExitUnattached(result.lines);
-  if (!seen.running && isNoServer(result.failure)) throw await explainServerEnd(server, result.failure);
+  if (isNoServer(result.failure)) throw await explainServerEnd(server, result.failure);
   // A hook of the user's can print other lines.
   const printed = result.lines.find((line) => line.startsWith(`${OPENED} `)) ?? "";
   const [, first, second, third] = printed.split(" ");
@@ -80,7 +80,7 @@ export async function openTeamSession(server: TmuxServer, request: TeamSessionRe
   try {
     await attemptBatch(server, sessionOptions(id, ownerTag(request), variables), { serverPid });
   } catch (error) {
-    throw seen.running ? error : await explainServerEnd(server, error);
+    throw await explainServerEnd(server, error);
   }
   const attach = ["tmux", ...server.socketArgs, "attach-session", "-t", id];
   return { name, id, serverPid, pane, attach };

@@ -1,12 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, constants, openSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { crashesAtManualSize } from "../../../../src/backend/tmux/server-options.ts";
 import { openTeamSession } from "../../../../src/backend/tmux/team-session.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
 import { parseVersion } from "../../../../src/tmux/version.ts";
 import { placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 const TEAM = { team: "audit", rootTag: "0123456789ab", teamTitle: "Audit" };
@@ -50,14 +51,19 @@ test.for([
 });
 
 test("a server that ends with its last client › is refused while another client is connected", async () => {
-  // A client that waits for its command, until somebody opens the pipe.
-  const config = "set -s exit-unattached on\nrun-shell -b \"tmux run-shell 'cat $HOME/held'\"";
-  const t = privateTmux({ config });
+  // The server waits for a client whose command ends when the test closes the pipe.
+  const t = privateTmux({
+    config: `set -s exit-unattached on
+run-shell -b "tmux run-shell 'touch $HOME/began; cat $HOME/held'"
+run-shell "for i in 1 2 3 4 5 6 7 8 9; do test -e $HOME/began || sleep 0.1; done"`,
+  });
   const held = join(t.home, "held");
   execFileSync("mkfifo", [held]);
+  const pipe = openSync(held, constants.O_RDWR | constants.O_NONBLOCK);
+  onTestFinished(() => closeSync(pipe));
   const explained = { code: "TMUX_ERROR", message: expect.stringContaining("exit-unattached is on") };
   await expect(spawn(t, "one")).rejects.toMatchObject(explained);
-  closeSync(openSync(held, constants.O_RDWR | constants.O_NONBLOCK));
+  await eventually("the other client", () => existsSync(join(t.home, "began")));
 });
 
 test.each([
