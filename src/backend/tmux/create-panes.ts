@@ -24,13 +24,7 @@ import {
 } from "./pane-commands.ts";
 import { isInOurSession, ownerTag } from "./pane-tags.ts";
 import { type PanePlan, PLAN_OPTIONS, planPanes } from "./plan-panes.ts";
-import {
-  explainServerEnd,
-  PRINT_EXIT_UNATTACHED,
-  refuseExitUnattached,
-  refuseManualSize,
-  WINDOW_SIZE,
-} from "./server-options.ts";
+import { attemptCreation, explainServerEnd, refuseManualSize, WINDOW_SIZE } from "./server-options.ts";
 
 /** Milliseconds between SIGTERM and SIGKILL for a process whose pane is unknown. */
 const GRACE_MS = 500;
@@ -137,10 +131,8 @@ async function createAll(
   let { serverPid, running } = seen;
   while (part !== undefined) {
     const before = created.size;
-    const create = createCommands(part.plan, part.requests, randomUUID());
-    const batch = running ? create : [...create, PRINT_EXIT_UNATTACHED];
-    const answer = await attemptBatch(server, batch, { start: !running, serverPid });
-    refuseExitUnattached(answer.lines);
+    const batch = createCommands(part.plan, part.requests, randomUUID());
+    const answer = await attemptCreation(server, batch, { running, serverPid });
     for (const pane of parseCreatedPanes(answer.lines).values()) created.set(pane.instance, pane);
     errors.push(...answer.errors);
     const [some] = created.values();

@@ -1,5 +1,6 @@
 import { TeamError } from "../../errors.ts";
-import type { TmuxCommand } from "../../tmux/command.ts";
+import { type AttemptedBatch, attemptBatch } from "../../tmux/attempt-batch.ts";
+import type { BatchLine } from "../../tmux/command.ts";
 import type { PaneList } from "../../tmux/list-panes.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 import { isAtLeast, type TmuxVersion } from "../../tmux/version.ts";
@@ -33,16 +34,27 @@ function manualSize(version: string): TeamError {
   );
 }
 
-/** Prints the option that makes a server end with its last client. Belongs into the batch that starts a server: that is its only client. */
-export const PRINT_EXIT_UNATTACHED: TmuxCommand = ["show-options", "-s", "exit-unattached"];
+/** Printed for each attached terminal. */
+const ATTACHED = "teams-attached";
 
 /**
- * Refuses a new server that is about to end.
- * @param lines printed by a batch with {@link PRINT_EXIT_UNATTACHED}
- * @throws TeamError TMUX_ERROR
+ * Runs a batch that creates panes, and starts the server if none runs. Refuses a server that ends without an attached terminal and has
+ * none: it lives only until the client of this batch has ended.
+ * @throws TmuxError as {@link attemptBatch}; TeamError TMUX_ERROR
  */
-export function refuseExitUnattached(lines: readonly string[]): void {
-  if (lines.includes("exit-unattached on")) throw exitsUnattached();
+export async function attemptCreation(
+  server: TmuxServer,
+  batch: readonly BatchLine[],
+  { running, serverPid }: Pick<PaneList, "running" | "serverPid">,
+): Promise<AttemptedBatch> {
+  const facts = [
+    ["show-options", "-s", "exit-unattached"],
+    ["list-clients", "-F", ATTACHED],
+  ];
+  const answer = await attemptBatch(server, [...batch, ...facts], { start: !running, serverPid });
+  const { lines } = answer;
+  if (lines.includes("exit-unattached on") && !lines.includes(ATTACHED)) throw exitsUnattached();
+  return answer;
 }
 
 /**

@@ -11,13 +11,7 @@ import type { PaneSize } from "./grid.ts";
 import { leaveSession } from "./leave-session.ts";
 import { newSession, ownerTag, sessionOptions, TAG } from "./pane-tags.ts";
 import { DETACHED_SIZE, freeSessionName } from "./plan-panes.ts";
-import {
-  explainServerEnd,
-  PRINT_EXIT_UNATTACHED,
-  refuseExitUnattached,
-  refuseManualSize,
-  WINDOW_SIZE,
-} from "./server-options.ts";
+import { attemptCreation, explainServerEnd, refuseManualSize, WINDOW_SIZE } from "./server-options.ts";
 
 export interface TeamSessionRequest {
   readonly team: string;
@@ -59,9 +53,7 @@ export async function openTeamSession(server: TmuxServer, request: TeamSessionRe
     ...[...env, "--", ...request.argv],
   ];
   const opened = newSession(name, request.size ?? DETACHED_SIZE, words);
-  const batch = seen.running ? [opened] : [opened, PRINT_EXIT_UNATTACHED];
-  const result = await attemptBatch(server, batch, { start: !seen.running });
-  refuseExitUnattached(result.lines);
+  const result = await attemptCreation(server, [opened], seen);
   if (isNoServer(result.failure)) throw await explainServerEnd(server, result.failure);
   // A hook of the user's can print other lines.
   const printed = result.lines.find((line) => line.startsWith(`${OPENED} `)) ?? "";

@@ -63,7 +63,20 @@ run-shell "for i in 1 2 3 4 5 6 7 8 9; do test -e $HOME/began || sleep 0.1; done
   onTestFinished(() => closeSync(pipe));
   const explained = { code: "TMUX_ERROR", message: expect.stringContaining("exit-unattached is on") };
   await expect(spawn(t, "one")).rejects.toMatchObject(explained);
+  // It still runs.
+  await expect(spawn(t, "two")).rejects.toMatchObject(explained);
+  const opened = openTeamSession(t.server, { ...TEAM, argv: ["env", "cat"], env: t.env });
+  await expect(opened).rejects.toMatchObject(explained);
   await eventually("the other client", () => existsSync(join(t.home, "began")));
+});
+
+test("a server that ends with its last client › gets panes while a terminal is attached", async () => {
+  const t = privateTmux();
+  const { session } = t.session();
+  await t.attach(session);
+  t.tmux("set-option", "-s", "exit-unattached", "on");
+  placesOf(await spawn(t, "one"));
+  t.tmux("set-option", "-s", "exit-unattached", "off");
 });
 
 test.each([
