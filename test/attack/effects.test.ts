@@ -82,7 +82,7 @@ const SEED = `
   git add . && git commit -qm a && git branch -M main && git commit -q --allow-empty -m b
   tar cf a.tar a b && cp ../p ../rm .
 `;
-/** What the stub of a program does. */
+/** The stub of a program: it leaves a mark. */
 const LEAVES_MARK = '#!/bin/sh\n: > "$MARK"\n';
 
 /** Runs each line in a copy of the seed, and returns those that started the stub. */
@@ -152,7 +152,7 @@ const GUARDED = [
 ];
 const FOR_GUARDS: ReadonlySet<string> = new Set(["protected.txt", "files.txt", "guards.txt"]);
 
-/** Runs each line in a directory of its own, and returns those that changed a guarded file there. */
+/** Runs each line in a separate directory, and returns the lines that changed a guarded file there. */
 function changedGuarded(lines: readonly CorpusLine[]): readonly CorpusLine[] {
   const place = throwaway({ ...STUBS, git: ":" });
   mkdirSync(join(place.home, "tmp/lines"));

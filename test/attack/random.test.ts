@@ -90,7 +90,7 @@ function isHarmless(shell: string, lines: readonly string[]): boolean {
   writeFileSync(join(place.work, "a"), "");
   symlinkSync("../outside", join(place.work, "link"));
   for (const [i, line] of lines.entries()) writeFileSync(join(place.bin, `line-${i}`), line);
-  // Each line in a shell of its own, with a second for loops that do not end.
+  // Each line gets a separate shell, and one second: a loop may not end.
   const options = shell === "zsh" || shell === "bash" ? `${READS_ALIKE[shell]}; ` : "";
   const command = shell === "fish" ? "source $argv[1]" : `${options}eval "$(cat "$1")"`;
   const words = shell === "fish" ? `-c '${command}'` : `-c '${command}' ${shell}`;

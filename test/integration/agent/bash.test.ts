@@ -155,7 +155,7 @@ describe("Bash tool", () => {
 
   describe("without a terminal", () => {
     const HINT = "There is no terminal for an editor";
-    /** An editor that waits for a person, as one that nobody sees. */
+    /** An editor that waits for a person who cannot see it. */
     const hanging = (): string => {
       const file = join(cwd, "editor");
       writeFileSync(file, "#!/bin/sh\nexec sleep 600\n", { mode: 0o755 });

@@ -14,7 +14,7 @@ export interface CorpusLine {
   readonly rules: PermissionRules;
   /** `guarded`: only a person can allow it. */
   readonly expect: "allow" | "ask" | "deny" | "guarded";
-  /** What the line does if nothing stops it. */
+  /** The effect of the line if nothing stops it. */
   readonly effect: string;
   /** Files that exist, relative to the working directory or absolute. */
   readonly files: readonly string[];

@@ -3,7 +3,7 @@ import { foldedName, isAscii } from "../../../text/folded-name.ts";
 /** Maximum characters of a name: no system opens a longer one. */
 const MAX_NAME = 255;
 
-/** What makes a name a pattern for a shell or a rule. */
+/** Characters with a meaning in the patterns of shells or rules. */
 const SPECIAL = /[*?[\]{}()!+@\\]/;
 
 /** Returns a pattern that matches this text only. */

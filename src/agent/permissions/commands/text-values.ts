@@ -19,8 +19,8 @@ const TEXT_OF: readonly (readonly [words: RegExp, options: RegExp])[] = [
 const EXCLUDES = /^--(?:exclude|ignore)(?:-dir|-glob|-pattern)?=[^\s;|&$`]*$/;
 
 /**
- * Returns the indexes of the words of a command that are text or names of files to leave out. Only words of which that is certain:
- * the option of another program may have no value, and the word after it may be a file.
+ * Returns the indexes of the words of a command that are text or names of files to leave out. Unclear words are not
+ * among them: the option of another program may have no value, and the word after it may be a file.
  */
 export function textIndexes(words: readonly string[]): ReadonlySet<number> {
   const from = wrappedAt(words) ?? 0;

@@ -13,7 +13,7 @@ export function evaluatesIndexes(words: readonly string[]): boolean {
   return words.some((word) => EVALUATES_INDEXES.has(word));
 }
 
-/** What a line evaluates of its texts: arithmetic runs commands in array indexes, a prompt runs every command. */
+/** Notes how a line evaluates its texts: arithmetic runs commands in array indexes, a prompt runs every command. */
 export class Evaluations {
   #indexes = false;
   #prompts = false;

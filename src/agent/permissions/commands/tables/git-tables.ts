@@ -21,7 +21,7 @@ const withUrls = (options: string): Table => ({ negates: true, options, never: H
 const PLAIN_KEY =
   /^(?!merge\.(?:gui)?tool$|pull\.(?:twohead|octopus)$|fetch\.bundleuri$)(?:user\.(?:name|email)|init\.defaultbranch|(?:pull|push|fetch|rebase|merge|color|advice|column)\.[\w-]+|core\.(?:autocrlf|eol|safecrlf|filemode|ignorecase|quotepath|abbrev|longpaths|symlinks|commentchar|precomposeunicode)|branch\.[^\s]+\.(?:merge|rebase|description)|commit\.verbose|status\.[\w-]+|diff\.(?:algorithm|renames|colormoved|mnemonicprefix|noprefix)|log\.(?:date|decorate)|rerere\.\w+)$/i;
 
-/** A URL that is no directory: in one, `git push` runs the hooks of that repository. */
+/** A URL of another machine. In a directory, `git push` would run the hooks of the repository there. */
 const OTHER_MACHINE = /^(?:(?:https?|ssh|git|git\+ssh|ssh\+git):\/\/\S+|(?:[\w.-]+@)?[\w.-]+:(?!:|\/\/)\S+)$/;
 
 const REMOTE = "vfpnad|tm verbose push all add delete dry-run tags auto fetch prune";
