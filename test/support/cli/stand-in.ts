@@ -15,7 +15,7 @@ export interface StandInTeam {
   log(): readonly Readonly<Record<string, unknown>>[];
   /** Waits for a logged line with these fields. */
   logged(fields: Readonly<Record<string, unknown>>): Promise<unknown>;
-  /** Waits until a member has a state. */
+  /** Waits until a member has a state. It counts as idle once it has read its messages: it is idle before the first one, too. */
   state(name: string, state: string): Promise<unknown>;
   /** Creates an empty file in the directory of the log. */
   mark(name: string): void;
@@ -84,9 +84,10 @@ export async function standInTeam(
     state: (name, state) =>
       eventually(`${name} is ${state}`, async () => {
         const { members } = (await teams("status", "--json")).json<{
-          members: { name: string; state: string }[];
+          members: { name: string; state: string; unread: number }[];
         }>();
-        return members.some((member) => member.name === name && member.state === state);
+        const isThere = (unread: number): boolean => state !== "idle" || unread === 0;
+        return members.some((one) => one.name === name && one.state === state && isThere(one.unread));
       }),
     mark: (name) => writeFileSync(join(home, name), ""),
     unmark: (name) => rmSync(join(home, name)),

@@ -148,11 +148,15 @@ describe("an iTerm2 window", () => {
     const [ada] = placesOf(outcomes);
     if (ada === undefined) throw new Error("no place");
     const { exit, status } = t.paths("audit").agent("ada");
+    const ready = `ready: ${ada.instance}`;
+    await eventually("its output in the window", async () =>
+      (await backend.capture(ada, 10))?.includes(ready),
+    );
     process.kill(JSON.parse(readFileSync(status, "utf8")).process.pid, "SIGSEGV");
     await eventually("the exit record", () => existsSync(exit));
     expect(JSON.parse(readFileSync(exit, "utf8"))).toMatchObject({
       code: 139,
-      lastLines: [`ready: ${ada.instance}`],
+      lastLines: [ready],
     });
     await eventually("what to press", async () =>
       (await backend.capture(ada, 10))?.some((line) => line.includes("q + Enter closes this pane")),
