@@ -68,6 +68,15 @@ const task = z.strictObject({
   blockedBy: z
     .optional(z.array(blocker))
     .check(is("Tasks that must be completed first: subjects, or positions in this list from 0")),
+  verify: z
+    .optional(z.string().check(z.regex(/\S/, "must not be empty")))
+    .check(
+      is("A command that proves the completed task: teams runs it, and it must exit with 0; needs trust"),
+    ),
+  reviewer: z.optional(text).check(is("The member that is asked to review the completed task")),
+  touches: z
+    .optional(texts)
+    .check(is("Patterns of the files that it changes; tasks that overlap never run at once: src/**")),
   metadata: z.optional(metadata).check(is("Facts to keep with it, shown by --json")),
 });
 
