@@ -12,6 +12,7 @@ import type { AnyCall } from "../terminal/call.ts";
 import { line, wantsColors } from "../terminal/output.ts";
 import { type StatusOrder, statusText } from "../terminal/status-text.ts";
 import { printableJson } from "../text/terminal-text.ts";
+import { statusJson } from "./json-times.ts";
 import { readStuckAfterMs } from "./stuck-after.ts";
 
 interface StatusOptions {
@@ -26,7 +27,7 @@ export async function showStatus(call: AnyCall, open: OpenTeam, options: StatusO
   const stuckAfterMs = await readStuckAfterMs(call, ctx.home);
   if (options.watch) return watch(call, ctx, { ...options, stuckAfterMs });
   const status = await currentStatus(ctx, options);
-  out.answer(status, () => statusWithHint(ctx, status, out, stuckAfterMs));
+  out.answer(statusJson(status), () => statusWithHint(ctx, status, out, stuckAfterMs));
   return EXIT.done;
 }
 
@@ -95,7 +96,7 @@ async function printChanges(
   const print = async (): Promise<boolean> => {
     const status = await currentStatus(ctx, options);
     const picture = out.json ? printableJson(status) : statusWithHint(ctx, status, out, stuckAfterMs);
-    if (picture !== before) out.item(status, () => `${picture}\n`);
+    if (picture !== before) out.item(statusJson(status), () => `${picture}\n`);
     before = picture;
     return false;
   };

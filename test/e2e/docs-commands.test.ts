@@ -75,11 +75,7 @@ const PAGES: readonly Page[] = [
   },
   {
     file: "docs/tasks.md",
-    before: [
-      "teams create app",
-      "teams spawn ada --prompt Begin.",
-      "teams spawn rev --prompt Begin.",
-    ],
+    before: ["teams create app", "teams spawn ada --prompt Begin.", "teams spawn rev --prompt Begin."],
     elsewhere: {},
   },
   { file: "docs/tmux.md", before: ["teams create review"], elsewhere: {} },

@@ -18,6 +18,7 @@ import { gridText, revealHidden, stripControls } from "../../text/terminal-text.
 import { openTeamOfRequest } from "../approvals/answer-request.ts";
 import { listInTeams } from "../approvals/list-in-teams.ts";
 import { defineCommand } from "../command.ts";
+import { approvalJson } from "../json-times.ts";
 
 export const command = defineCommand({
   name: "approvals",
@@ -60,7 +61,7 @@ export const command = defineCommand({
     }
     if (chosen !== undefined) {
       const approval = await approvalDetails(ref, chosen);
-      out.answer({ approval }, () => fullText(isAscii ? asciiRequest(approval) : approval, sizes));
+      out.answer({ approval: approvalJson(approval) }, () => fullText(isAscii ? asciiRequest(approval) : approval, sizes));
       return EXIT.done;
     }
     const isOfSeveral = opened.length > 1;
@@ -68,7 +69,7 @@ export const command = defineCommand({
       ({ approval, open }): Approval & { readonly team?: string } =>
         isOfSeveral ? { ...approval, team: open.ref.team } : approval,
     );
-    out.answer({ approvals }, () => {
+    out.answer({ approvals: approvals.map(approvalJson) }, () => {
       if (approvals.length === 0) return "Nothing waits for you.";
       const legible = isAscii ? approvals.map(asciiRequest) : approvals;
       const rows = legible.map(({ id, kind, from, team, summary }) => [

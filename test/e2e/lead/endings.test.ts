@@ -463,13 +463,15 @@ describe("team status", () => {
       tokens: { input: 3, output: 4, cacheRead: 0, cacheWrite: 0 },
       costUsd: 0,
       budget: null,
-      startedAt: expect.any(Number),
-      lastActivityAt: expect.any(Number),
+      startedAt: expect.stringMatching(ISO),
+      lastActivityAt: expect.stringMatching(ISO),
       exit: null,
       metadata: {},
     });
   });
 });
+
+const ISO = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 /** Records this process as the lead, as a run does. */
 const leadHere = (ref: TeamRef) =>

@@ -54,6 +54,10 @@ describe("runProgram", () => {
     [["stop", "ada"], "teams shutdown"],
     [["tasks"], "teams task list"],
     [["new", "crew"], "teams create"],
+    [["tell", "ada", "hello"], "teams send"],
+    [["tail"], "teams logs -f"],
+    [["task", "create", "x"], "teams task add"],
+    [["version"], "teams --version"],
   ])("rejects %j, suggests the nearest command and exits with 2", async (words, nearest) => {
     const ended = await cliIn()(words);
     expect(ended).toMatchObject({ code: 2, out: "" });

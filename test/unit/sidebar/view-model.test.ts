@@ -215,9 +215,9 @@ describe("the sidebar at 34 columns", () => {
     const messages = [from(day(2025, 11, 31)), from(day(2026, 0, 2)), from(day(2026, 0, 3))];
     const rows = shown({ ...AUDIT, messages, now: day(2026, 0, 3) }, 40, 60);
     expect(rows.filter((row) => row.includes("→ writer"))).toEqual([
-      " history → writer           Dec 31 2025",
-      " history → writer           Jan 2 09:05",
-      " history → writer                 09:05",
+      " history → writer            Dec 31 2025",
+      " history → writer            Jan 2 09:05",
+      " history → writer                  09:05",
     ]);
   });
 
