@@ -91,16 +91,15 @@ export const FAMILIES: readonly string[] = [
  */
 export async function runProgram(given: Io): Promise<number> {
   const json = hasFlag(given.argv, "--json");
-  const io = json || hasUtf8(given.env) ? given : await inAscii(given);
+  const isShown = json || hasUtf8(given.env);
+  const io = isShown
+    ? given
+    : withParts(given, (await import("../terminal/ascii-io.ts")).asciiOutputs(given));
   try {
     return await dispatch(await outsideEndedTmux(io));
   } catch (error) {
     return report(error, io, { json, verbose: hasFlag(io.argv, "--verbose") });
   }
-}
-
-async function inAscii(io: Io): Promise<Io> {
-  return withParts(io, (await import("../terminal/ascii-io.ts")).asciiOutputs(io));
 }
 
 async function dispatch(io: Io): Promise<number> {

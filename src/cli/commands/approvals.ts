@@ -61,7 +61,9 @@ export const command = defineCommand({
     }
     if (chosen !== undefined) {
       const approval = await approvalDetails(ref, chosen);
-      out.answer({ approval: approvalJson(approval) }, () => fullText(isAscii ? asciiRequest(approval) : approval, sizes));
+      out.answer({ approval: approvalJson(approval) }, () =>
+        fullText(isAscii ? asciiRequest(approval) : approval, sizes),
+      );
       return EXIT.done;
     }
     const isOfSeveral = opened.length > 1;

@@ -49,7 +49,9 @@ export const command = defineCommand({
       const tasks = names
         .flatMap((member) => backgroundTasks(ref, member))
         .filter(({ status }) => options.all || status === "running");
-      out.answer({ team: ref.team, tasks: tasks.map(backgroundJson) }, () => listText(tasks, options.all, out.columns));
+      out.answer({ team: ref.team, tasks: tasks.map(backgroundJson) }, () =>
+        listText(tasks, options.all, out.columns),
+      );
       return;
     }
     if (options.kill) {

@@ -240,7 +240,7 @@ function elsewhereNote(why: NotHereReason, { columns, rows }: Settings["teams"][
 /** Explains what a teammate without a model does: it plays the part of its name in the built-in playbook, if there is one. */
 /** Returns the model. A playbook in the directory need not be in a new worktree of it, so its path becomes absolute there. */
 function modelIn(
-  { model, worktree }: { readonly model: string | undefined; readonly worktree: string | undefined },
+  { model, worktree }: { readonly model: string | undefined; readonly worktree: string | true | undefined },
   program: readonly string[],
   directory: string,
 ): string | undefined {

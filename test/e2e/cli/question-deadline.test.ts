@@ -97,7 +97,10 @@ describe("a question with a default and a deadline", () => {
     process.kill(pid, "SIGKILL");
     await eventually("its end", () => startTimeOf(pid) === undefined);
     const { request } = t.paths("crew").request(id);
-    writeFileSync(request, readFileSync(request, "utf8").replaceAll(`${Date.parse(deadline ?? "")}`, `${Date.now() - 1}`));
+    writeFileSync(
+      request,
+      readFileSync(request, "utf8").replaceAll(`${Date.parse(deadline ?? "")}`, `${Date.now() - 1}`),
+    );
     await eventually("the crash", async () => (await open()).some(({ kind }) => kind === "crash"));
     expect(await inbox()).not.toContain(DEFAULTED);
     await done("resume");

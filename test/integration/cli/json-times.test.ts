@@ -16,7 +16,14 @@ it("--json › has every time as an ISO text", async () => {
   await addMembers(ref, [{ name: "ada", cwd: cli.directory }]);
   writeStatus(ref, "ada", statusOf({ startedAt: AT, lastActivityAt: AT, state: "paused", pausedUntil: AT }));
   const payload = { question: "Which port?", default: "80", deadline: AT };
-  const asked = { id: "ask-1", kind: "question", from: "ada", summary: "Which port?", payload, at: AT } as const;
+  const asked = {
+    id: "ask-1",
+    kind: "question",
+    from: "ada",
+    summary: "Which port?",
+    payload,
+    at: AT,
+  } as const;
   openRequest(ref, asked);
   await cli(["task", "add", "Check", "--verify", "true"]);
   const done = (await cli(["task", "done", "1", "--json"])).json();

@@ -31,12 +31,15 @@ export const command = defineCommand({
       out.note(
         line`These tasks waited for it, but cannot be read, so no owner was notified: ${broken.map((id) => `#${id}`).join(", ")}. Run teams doctor.`,
       );
-    out.done({ task: task && taskJson(withProof(ref, task)), ...(broken.length === 0 ? {} : { broken }) }, () => {
-      const id = args.id.replace(/^#/, "");
-      const run = readVerify(ref, id)?.run;
-      return run === undefined
-        ? line`Completed task #${id}.`
-        : line`Completed task #${id}; its verify command passed (${runText(run)}).`;
-    });
+    out.done(
+      { task: task && taskJson(withProof(ref, task)), ...(broken.length === 0 ? {} : { broken }) },
+      () => {
+        const id = args.id.replace(/^#/, "");
+        const run = readVerify(ref, id)?.run;
+        return run === undefined
+          ? line`Completed task #${id}.`
+          : line`Completed task #${id}; its verify command passed (${runText(run)}).`;
+      },
+    );
   },
 });
