@@ -10,7 +10,7 @@ import type { ProvenTask } from "../../team/tasks/task-proof.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
 import type { DraftedMember } from "./check-members.ts";
 import type { DeclaredMember, DeclaredTask, DeclaredTeam } from "./declared-team.ts";
-import { type TaskChange, taskChanges } from "./task-changes.ts";
+import { type TaskChange, taskChanges, taskDifferences } from "./task-changes.ts";
 
 interface ModeChange {
   readonly name: string;
@@ -171,6 +171,7 @@ function leftAlone(
       : [
           `Open tasks that are not in ${file}, so left as they are: ${listed(extra.map(({ id }) => `#${id}`))}.`,
         ]),
+    ...taskDifferences(tasks, all),
     ...(unreadable.length === 0
       ? []
       : [

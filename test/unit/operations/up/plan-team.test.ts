@@ -143,6 +143,28 @@ describe("planTeam", () => {
     expect(isEmptyPlan(plan)).toBe(false);
   });
 
+  it("names what else differs in open tasks, and leaves it", () => {
+    const text = { description: "as before", blockedBy: ["1"] };
+    const tasks = [
+      task("1", { subject: "a", ...text, blockedBy: [], owner: "ada" }),
+      task("2", { subject: "b", ...text, owner: "bob" }),
+      task("3", { subject: "c", ...text, status: "in_progress", owner: "bob" }),
+      task("4", { subject: "d", ...text, status: "completed" }),
+      task("5", { subject: "e", ...text }),
+    ];
+    const wanted = [
+      { subject: "a", description: "as before", owner: "Ada", blockedBy: [] },
+      { subject: "b", description: "new", owner: "ada", blockedBy: ["a"] },
+      { subject: "c", owner: "ada", blockedBy: ["a", "b"] },
+      { subject: "d", description: "new", blockedBy: [] },
+      { subject: "e", blockedBy: ["a"] },
+    ].map((one) => ({ ...one, at }));
+    expect(planTeam(declared([], { tasks: wanted }), living([], { tasks })).left).toEqual([
+      "Task #2 has another description and owner, and keeps that. To change it: teams task update 2",
+      "Task #3 waits for fewer tasks, and keeps that. To change it: teams task dep 3",
+    ]);
+  });
+
   it("compares a command without the secrets that are kept out of files", () => {
     addSecrets({ UP_TEST_TOKEN: "s3cret-of-the-ci" });
     const wanted = [{ subject: "a", verify: "check s3cret-of-the-ci", blockedBy: [], at }];
