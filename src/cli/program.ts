@@ -1,4 +1,5 @@
 import { EXIT, TeamError } from "../errors.ts";
+import { hasUtf8 } from "../os/env.ts";
 import { COMMON_OPTIONS, type OptionSpec } from "../terminal/call.ts";
 import type { Io } from "../terminal/io.ts";
 import { openOutput } from "../terminal/output.ts";
@@ -88,11 +89,16 @@ export const FAMILIES: readonly string[] = [
  * Runs one command line. Reports errors on stderr and never throws.
  * @returns the exit status
  */
-export async function runProgram(io: Io): Promise<number> {
+export async function runProgram(given: Io): Promise<number> {
+  const json = hasFlag(given.argv, "--json");
+  const isShown = json || hasUtf8(given.env);
+  const io = isShown
+    ? given
+    : withParts(given, (await import("../terminal/ascii-io.ts")).asciiOutputs(given));
   try {
     return await dispatch(await outsideEndedTmux(io));
   } catch (error) {
-    return report(error, io, { json: hasFlag(io.argv, "--json"), verbose: hasFlag(io.argv, "--verbose") });
+    return report(error, io, { json, verbose: hasFlag(io.argv, "--verbose") });
   }
 }
 

@@ -9,9 +9,10 @@ import { operationContext } from "../runtime/operation-context.ts";
 import type { OpenTeam } from "../runtime/select-team.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { AnyCall } from "../terminal/call.ts";
-import { line } from "../terminal/output.ts";
-import { statusText } from "../terminal/status-text.ts";
+import { line, wantsColors } from "../terminal/output.ts";
+import { type StatusOrder, statusText } from "../terminal/status-text.ts";
 import { printableJson } from "../text/terminal-text.ts";
+import { statusJson } from "./json-times.ts";
 import { readStuckAfterMs } from "./stuck-after.ts";
 
 interface StatusOptions {
@@ -26,7 +27,7 @@ export async function showStatus(call: AnyCall, open: OpenTeam, options: StatusO
   const stuckAfterMs = await readStuckAfterMs(call, ctx.home);
   if (options.watch) return watch(call, ctx, { ...options, stuckAfterMs });
   const status = await currentStatus(ctx, options);
-  out.answer(status, () => statusWithHint(ctx, status, out, stuckAfterMs));
+  out.answer(statusJson(status), () => statusWithHint(ctx, status, out, stuckAfterMs));
   return EXIT.done;
 }
 
@@ -58,6 +59,7 @@ function statusWithHint(
   status: TeamStatus,
   out: AnyCall["out"],
   stuckAfterMs: number,
+  order?: StatusOrder,
 ): string {
   const mates = status.members.filter(({ name }) => name !== LEAD_NAME);
   const ended =
@@ -71,30 +73,58 @@ function statusWithHint(
   const lead =
     status.leadAlive === false && (living > 0 || ended === undefined) ? leadHint(ref, living) : undefined;
   const hints = [lead, ended].flatMap((hint) => (hint === undefined ? [] : [line`${hint}`]));
-  const text = statusText(status, out, { now: clock.now(), stuckAfterMs });
+  const text = statusText(status, out, { now: clock.now(), stuckAfterMs }, order);
   return [text, hints.join("\n")].filter((part) => part !== "").join("\n\n");
 }
 
-const CLEAR = "\x1b[H\x1b[2J";
+type WatchOptions = StatusOptions & { readonly stuckAfterMs: number };
 
-async function watch(
+function watch(call: AnyCall, ctx: OperationContext, options: WatchOptions): Promise<number> {
+  const { io, out } = call;
+  return io.terminal.stdout && !out.json
+    ? watchOnScreen(call, ctx, options)
+    : printChanges(call, ctx, options);
+}
+
+/** Prints the status after each change. */
+async function printChanges(
   { io, out }: AnyCall,
   ctx: OperationContext,
-  { stuckAfterMs, ...options }: StatusOptions & { readonly stuckAfterMs: number },
+  { stuckAfterMs, ...options }: WatchOptions,
 ): Promise<number> {
-  const signal = io.interruption();
   let before = "";
-  await follow(
-    ctx.ref,
-    async () => {
-      const status = await currentStatus(ctx, options);
-      const picture = out.json ? printableJson(status) : statusWithHint(ctx, status, out, stuckAfterMs);
-      if (picture !== before)
-        out.item(status, () => (io.terminal.stdout ? `${CLEAR}${picture}` : `${picture}\n`));
-      before = picture;
-      return false;
-    },
-    { signal },
-  );
+  const print = async (): Promise<boolean> => {
+    const status = await currentStatus(ctx, options);
+    const picture = out.json ? printableJson(status) : statusWithHint(ctx, status, out, stuckAfterMs);
+    if (picture !== before) out.item(statusJson(status), () => `${picture}\n`);
+    before = picture;
+    return false;
+  };
+  await follow(ctx.ref, print, { signal: io.interruption() });
   return EXIT.interrupted;
+}
+
+/** Draws the status on the alternate screen, so that nothing of it stays in the scrollback; what waits for the user comes first. */
+async function watchOnScreen(
+  { io, out }: AnyCall,
+  ctx: OperationContext,
+  { stuckAfterMs, ...options }: WatchOptions,
+): Promise<number> {
+  const { openWatchScreen } = await import("./watch-screen.ts");
+  const signal = io.interruption();
+  let status: TeamStatus | undefined;
+  const text = (): string =>
+    status === undefined ? "" : statusWithHint(ctx, status, out, stuckAfterMs, { requestsFirst: true });
+  const screen = openWatchScreen(io, text, !wantsColors(io.env, true));
+  const reload = async (): Promise<boolean> => {
+    status = await currentStatus(ctx, options);
+    screen.show();
+    return false;
+  };
+  try {
+    await follow(ctx.ref, reload, { signal: AbortSignal.any([signal, screen.closed]) });
+  } finally {
+    screen.close();
+  }
+  return screen.isInterrupted || signal.aborted ? EXIT.interrupted : EXIT.done;
 }

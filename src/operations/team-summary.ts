@@ -6,6 +6,7 @@ import { spentByTeam } from "../team/members/budget.ts";
 import { judgeShown } from "../team/members/judge-shown.ts";
 import { memberRecords } from "../team/members/member-records.ts";
 import { type Home, teamAt } from "../team/ref.ts";
+import { isoTime } from "../text/local-time.ts";
 import { type Approval, listApprovals } from "./approvals/approvals.ts";
 
 /**
@@ -94,9 +95,4 @@ function stateOf(
   );
   if (living.length === 0) return "stopped";
   return living.some(({ state }) => AT_WORK.has(state)) ? "running" : "idle";
-}
-
-function isoTime(at: number | undefined): string | null {
-  const date = new Date(at ?? Number.NaN);
-  return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }

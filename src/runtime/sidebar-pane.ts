@@ -19,7 +19,12 @@ const SIDEBAR_VARIABLES = [
   "XDG_RUNTIME_DIR",
   "NO_COLOR",
   "TEAMS_TMUX_SOCKET",
+  // The zone of the times.
+  "TZ",
 ];
+
+/** Variables of the locale: one that the caller lacks must not come from the tmux server. An empty one counts as not set. */
+const LOCALE_VARIABLES = ["LC_ALL", "LC_CTYPE", "LANG"];
 
 /**
  * Opens the team's sidebar to the right of a pane.
@@ -33,7 +38,10 @@ export async function openSidebar(
   neighbour: string,
   neighbourWidth?: number,
 ): Promise<string> {
-  const env = Object.fromEntries(SIDEBAR_VARIABLES.map((name) => [name, io.env[name]]));
+  const env = Object.fromEntries([
+    ...SIDEBAR_VARIABLES.map((name) => [name, io.env[name]]),
+    ...LOCALE_VARIABLES.map((name) => [name, io.env[name] ?? ""]),
+  ]);
   return openSidebarPane(callersServer(io.env), {
     ...placeOf(io, ref, neighbour),
     env,

@@ -51,7 +51,7 @@ export function messageRows(data: SidebarData, width: number, room: number): Lin
 function messageLines(message: MessageLine, data: SidebarData, width: number): Line[] {
   const text = gridText(headlineOf(message.text, message.summary));
   const names = [span(" "), nameSpan(message.from, data), span(" → ", faint), nameSpan(message.to, data)];
-  const at = [span(clockTime(message.at), faint)];
+  const at = [span(clockTime(message.at, data.now), faint)];
   if (width >= ONE_LINE_MESSAGE_FROM) return [lineOf(ends([...names, span(`  ${text}`, quiet)], at, width))];
   const time = width < FIGURES_FROM ? [] : at;
   const rows = wrap(text, width - INDENT, 2);
@@ -66,8 +66,17 @@ export function nameSpan(name: string, data: SidebarData): Span {
   return span(gridText(name), { fg: memberColor(member?.color) });
 }
 
-/** Hours and minutes. An age would soon be wrong, since the sidebar does not redraw on a timer. */
-export function clockTime(at: number): string {
-  const date = new Date(at);
-  return `${String(date.getHours()).padStart(2, "0")}:${String(date.getMinutes()).padStart(2, "0")}`;
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/**
+ * Hours and minutes, with the day if that is not today: `Nov 28 23:25`. An age would soon be wrong, since the sidebar does not
+ * redraw on a timer.
+ */
+export function clockTime(at: number, now = at): string {
+  const [date, today] = [new Date(at), new Date(now)];
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}`;
+  if (date.toDateString() === today.toDateString()) return time;
+  const day = `${MONTHS[date.getMonth()]} ${date.getDate()}`;
+  return date.getFullYear() === today.getFullYear() ? `${day} ${time}` : `${day} ${date.getFullYear()}`;
 }

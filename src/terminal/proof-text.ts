@@ -1,5 +1,6 @@
 import { type ProvenTask, runText } from "../team/tasks/task-proof.ts";
-import { stripControls } from "../text/terminal-text.ts";
+import { joinedLines } from "../text/line-ends.ts";
+import { revealHidden, stripControls } from "../text/terminal-text.ts";
 import { line } from "./output.ts";
 
 /** Returns the lines of a task's details about its verify command, reviewer and files; none without them. */
@@ -16,16 +17,21 @@ export function proofLines({
   return [
     ...(reviewer === null ? [] : [line`reviewer:   ${reviewer}`]),
     ...(touches.length === 0 ? [] : [line`touches:    ${touches.join(", ")}`]),
-    ...(verify === null ? [] : [line`verify:     ${verify}`]),
+    ...(verify === null ? [] : [line`verify:     ${wholeCommand(verify)}`]),
     ...(proposedVerify === undefined
       ? []
-      : [line`proposed:   ${proposedVerify} (no person has confirmed it; it never runs)`]),
+      : [line`proposed:   ${wholeCommand(proposedVerify)} (no person has confirmed it; it never runs)`]),
     ...(hasProof ? [line`said:       ${said ? "done" : "not done"}`, line`shown:      ${shown}`] : []),
     ...(verifyRun === null
       ? []
       : [line`last run:   ${runText(verifyRun)}`, line`in:         ${verifyRun.directory}`]),
     ...(verifyRun === null || verifyRun.tail === "" ? [] : ["", ...quoted(verifyRun.tail)]),
   ];
+}
+
+/** Returns a command as one line in which nothing is hidden: a line end could make its rest look like a comment. */
+function wholeCommand(command: string): string {
+  return joinedLines(revealHidden(command), "\\n");
 }
 
 /** Indents an output, so that it cannot be taken for our own lines. */

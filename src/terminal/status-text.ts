@@ -12,14 +12,24 @@ import { brokenTasksNote } from "./status-line.ts";
 import { type Cell, table } from "./table.ts";
 import { taskTable } from "./task-text.ts";
 
+/** The order of the parts. */
+export interface StatusOrder {
+  /** What waits for the user comes before the members: on a screen that shows the beginning. */
+  readonly requestsFirst?: boolean;
+}
+
 /** Returns a team's status as text: members, tasks and what waits for the user. */
 export function statusText(
   status: TeamStatus,
   out: Pick<Output, "styleText" | "columns">,
   stuck?: StuckSince,
+  { requestsFirst = false }: StatusOrder = {},
 ): string {
   const shown = { ...status, members: status.members.map((member) => withStuck(member, stuck)) };
-  const parts = [heading, memberTable, taskPart, brokenPart, deadlockPart, problemPart, approvalPart];
+  const tasks = [taskPart, brokenPart, deadlockPart, problemPart];
+  const parts = requestsFirst
+    ? [heading, approvalPart, memberTable, ...tasks]
+    : [heading, memberTable, ...tasks, approvalPart];
   return parts
     .map((part) => part(shown, out))
     .filter((part) => part !== "")

@@ -1,4 +1,4 @@
-import type { Env } from "../os/env.ts";
+import { type Env, hasUtf8 } from "../os/env.ts";
 
 /** The abilities of a terminal that change how text is shown. */
 export interface TerminalAbilities {
@@ -16,11 +16,10 @@ const LINKING_VTE = 5_000;
 
 export function terminalAbilities(env: Env): TerminalAbilities {
   const { TERM_PROGRAM = "", TERM_PROGRAM_VERSION = "", VTE_VERSION } = env;
-  const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || "";
   // Below tmux, variables of the terminal around it may still be set.
   const links =
     TERM_PROGRAM === "tmux"
       ? Number.parseFloat(TERM_PROGRAM_VERSION) >= LINKING_TMUX
       : LINKING.has(TERM_PROGRAM) || Number(VTE_VERSION) >= LINKING_VTE;
-  return { links, ascii: locale !== "" && !/utf-?8/i.test(locale) };
+  return { links, ascii: !hasUtf8(env) };
 }

@@ -10,3 +10,9 @@ export function localTime(at: string | number, precision: "minutes" | "seconds" 
   const minute = `${two(date.getHours())}:${two(date.getMinutes())}`;
   return precision === "minutes" ? `${day} ${minute}` : `${day} ${minute}:${two(date.getSeconds())}`;
 }
+
+/** Returns a time for JSON; null for none, and for one that no calendar has. @param at milliseconds since the epoch */
+export function isoTime(at: number | null | undefined): string | null {
+  const date = new Date(at ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString();
+}

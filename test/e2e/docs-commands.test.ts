@@ -22,6 +22,8 @@ interface Page {
 
 const NEEDS_CLI = "needs that program; test/e2e/cli-members runs it with a stand-in";
 
+const ON_A_TERMINAL = "draws on a terminal; test/e2e/cli/approvals-view runs it";
+
 const PAGES: readonly Page[] = [
   {
     file: "README.md",
@@ -48,6 +50,34 @@ const PAGES: readonly Page[] = [
       "teams wait --message --timeout 600 --json": "no model sends one; test/e2e/cli/teammates runs it",
     },
   },
+  {
+    file: "docs/team-files.md",
+    before: ["teams create crew"],
+    elsewhere: {},
+  },
+  {
+    file: "docs/approvals.md",
+    elsewhere: {
+      "teams approvals -i": ON_A_TERMINAL,
+      "teams approvals -i ben": ON_A_TERMINAL,
+    },
+  },
+  {
+    file: "docs/landing.md",
+    before: [
+      "git branch release",
+      "teams create app",
+      "teams spawn dev --worktree --prompt Begin.",
+      "teams spawn tester --worktree --prompt Begin.",
+      "teams wait dev tester --idle",
+    ],
+    elsewhere: {},
+  },
+  {
+    file: "docs/tasks.md",
+    before: ["teams create app", "teams spawn ada --prompt Begin.", "teams spawn rev --prompt Begin."],
+    elsewhere: {},
+  },
   { file: "docs/tmux.md", before: ["teams create review"], elsewhere: {} },
   { file: "docs/troubleshooting.md", before: ["teams create review"], elsewhere: {} },
 ];
@@ -68,7 +98,7 @@ it.each(PAGES)("$file › every command line runs", async ({ file, before = [], 
   chmodSync(join(bin, "teams"), 0o755);
   const env = { ...own.inside(pane), PATH: `${bin}:${own.env.PATH}` };
   const lines = commandLines(file === "teams skill" ? SKILL : readFileSync(join(ROOT, file), "utf8"));
-  expect(lines.length).toBeGreaterThan(3);
+  expect(lines.length).toBeGreaterThan(0);
   expect(Object.keys(elsewhere).filter((line) => !lines.includes(line))).toEqual([]);
   for (const line of [...before, ...lines.filter((one) => !Object.hasOwn(elsewhere, one))]) {
     const problem = await call("/bin/sh", ["-c", line], { cwd: repository, env, timeout: 180_000 }).then(
@@ -79,9 +109,9 @@ it.each(PAGES)("$file › every command line runs", async ({ file, before = [], 
   }
 });
 
-/** Returns the lines of a page's shell blocks, without comments. */
+/** Returns the command lines of a page's shell blocks, without comments. A line that ends in a backslash continues. */
 function commandLines(page: string): string[] {
   const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = ""]) => block);
-  const lines = blocks.flatMap((block) => block.split("\n"));
+  const lines = blocks.flatMap((block) => block.replaceAll(/\\\n\s*/g, "").split("\n"));
   return lines.map((line) => line.replace(/(?:^|\s)#.*$/, "").trim()).filter((line) => line !== "");
 }

@@ -20,6 +20,7 @@ import { teamAt, teamsHome } from "../../team/ref.ts";
 import { type RequestRecord, readRequest, suggestedRules } from "../../team/requests/requests.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/output.ts";
+import { approvalJson } from "../json-times.ts";
 import { textOption } from "../option-values.ts";
 import { confirmChosen } from "./confirm-chosen.ts";
 
@@ -57,7 +58,7 @@ export async function answerFromCommand(
   const given = await giveAnswer(call, open, id, defined({ ...answer, note: text }), always);
   const { approval, saved } = given;
   for (const peer of given.withoutRules) out.note(peer);
-  out.done({ ...approval, approved: answer.approve, ...(saved && { always: saved }) }, () =>
+  out.done({ ...approvalJson(approval), approved: answer.approve, ...(saved && { always: saved }) }, () =>
     [doneLine(approval, answer.approve, id !== wanted), ...given.rules].join("\n"),
   );
   return EXIT.done;

@@ -2,6 +2,7 @@ import { approvalDetails } from "../../operations/approvals/approvals.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/output.ts";
+import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
 import { canAsk, pagedAnswer } from "../paged-answer.ts";
 import { requestRows } from "./request-rows.ts";
 
@@ -24,7 +25,7 @@ export async function confirmChosen(
   const rows = requestRows(approval, {
     width: io.columns ?? Number.POSITIVE_INFINITY,
     plain: true,
-    ascii: false,
+    ascii: terminalAbilities(io.env).ascii,
   });
   const answer = await pagedAnswer(io, rows, line`Approve this ${kind} of ${from}? [y/N] `);
   return /^y(es)?$/i.test(answer?.trim() ?? "");

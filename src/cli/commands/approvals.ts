@@ -8,14 +8,17 @@ import { chooseRequest } from "../../operations/approvals/choose-request.ts";
 import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
 import { defaultLine, hiddenInput, numbered } from "../../operations/approvals/request-texts.ts";
 import { openTeams } from "../../runtime/select-team.ts";
+import { asciiRequest } from "../../sidebar/views/ascii-request.ts";
 import { line, wantsColors } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
+import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
 import { diffRows } from "../../text/diff/diff-rows.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { gridText, revealHidden, stripControls } from "../../text/terminal-text.ts";
 import { openTeamOfRequest } from "../approvals/answer-request.ts";
 import { listInTeams } from "../approvals/list-in-teams.ts";
 import { defineCommand } from "../command.ts";
+import { approvalJson } from "../json-times.ts";
 
 export const command = defineCommand({
   name: "approvals",
@@ -36,7 +39,10 @@ export const command = defineCommand({
   examples: ["teams approvals", "teams approvals -i", "teams approvals perm-1718000000000-ab12cd3 --json"],
   async run(call) {
     const { args, options, io, out } = call;
+    const { ascii } = terminalAbilities(io.env);
+    const isAscii = ascii && io.terminal.stdout;
     const sizes = {
+      ascii: isAscii,
       width: (out.columns ?? Number.POSITIVE_INFINITY) - INDENT.length,
       plain: !wantsColors(io.env, io.terminal.stdout),
     };
@@ -55,7 +61,9 @@ export const command = defineCommand({
     }
     if (chosen !== undefined) {
       const approval = await approvalDetails(ref, chosen);
-      out.answer({ approval }, () => fullText(approval, sizes));
+      out.answer({ approval: approvalJson(approval) }, () =>
+        fullText(isAscii ? asciiRequest(approval) : approval, sizes),
+      );
       return EXIT.done;
     }
     const isOfSeveral = opened.length > 1;
@@ -63,16 +71,17 @@ export const command = defineCommand({
       ({ approval, open }): Approval & { readonly team?: string } =>
         isOfSeveral ? { ...approval, team: open.ref.team } : approval,
     );
-    out.answer({ approvals }, () => {
+    out.answer({ approvals: approvals.map(approvalJson) }, () => {
       if (approvals.length === 0) return "Nothing waits for you.";
-      const rows = approvals.map(({ id, kind, from, team, summary }) => [
+      const legible = isAscii ? approvals.map(asciiRequest) : approvals;
+      const rows = legible.map(({ id, kind, from, team, summary }) => [
         id,
         out.styleText(kind, "attention"),
         team === undefined ? from : `${from}@${team}`,
         summary,
       ]);
       const list = table(["ID", "KIND", "FROM", "ABOUT"], rows, { columns: out.columns });
-      return [list, ...approvals.flatMap((one) => approvalLines(one, sizes)), answerHints(approvals)].join(
+      return [list, ...legible.flatMap((one) => approvalLines(one, sizes)), answerHints(approvals)].join(
         "\n\n",
       );
     });
@@ -83,7 +92,7 @@ export const command = defineCommand({
 const INDENT = "  ";
 
 /** Columns and colours of the rows of a change. */
-type Sizes = Pick<Parameters<typeof diffRows>[1], "width" | "plain">;
+type Sizes = Pick<Parameters<typeof diffRows>[1], "width" | "plain" | "ascii">;
 
 /** Returns the details that do not fit in a row. */
 function approvalLines(approval: Approval, sizes: Sizes): readonly string[] {

@@ -13,6 +13,7 @@ import { memberByAddress, openTeam } from "../../runtime/select-team.ts";
 import { splitAddress } from "../../schema/names.ts";
 import { line } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
+import { isoTime } from "../../text/local-time.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { defineCommand, usageError } from "../command.ts";
 
@@ -48,7 +49,9 @@ export const command = defineCommand({
       const tasks = names
         .flatMap((member) => backgroundTasks(ref, member))
         .filter(({ status }) => options.all || status === "running");
-      out.answer({ team: ref.team, tasks }, () => listText(tasks, options.all, out.columns));
+      out.answer({ team: ref.team, tasks: tasks.map(backgroundJson) }, () =>
+        listText(tasks, options.all, out.columns),
+      );
       return;
     }
     if (options.kill) {
@@ -56,7 +59,7 @@ export const command = defineCommand({
       const task = await endBackgroundTask(filesContext(call, open), name, id, {
         signal: io.interruption(),
       });
-      out.done({ team: ref.team, task }, () =>
+      out.done({ team: ref.team, task: backgroundJson(task) }, () =>
         before.status === "running" && task.status === "killed"
           ? line`${id} of ${name} has ended.`
           : line`${id} of ${name} had already ended: ${task.how}.`,
@@ -67,9 +70,18 @@ export const command = defineCommand({
     const output = readOutput(task);
     const isCut = (fileSize(task.outputFile) ?? 0) > MAX_SHOWN;
     if (isCut) out.note(line`Only the end is shown; the whole output is in ${task.outputFile}`);
-    out.answer({ team: ref.team, task, output }, () => stripControls(output).trimEnd());
+    out.answer({ team: ref.team, task: backgroundJson(task), output }, () => stripControls(output).trimEnd());
   },
 });
+
+function backgroundJson(task: AgentTask): object {
+  const { startedAt, endedAt } = task;
+  return {
+    ...task,
+    startedAt: isoTime(startedAt),
+    ...(endedAt === undefined ? {} : { endedAt: isoTime(endedAt) }),
+  };
+}
 
 /** @throws TeamError INVALID_INPUT if the file is gone */
 function readOutput({ agent, id, outputFile }: AgentTask): string {

@@ -95,7 +95,7 @@ async function sendCommentFile(
   const { team } = ctx.ref;
   out.done({ agent: to, team, messageId, queuedForRestart, comments }, () =>
     queuedForRestart
-      ? line`${to} is not running; ${pluralized(comments.length, "comment")} wait as one message for its restart.`
+      ? line`${to} is not running; its restart brings it ${pluralized(comments.length, "comment")} as one message.`
       : line`Sent ${pluralized(comments.length, "comment")} to ${to} as one message.`,
   );
 }

@@ -113,6 +113,7 @@ export const command = defineCommand({
       // Read here too, from the teammate's directory, so that a mistake in it is reported here and not in a pane.
       loadPlaybook(playbookFile(options.model, io.program, directory));
     }
+    const model = modelIn(options, io.program, directory);
     const prompt = await textOption(io, options.prompt, "prompt");
     const override = await textOption(io, options.systemPrompt, "system prompt");
     const append = await textOption(io, options.appendSystemPrompt, "system prompt");
@@ -123,7 +124,7 @@ export const command = defineCommand({
       plan: options.plan,
       prompt,
       agentType: options.agentType,
-      model: options.model,
+      model,
       permissionMode: options.permissionMode,
       ...toolLimits(command, options),
       cwd: options.cwd,
@@ -237,6 +238,16 @@ function elsewhereNote(why: NotHereReason, { columns, rows }: Settings["teams"][
 }
 
 /** Explains what a teammate without a model does: it plays the part of its name in the built-in playbook, if there is one. */
+/** Returns the model. A playbook in the directory need not be in a new worktree of it, so its path becomes absolute there. */
+function modelIn(
+  { model, worktree }: { readonly model: string | undefined; readonly worktree: string | true | undefined },
+  program: readonly string[],
+  directory: string,
+): string | undefined {
+  const isFile = model !== undefined && isScripted(model) && model !== SCRIPTED;
+  return isFile && worktree !== undefined ? `${SCRIPTED}:${playbookFile(model, program, directory)}` : model;
+}
+
 function unscriptedNote(name: string, builtIn: string): string {
   const { agents } = loadPlaybook(builtIn);
   const plays = agents[name] ?? agents["*"];

@@ -9,7 +9,7 @@ export const command = defineCommand({
   summary: "Show a team's members, their states, tasks, tokens, and what waits for you",
   args: [{ name: "name", summary: "the team", optional: true }],
   options: {
-    watch: { short: "w", summary: "redraw whenever something changes" },
+    watch: { short: "w", summary: "redraw whenever something changes; j and k scroll, q closes" },
     git: { summary: "show each worktree's branch, commits ahead and behind, and uncommitted changes" },
     line: { summary: "print one line, for a status bar, of all teams if none is selected; reads only files" },
     path: { summary: "with --line: print the path of the file that has this line while a teammate runs" },

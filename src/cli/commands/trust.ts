@@ -11,7 +11,7 @@ import { teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
-import { localTime } from "../../text/local-time.ts";
+import { isoTime, localTime } from "../../text/local-time.ts";
 import { defineCommand, usageError } from "../command.ts";
 import { partLine } from "../trust-prompt.ts";
 
@@ -109,7 +109,8 @@ function listOf(parts: readonly PartOfFile[]): string {
 
 function printList({ io, out }: AnyCall): void {
   const directories = listTrust(teamsHome(io.env).root);
-  out.answer({ directories }, () => {
+  const shown = directories.map((one) => ({ ...one, at: isoTime(one.at) }));
+  out.answer({ directories: shown }, () => {
     if (directories.length === 0) return "No directory is trusted.";
     const rows = directories.map(({ directory, trusted, at, parts }) => [
       directory,

@@ -21,7 +21,7 @@ import { pluralized, REC_OPTION, recOption } from "../option-values.ts";
 import { canAsk } from "../paged-answer.ts";
 import { noteIgnored } from "../trust-prompt.ts";
 import { asks, requireTrust, wideningLine } from "../up/confirm-file.ts";
-import { planText } from "../up/plan-text.ts";
+import { planText, taskChangeTexts } from "../up/plan-text.ts";
 import { type CheckedPlan, checkTeam } from "../up/start-team.ts";
 import type { TemplateName } from "../up/templates.ts";
 
@@ -50,7 +50,7 @@ export const command = defineCommand({
   examples: ["teams up --template review -o team.json", "teams up team.json --dry-run", "teams up team.json"],
   notes:
     "A team file is JSON with comments: members, tasks, a lead. A second call changes nothing. On a living team, up shows the " +
-    "difference and asks: it adds members and tasks, restarts stopped members, and changes modes and budgets. It ends and " +
+    "difference and asks: it adds members and tasks, restarts stopped members, and changes modes, budgets and how tasks are proved. It ends and " +
     "deletes nothing. A file that lets agents do more than your settings do needs your trust: teams trust <file>.\n" +
     "With a lead in the file, up then works as teams run --resume does.",
   async run(call) {
@@ -156,7 +156,11 @@ function report({ io }: UpCall, { team, plan, ref }: CheckedPlan, applied?: Appl
     resumed: applied?.resumed ?? plan.resumed,
     tasks:
       applied?.tasks ??
-      plan.tasks.map(({ subject, owner, blockedBy }) => ({ subject, owner: owner ?? null, blockedBy })),
+      plan.tasks.map(({ subject, owner, blockedBy, verify, reviewer, touches = [] }) => ({
+        ...{ subject, owner: owner ?? null, blockedBy },
+        ...{ verify: verify ?? null, reviewer: reviewer ?? null, touches },
+      })),
+    taskChanges: plan.taskChanges,
     modes: plan.modes.map(({ name, before, mode }) => ({ name, before: before ?? null, mode })),
     budgets: plan.budgets.map(({ name, before, limits }) => ({ name: name ?? null, before, limits })),
     lead: plan.startsLead,
@@ -213,6 +217,7 @@ function resultText(out: Output, { plan, ref }: CheckedPlan, applied: AppliedPla
     plan.isNew ? line`Created team ${ref.team}.` : line`Changed team ${ref.team}.`,
     ...plan.modes.map(({ name, mode }) => line`${name} is now in mode ${mode}.`),
     ...plan.budgets.map(({ name }) => line`The budget of ${name ?? "the team"} was changed.`),
+    ...plan.taskChanges.flatMap((one) => taskChangeTexts(one).map((text) => line`Task #${one.id}: ${text}.`)),
     ...(tasks.length === 0 ? [] : [line`Added ${pluralized(tasks.length, "task")}: ${idRange(tasks)}.`]),
     ...resumed.map((name) => line`${name} was restarted with its conversation.`),
     ...started.map(

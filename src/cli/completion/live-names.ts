@@ -21,6 +21,7 @@ export async function liveNames(kind: LiveKind, env: Env, at: AtCursor): Promise
   if (kind === "teams") return teamNames(env);
   if (kind === "places") return [...agentNames(env, at), ...teamNames(env)];
   if (kind === "agents") return agentNames(env, at);
+  if (kind === "recordings") return (await import("../replay/recorded-agents.ts")).recordedAgents(env, at);
   const open = selectedTeam(env, at.team);
   if (open === undefined) return [];
   return kind === "tasks" ? taskIds(open.ref) : requestIds(open.ref);

@@ -85,8 +85,9 @@ function namesFor(io: Io, live: NonNullable<Wanted["live"]>, at: { team: string 
   return liveNames(live, io.env, at);
 }
 
-function print(io: Io, { path }: Wanted, lines: readonly string[]): void {
-  io.out([path ?? "words", ...lines].map((text) => `${text}\n`).join(""));
+function print(io: Io, { path, live }: Wanted, lines: readonly string[]): void {
+  const kind = path !== undefined && (live === undefined || lines.length === 0) ? path : "words";
+  io.out([kind, ...lines].map((text) => `${text}\n`).join(""));
 }
 
 /** The table as the build wrote it, next to the program. Run from its source, the program reads all its commands instead. */

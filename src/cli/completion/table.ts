@@ -6,14 +6,14 @@ import { longName } from "../../text/terminal-text.ts";
 import { type Command, optionsOf } from "../command.ts";
 import { SHELLS } from "./scripts.ts";
 
-/** What completes a value: names that change (`live`), paths, or fixed words. Absent for free text. */
+/** What completes a value: names that change (`live`), or else paths, or fixed words. Absent for free text. */
 export type ValueSource =
-  | { readonly live: LiveKind }
+  | { readonly live: LiveKind; readonly path?: "file" }
   | { readonly path: "file" | "directory" }
   | { readonly words: readonly string[] };
 
 /** `places` are agents and teams: the commands that take either. */
-export type LiveKind = "agents" | "places" | "requests" | "tasks" | "teams";
+export type LiveKind = "agents" | "places" | "recordings" | "requests" | "tasks" | "teams";
 
 export interface CompletedOption {
   readonly about: string;
@@ -103,7 +103,7 @@ function argumentValue(command: string, { name }: ArgumentSpec): ValueSource | "
 /** What the values are, by the name of an operand or of an option's value. */
 const VALUES: Readonly<Record<string, ValueSource>> = {
   agent: { live: "agents" },
-  "agent|file.cast": { live: "agents" },
+  "agent|file.cast": { live: "recordings", path: "file" },
   blocker: { live: "tasks" },
   directory: { path: "directory" },
   file: { path: "file" },

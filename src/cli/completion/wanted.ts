@@ -6,6 +6,7 @@ export interface Wanted {
   readonly words: readonly Candidate[];
   /** Names to read from the teams' files. */
   readonly live?: LiveKind;
+  /** With {@link live}: if no name fits. */
   readonly path?: "file" | "directory";
   /** Precedes each candidate and path: `--owner=`. */
   readonly prefix: string;

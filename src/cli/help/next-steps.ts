@@ -13,7 +13,7 @@ import { line, type Output, openOutput, visible } from "../../terminal/output.ts
 import { table } from "../../terminal/table.ts";
 import { costText } from "../../text/amounts.ts";
 import { cutToWidth, displayWidth } from "../../text/cell-width.ts";
-import { operand, optionWords } from "../../text/shell-quote.ts";
+import { operand } from "../../text/shell-quote.ts";
 
 /** A command to type next, and why. */
 interface NextStep {
@@ -148,10 +148,6 @@ interface Missing {
 
 function missingParts({ env }: Io): readonly Missing[] {
   const hasModel = Boolean(env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN || env.ANTHROPIC_BASE_URL);
-  const clis = ["claude", "codex"].filter((name) => findProgram(name, env) !== undefined);
-  const [cli] = clis;
-  const instead =
-    cli === undefined ? "" : ` Or let ${cli} lead: teams run ${optionWords("--cli", cli)} "<goal>"`;
   return [
     ...(findProgram("tmux", env) === undefined
       ? [
@@ -166,8 +162,17 @@ function missingParts({ env }: Io): readonly Missing[] {
       : [
           {
             part: "model" as const,
-            text: `No model is set up: agents play a script. Set ANTHROPIC_API_KEY.${instead}`,
+            text: `No model is set up: agents play a script. Set ANTHROPIC_API_KEY.${withoutKey(env)}`,
           },
         ]),
   ];
+}
+
+/** Names what an installed CLI can do without a key. Claude's own screen is only a teammate's; its adapter can lead. */
+function withoutKey(env: Env): string {
+  const has = (program: string): boolean => findProgram(program, env) !== undefined;
+  if (has("codex")) return ' Or let codex lead: teams run --cli codex "<goal>"';
+  if (has("claude-agent-acp")) return ' Or let claude lead: teams run --cli claude --acp "<goal>"';
+  if (!has("claude")) return "";
+  return " Or lead claude by hand: teams create <name>, then teams spawn <agent> --cli claude";
 }

@@ -63,9 +63,11 @@ export class SidebarFeed {
     if (this.#isFullCheckDue || steadyNow() - this.#checkedAt >= FULL_CHECK_MS) await this.#check();
     else this.#planCheck();
     const status = await teamStatus(this.#viewContext);
-    const since = { now: this.#ctx.clock.now(), stuckAfterMs: this.#stuckAfterMs };
+    const now = this.#ctx.clock.now();
+    const since = { now, stuckAfterMs: this.#stuckAfterMs };
     const members = status.members.map((member) => withStuck(member, since));
-    return { status: { ...status, members }, messages: recentMessages(this.#viewContext.ref, MESSAGES) };
+    const messages = recentMessages(this.#viewContext.ref, MESSAGES);
+    return { status: { ...status, members }, messages, now };
   }
 
   async #check(): Promise<void> {

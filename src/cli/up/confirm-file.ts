@@ -12,15 +12,18 @@ import { teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/output.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
+import { joinedLines } from "../../text/line-ends.ts";
 import { shellWord } from "../../text/shell-quote.ts";
+import { revealHidden } from "../../text/terminal-text.ts";
 import { canAsk } from "../paged-answer.ts";
 
-/** How much of a value is shown; a hostile one could scroll the others away. */
-const MAX_SHOWN = 500;
+/** How much of a value is shown; a hostile one could scroll the others away. A command is never longer. */
+const MAX_SHOWN = 1_000;
 
-/** Describes a field that widens what agents may do, in one line. */
+/** Describes a field that widens what agents may do, in one line, in which nothing of a command is hidden. */
 export function wideningLine({ file, line: at, field, value }: WideningField): string {
-  return line`${`${file}:${at}`}: ${field}: ${cutText(value, MAX_SHOWN)}`;
+  const shown = joinedLines(revealHidden(cutText(value, MAX_SHOWN)), "\\n");
+  return line`${`${file}:${at}`}: ${field}: ${shown}`;
 }
 
 /** Asks a question on the terminal. Only a typed yes is one; keys that were typed before do not count. */

@@ -1,5 +1,6 @@
 import type { DeclaredMember, DeclaredTask, DeclaredTeam } from "../../operations/up/declared-team.ts";
 import type { TeamPlan } from "../../operations/up/plan-team.ts";
+import type { TaskChange } from "../../operations/up/task-changes.ts";
 import type { BudgetLimits } from "../../schema/budget.ts";
 import { line, type Output } from "../../terminal/output.ts";
 import { cutToWidth } from "../../text/cell-width.ts";
@@ -28,6 +29,9 @@ export function planText(
         line`${change} ${cut(`${one.name ?? "the team"}: budget ${limitChanges(one.before, one.limits)}`)}`,
     ),
     ...plan.tasks.map((task) => line`${add} ${cut(taskText(task))}`),
+    ...plan.taskChanges.flatMap((one) =>
+      taskChangeTexts(one).map((text) => line`${change} ${cut(`task #${one.id}: ${text}`)}`),
+    ),
     ...plan.resumed.map(
       (one) => line`${start} ${cut(`${one} has stopped, and is restarted with its conversation`)}`,
     ),
@@ -38,10 +42,24 @@ export function planText(
   ].join("\n");
 }
 
-function taskText({ subject, owner, blockedBy }: DeclaredTask): string {
+/** Returns the changed fields, each with its value before. */
+export function taskChangeTexts({ before, fields }: TaskChange): readonly string[] {
+  const text = (value: string | readonly string[] | undefined): string => {
+    if (value === undefined) return "none";
+    return typeof value === "string" ? value : value.join(" ") || "none";
+  };
+  return (["verify", "reviewer", "touches"] as const).flatMap((field) =>
+    fields[field] === undefined ? [] : [`${field} ${text(before[field])} → ${text(fields[field])}`],
+  );
+}
+
+function taskText({ subject, owner, blockedBy, verify, reviewer, touches = [] }: DeclaredTask): string {
   const facts = [
     ...(owner === undefined ? [] : [`for ${owner}`]),
     ...(blockedBy.length === 0 ? [] : [`after ${blockedBy.map((one) => JSON.stringify(one)).join(", ")}`]),
+    ...(reviewer === undefined ? [] : [`reviewed by ${reviewer}`]),
+    ...(touches.length === 0 ? [] : [`touches ${touches.join(" ")}`]),
+    ...(verify === undefined ? [] : [`verified by ${verify}`]),
   ];
   return `task ${JSON.stringify(subject)}${facts.length === 0 ? "" : `: ${facts.join(", ")}`}`;
 }

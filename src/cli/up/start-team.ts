@@ -39,6 +39,7 @@ import {
 import { readTeam, teamExists } from "../../team/config/config.ts";
 import { findTeam } from "../../team/config/find-team.ts";
 import { movableRef, type TeamRef, teamsHome } from "../../team/ref.ts";
+import { withProofs } from "../../team/tasks/task-proof.ts";
 import { listTasks } from "../../team/tasks/tasks.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 
@@ -155,7 +156,10 @@ function livingTeam(ctx: OperationContext): LivingTeam {
   const lead = config.members.find(({ name }) => name === LEAD_NAME);
   return {
     config,
-    tasks: listTasks(ctx.ref, (_, id) => unreadable.push(id)),
+    tasks: withProofs(
+      ctx.ref,
+      listTasks(ctx.ref, (_, id) => unreadable.push(id)),
+    ),
     unreadable,
     isStopped: (member) => isStopped(ctx, member),
     hasLead:

@@ -75,7 +75,15 @@ export const TEMPLATES = {
   ],
   "tasks": [
     { "subject": "Plan the feature", "owner": "architect" },
-    { "subject": "Build the feature", "owner": "dev", "blockedBy": [0] },
+    {
+      "subject": "Build the feature",
+      "owner": "dev",
+      "blockedBy": [0],
+      // No other task on these files runs meanwhile.
+      "touches": ["src/**", "test/**"],
+      // teams runs this when dev says that it is done: only exit code 0 completes the task.
+      // "verify": "npm test",
+    },
     { "subject": "Review the feature", "owner": "reviewer", "blockedBy": [1] },
   ],
 }

@@ -4,6 +4,7 @@ import { teamToFile } from "../../operations/up/team-to-file.ts";
 import { replaceFile } from "../../os/files/atomic-write.ts";
 import { entryOf, isDirectory } from "../../os/files/fs.ts";
 import { openTeam } from "../../runtime/select-team.ts";
+import { withProofs } from "../../team/tasks/task-proof.ts";
 import { listTasks } from "../../team/tasks/tasks.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/output.ts";
@@ -26,7 +27,7 @@ export function writeFromTeam(call: AnyCall, team: string, output: string | unde
   const directory = output === undefined ? io.cwd : dirname(resolve(io.cwd, output));
   const broken: string[] = [];
   const tasks = listTasks(ref, (_, id) => broken.push(id));
-  const { file, left } = teamToFile(config, tasks, directory);
+  const { file, left } = teamToFile(config, withProofs(ref, tasks), directory);
   if (output === undefined) out.answer(file, () => printableJson(file, 2));
   else save(call, output, `${JSON.stringify(file, undefined, 2)}\n`);
   for (const sentence of left) out.note(line`${sentence}`);

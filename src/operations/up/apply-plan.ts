@@ -1,8 +1,10 @@
 import { TeamError } from "../../errors.ts";
+import { defined } from "../../schema/defined.ts";
 import { notifyPending } from "../../team/tasks/notify-owners.ts";
 import { pendingAssignment, withPendingAssignment } from "../../team/tasks/pending-notifications.ts";
 import { changeTask, createTask, listTasks, ownerName, reserveTaskId } from "../../team/tasks/tasks.ts";
-import type { TaskHooks } from "../../team/tasks/update-task.ts";
+import { type TaskHooks, updateTask } from "../../team/tasks/update-task.ts";
+import { confirmVerify } from "../../team/tasks/verify-record.ts";
 import { operand, shellWord } from "../../text/shell-quote.ts";
 import { budget, type KnownCosts } from "../budget.ts";
 import type { OperationContext } from "../context.ts";
@@ -59,6 +61,12 @@ export async function applyPlan(
     }
     const { inputs, spawn } = options;
     const started = inputs.length === 0 ? [] : await spawnTeammates(ctx, inputs, spawn);
+    done.push(...started.map(({ name }) => `${name} was started`));
+    // A reviewer may have joined just now.
+    for (const { id, fields } of plan.taskChanges) {
+      await updateTask(ctx.ref, ctx.actor, id, fields, ctx.clock, { confirms: true });
+      done.push(`task #${id} was changed`);
+    }
     await notifyOwners(ctx, tasks, started);
     return { started, resumed, tasks };
   } catch (error) {
@@ -94,8 +102,8 @@ async function notifyOwners(
 
 /** Adds a task whose owner may join later in this `up`: it is notified then. */
 async function addDeclaredTask(
-  { ref, actor }: OperationContext,
-  { subject, description, owner, blockedBy, metadata }: DeclaredTask,
+  { ref, actor, clock }: OperationContext,
+  { subject, description, owner, blockedBy, metadata, verify, reviewer, touches }: DeclaredTask,
   hooks: TaskHooks | undefined,
 ): Promise<{ id: string; subject: string }> {
   const all = listTasks(ref);
@@ -110,10 +118,12 @@ async function addDeclaredTask(
       blockedBy: blockers,
       ...(description === undefined ? {} : { description }),
       ...(owner === undefined ? {} : { owner, assignedBy: actor }),
-      ...(metadata === undefined ? {} : { metadata }),
+      ...defined({ metadata, verify, reviewer, touches }),
     },
     { reserved, actor },
   );
+  // Only a person starts a declared team, after the file that names the command was trusted.
+  if (verify !== undefined) await confirmVerify(ref, id, verify, clock.now());
   return { id, subject };
 }
 

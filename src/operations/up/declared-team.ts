@@ -51,6 +51,9 @@ export interface DeclaredTask {
   readonly owner?: string;
   /** Subjects of other declared tasks. */
   readonly blockedBy: readonly string[];
+  readonly verify?: string;
+  readonly reviewer?: string;
+  readonly touches?: readonly string[];
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly at: PlaceOf;
 }

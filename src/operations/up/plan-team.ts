@@ -4,12 +4,13 @@ import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME, sameName } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
-import type { Task } from "../../schema/task.ts";
 import { limitsOf } from "../../team/members/budget.ts";
 import { currentMode } from "../../team/members/permission-mode.ts";
+import type { ProvenTask } from "../../team/tasks/task-proof.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
 import type { DraftedMember } from "./check-members.ts";
 import type { DeclaredMember, DeclaredTask, DeclaredTeam } from "./declared-team.ts";
+import { type TaskChange, taskChanges, taskDifferences } from "./task-changes.ts";
 
 interface ModeChange {
   readonly name: string;
@@ -32,6 +33,7 @@ export interface TeamPlan {
   /** Names of members that have stopped, and are restarted with their conversation. */
   readonly resumed: readonly string[];
   readonly tasks: readonly DeclaredTask[];
+  readonly taskChanges: readonly TaskChange[];
   readonly modes: readonly ModeChange[];
   readonly budgets: readonly BudgetChange[];
   readonly startsLead: boolean;
@@ -42,7 +44,7 @@ export interface TeamPlan {
 /** The living team, as far as a plan needs it. */
 export interface LivingTeam {
   readonly config: TeamConfig;
-  readonly tasks: readonly Task[];
+  readonly tasks: readonly ProvenTask[];
   /** Ids of tasks that cannot be read. */
   readonly unreadable: readonly string[];
   /** Whether a member has stopped and can be restarted from here. */
@@ -59,11 +61,13 @@ export function isEmptyPlan({
   members,
   resumed,
   tasks,
+  taskChanges: changes,
   modes,
   budgets,
   startsLead,
 }: TeamPlan): boolean {
-  return !isNew && !startsLead && [members, resumed, tasks, modes, budgets].every((all) => all.length === 0);
+  const lists = [members, resumed, tasks, changes, modes, budgets];
+  return !isNew && !startsLead && lists.every((all) => all.length === 0);
 }
 
 /**
@@ -75,7 +79,7 @@ export function planTeam(declared: DeclaredTeam, living: LivingTeam | undefined)
   if (living === undefined)
     return {
       ...{ isNew: true, members, tasks, startsLead: lead !== undefined },
-      ...{ resumed: [], modes: [], budgets: [], left: [] },
+      ...{ resumed: [], taskChanges: [], modes: [], budgets: [], left: [] },
     };
   const { config } = living;
   const present = members.flatMap((member) => {
@@ -87,6 +91,7 @@ export function planTeam(declared: DeclaredTeam, living: LivingTeam | undefined)
     members: members.filter(({ name }) => memberCalled(config, name) === undefined),
     resumed: present.flatMap(({ found }) => (living.isStopped(found) ? [found.name] : [])),
     tasks: tasks.filter(({ subject }) => living.tasks.every((task) => task.subject !== subject)),
+    taskChanges: taskChanges(tasks, living.tasks),
     modes: modeChanges(declared, config, present),
     budgets: [
       ...budgetChange(undefined, config, declared.budget),
@@ -166,6 +171,7 @@ function leftAlone(
       : [
           `Open tasks that are not in ${file}, so left as they are: ${listed(extra.map(({ id }) => `#${id}`))}.`,
         ]),
+    ...taskDifferences(tasks, all),
     ...(unreadable.length === 0
       ? []
       : [

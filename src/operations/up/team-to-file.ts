@@ -4,9 +4,9 @@ import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { readMetadata, worktreeOf } from "../../schema/member-metadata.ts";
 import { LEAD_NAME, sameName } from "../../schema/names.ts";
-import type { Task } from "../../schema/task.ts";
 import { limitsOf } from "../../team/members/budget.ts";
 import { currentMode, modeToInherit } from "../../team/members/permission-mode.ts";
+import type { ProvenTask } from "../../team/tasks/task-proof.ts";
 import { ownerName } from "../../team/tasks/tasks.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ export interface WrittenTeam {
  * Returns the team file that declares a team as it is.
  * @param directory where the file will be: paths are relative to it
  */
-export function teamToFile(config: TeamConfig, tasks: readonly Task[], directory: string): WrittenTeam {
+export function teamToFile(config: TeamConfig, tasks: readonly ProvenTask[], directory: string): WrittenTeam {
   const lead = config.members.find(({ name }) => name === LEAD_NAME);
   const mode = lead && modeToInherit(lead);
   const others = config.members.filter(({ name }) => name !== LEAD_NAME);
@@ -38,6 +38,9 @@ export function teamToFile(config: TeamConfig, tasks: readonly Task[], directory
     tasks: unique.length === 0 ? undefined : unique.map((task) => taskFields(task, unique, isMember)),
   });
   const doubles = tasks.length - unique.length;
+  const proposals = unique.flatMap(({ id, proposedVerify }) =>
+    proposedVerify === undefined ? [] : [`#${id}`],
+  );
   return {
     file: escaped(file) as Json,
     left: [
@@ -47,6 +50,9 @@ export function teamToFile(config: TeamConfig, tasks: readonly Task[], directory
         : [
             `${doubles === 1 ? "1 task is" : `${doubles} tasks are`} left out: another one has the same subject.`,
           ]),
+      ...(proposals.length === 0
+        ? []
+        : [`No person has confirmed the verify command of ${proposals.join(", ")}, so it is left out.`]),
     ],
   };
 }
@@ -85,15 +91,19 @@ function limitFields(holder: TeamConfig | TeamMember): Json {
   return defined({ maxTokens, maxCost: maxCostUsd });
 }
 
-function taskFields(task: Task, all: readonly Task[], isMember: (name: string) => boolean): Json {
-  const owner = ownerName(task);
+function taskFields(task: ProvenTask, all: readonly ProvenTask[], isMember: (name: string) => boolean): Json {
+  const inFile = (name: string | null | undefined): string | undefined =>
+    name != null && (isMember(name) || name === LEAD_NAME) ? name : undefined;
   const blockers = all.filter(({ id }) => task.blockedBy.includes(id)).map(({ subject }) => subject);
   const own = Object.entries(task.metadata ?? {}).filter(([key]) => !key.startsWith("_"));
   return defined({
     subject: task.subject,
     description: task.description === "" ? undefined : task.description,
-    owner: owner !== undefined && (isMember(owner) || owner === LEAD_NAME) ? owner : undefined,
+    owner: inFile(ownerName(task)),
     blockedBy: blockers.length === 0 ? undefined : blockers,
+    verify: task.verify ?? undefined,
+    reviewer: inFile(task.reviewer),
+    touches: task.touches.length === 0 ? undefined : task.touches,
     metadata: own.length === 0 ? undefined : Object.fromEntries(own),
   });
 }

@@ -6,6 +6,8 @@ import type {
 } from "../../operations/up/declared-team.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME, sameName } from "../../schema/names.ts";
+import { patternProblem, plainPatterns } from "../../team/tasks/parse-touches.ts";
+import { MAX_PATTERNS } from "../../team/tasks/task-fields.ts";
 import type { TeamSource } from "./source.ts";
 
 /** Returns the tasks of all files, blockers first. Reports wrong owners and blockers, equal subjects and cycles. */
@@ -24,10 +26,14 @@ export function declaredTasks(
   for (const [i, { task, at }] of given.entries()) {
     if (subjects.indexOf(task.subject) < i)
       problems.push({ ...at("subject"), message: "there are two tasks with this subject" });
-    if (task.owner !== undefined && ownerOf(task.owner, members) === undefined)
-      problems.push({ ...at("owner"), message: `there is no member ${JSON.stringify(task.owner)}` });
+    for (const field of ["owner", "reviewer"] as const) {
+      const name = task[field];
+      if (name !== undefined && memberNamed(name, members) === undefined)
+        problems.push({ ...at(field), message: `there is no member ${JSON.stringify(name)}` });
+    }
+    problems.push(...touchesProblems(task.touches, at));
   }
-  const tasks = given.map(({ source, task: { blockedBy = [], owner, ...task }, at, index }): DeclaredTask => {
+  const tasks = given.map(({ source, task: { blockedBy = [], ...task }, at, index }): DeclaredTask => {
     const own = source.content.tasks ?? [];
     const blockers = blockedBy.flatMap((blocker, i) => {
       const subject = typeof blocker === "number" ? own[blocker]?.subject : blocker;
@@ -39,7 +45,12 @@ export function declaredTasks(
     const blockedBySubjects = [...new Set(blockers)];
     return {
       ...defined(task),
-      ...defined({ owner: owner === undefined ? undefined : ownerOf(owner, members) }),
+      ...defined({
+        owner: memberNamed(task.owner, members),
+        reviewer: memberNamed(task.reviewer, members),
+        verify: task.verify?.trim(),
+        touches: task.touches && plainPatterns(task.touches),
+      }),
       blockedBy: blockedBySubjects,
       at,
     };
@@ -48,8 +59,24 @@ export function declaredTasks(
 }
 
 /** Returns the name as its member spells it. */
-function ownerOf(owner: string, members: readonly Pick<DeclaredMember, "name">[]): string | undefined {
-  return [LEAD_NAME, ...members.map(({ name }) => name)].find((name) => sameName(name, owner));
+function memberNamed(
+  wanted: string | undefined,
+  members: readonly Pick<DeclaredMember, "name">[],
+): string | undefined {
+  if (wanted === undefined) return undefined;
+  return [LEAD_NAME, ...members.map(({ name }) => name)].find((name) => sameName(name, wanted));
+}
+
+function touchesProblems(given: readonly string[] = [], at: PlaceOf): FieldProblem[] {
+  const patterns = plainPatterns(given);
+  if (patterns.length > MAX_PATTERNS)
+    return [{ ...at("touches"), message: `can have at most ${MAX_PATTERNS} patterns` }];
+  return patterns.flatMap((pattern) => {
+    const problem = patternProblem(pattern);
+    return problem === undefined
+      ? []
+      : [{ ...at("touches"), message: `${JSON.stringify(pattern)} cannot be a pattern: ${problem}` }];
+  });
 }
 
 function missingBlocker(blocker: number | string, count: number): string {

@@ -59,6 +59,9 @@ const member = z.strictObject({
   metadata: z.optional(metadata).check(is("Facts to keep with it, shown by --json")),
 });
 
+/** Characters of a command: a person who trusts the file sees all of them. */
+const MAX_COMMAND = 1_000;
+
 const blocker = z.union([z.int().check(z.minimum(0)), text], "must be a subject, or a position from 0");
 
 const task = z.strictObject({
@@ -68,6 +71,15 @@ const task = z.strictObject({
   blockedBy: z
     .optional(z.array(blocker))
     .check(is("Tasks that must be completed first: subjects, or positions in this list from 0")),
+  verify: z
+    .optional(z.string().check(z.regex(/\S/, "must not be empty"), z.maxLength(MAX_COMMAND)))
+    .check(
+      is("A command that proves the completed task: teams runs it, and it must exit with 0; needs trust"),
+    ),
+  reviewer: z.optional(text).check(is("The member that is asked to review the completed task")),
+  touches: z
+    .optional(texts)
+    .check(is("Patterns of the files that it changes; tasks that overlap never run at once: src/**")),
   metadata: z.optional(metadata).check(is("Facts to keep with it, shown by --json")),
 });
 

@@ -71,6 +71,8 @@ function wideningFields({ team, sources }: TeamFile, { permissions, teams }: Set
       ],
       [at("cwd"), isInside(realPathOf(cwd), project) ? undefined : cwd],
     ]),
+    // The command runs with the rights of its task's owner, but no prompt asks before.
+    ...team.tasks.map(({ at, verify }): Field => [at("verify"), verify]),
     ...(team.lead === undefined ? [] : [[team.lead.at("cli"), team.lead.cli] as Field]),
   ];
   return fields.flatMap(([place, value]) => (value === undefined ? [] : [{ ...place, value }]));

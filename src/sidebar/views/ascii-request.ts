@@ -1,3 +1,4 @@
+import type { Approval } from "../../operations/approvals/approvals.ts";
 import { asciiText } from "../../text/terminal-text.ts";
 import type { SidebarApproval, SidebarData } from "../data.ts";
 import type { Content } from "../documents.ts";
@@ -18,9 +19,13 @@ function asciiApproval(approval: SidebarApproval): SidebarApproval {
 
 /** Returns a document as {@link asciiData} does, if it is a whole request; any other one unchanged. */
 export function asciiContent(content: Content): Content {
-  if (content.kind !== "whole") return content;
-  const { id, from, kind } = content.request;
-  return { ...content, request: { ...(inAscii(content.request) as typeof content.request), id, from, kind } };
+  return content.kind === "whole" ? { ...content, request: asciiRequest(content.request) } : content;
+}
+
+/** Returns a request with escapes for all other characters than ASCII, except in what identifies it. */
+export function asciiRequest<T extends Pick<Approval, "id" | "from" | "kind">>(request: T): T {
+  const { id, from, kind } = request;
+  return { ...(inAscii(request) as T), id, from, kind };
 }
 
 function inAscii(value: unknown): unknown {

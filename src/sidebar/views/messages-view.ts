@@ -20,7 +20,7 @@ export function messagesDocument(
     const names = [nameSpan(from, data), span(" → ", { fg: TONE.faint }), nameSpan(to, data)];
     return [
       ...(i === 0 ? [] : [row([])]),
-      row(ends(names, [span(clockTime(at), { fg: TONE.faint })], width)),
+      row(ends(names, [span(clockTime(at, data.now), { fg: TONE.faint })], width)),
       ...textRows(protocol === undefined ? text : shownProse(protocol), width - 2, {
         fg: protocol === undefined ? undefined : TONE.quiet,
       }).map(({ spans }) => row([span("  "), ...spans])),

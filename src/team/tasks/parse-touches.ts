@@ -6,7 +6,7 @@ import { MAX_PATTERN, MAX_PATTERNS } from "./task-fields.ts";
  * @throws TeamError INVALID_INPUT for a pattern that names no files of the project
  */
 export function parseTouches(given: readonly string[]): string[] {
-  const patterns = [...new Set(given.map((one) => one.trim().replace(/^(\.\/)+/, "")))];
+  const patterns = plainPatterns(given);
   if (patterns.length > MAX_PATTERNS) {
     throw new TeamError(
       "INVALID_INPUT",
@@ -28,7 +28,13 @@ export function parseTouches(given: readonly string[]): string[] {
   return patterns;
 }
 
-function patternProblem(pattern: string): string | undefined {
+/** Returns patterns in their usual form, each once. */
+export function plainPatterns(given: readonly string[]): string[] {
+  return [...new Set(given.map((one) => one.trim().replace(/^(\.\/)+/, "")))];
+}
+
+/** Returns why a pattern names no files of the project. */
+export function patternProblem(pattern: string): string | undefined {
   if (pattern === "") return "it is empty";
   if (pattern.length > MAX_PATTERN) return `it is longer than ${MAX_PATTERN} characters`;
   if (/[\u0000-\u001f\u007f]/.test(pattern)) return "it contains control characters";

@@ -1,4 +1,5 @@
 import { appendLines, linesBackwards } from "../../os/files/lines.ts";
+import { ownSecrets, redactText } from "../../os/redact.ts";
 
 /** The lines that a person has typed, for the keys up and Ctrl-R. */
 export interface History {
@@ -13,7 +14,7 @@ const MAX_BYTES = 512 * 1024;
 
 /**
  * Keeps a history in a private file that all panes append to, one JSON string for each line. A line that begins with a
- * blank is not kept, as in shells. The file is first read when the person asks for an earlier line.
+ * blank is not kept, as in shells, and secrets of the environment are redacted. The file is first read when the person asks for an earlier line.
  * @param problem reports once that the file cannot be written or read; this process then remembers its own lines
  */
 export function fileHistory(path: string, problem: (error: unknown) => void): History {
@@ -41,8 +42,9 @@ export function fileHistory(path: string, problem: (error: unknown) => void): Hi
       }
       return lines ?? [];
     },
-    add(line) {
-      if (/^\s/.test(line)) return;
+    add(typed) {
+      if (/^\s/.test(typed)) return;
+      const line = redactText(typed, ownSecrets());
       if (lines === undefined) added.push(line);
       else remember(line);
       guarded(() => void appendLines(path, `${JSON.stringify(line)}\n`, false), undefined);

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { createCast } from "../../../src/casts/cast-files.ts";
 import { agentFileName } from "../../../src/protocol/paths.ts";
 import { doneIn, TEAMS } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
@@ -67,6 +68,10 @@ async function shellIn(shell: Shell): Promise<{
     eventually(`${text} on the screen`, () => screen().includes(text)).catch((cause: unknown) => {
       throw new Error(`${text} never came. The screen:\n${screen().trimEnd()}`, { cause });
     });
+  // A team that has ended, and left a recording.
+  await done("create", "old", "--rec=casts");
+  createCast(join(t.home, "casts"), "ben", { version: 2, width: 80, height: 24 });
+  await done("delete", "old");
   writeFileSync(join(t.home, "script"), (await done("completion", shell)).out);
   type("-l", `${first}; source ./script; echo rea""dy`);
   type("Enter");
@@ -95,6 +100,8 @@ describe.each(["bash", "zsh", "fish"] as const)("completion in %s", (shell) => {
     await line("teams task done ", "teams task done 1");
     await line("teams completion fi", "teams completion fish");
     await line("teams export -o scr", "teams export -o script");
+    await line("teams replay b", "teams replay ben@old");
+    await line("teams replay scr", "teams replay script");
     for (const [name, typed] of HOSTILE) {
       type("-l", `teams send ${typed}`);
       type("Tab");

@@ -32,7 +32,7 @@ async function asking(deadline: number) {
   onTestFinished(async () => void (await teams(["kill", "crew", "--force", "--team", "crew"])));
   const open = async () =>
     (await done("approvals", "--json")).json<{
-      approvals: { id: string; kind: string; deadline?: number }[];
+      approvals: { id: string; kind: string; deadline?: string }[];
     }>().approvals;
   return {
     t,
@@ -82,7 +82,7 @@ describe("a question with a default and a deadline", () => {
 
   it("keeps an answer that a person gave before the deadline", async () => {
     const { inbox, asked } = await answeredInTime();
-    await eventually("the deadline", () => Date.now() > (asked.deadline ?? 0) + 1_000);
+    await eventually("the deadline", () => Date.now() > Date.parse(asked.deadline ?? "") + 1_000);
     const text = await inbox();
     expect(text).toContain(`"requestId":"${asked.id}","answer":"80"`);
     expect(text).not.toContain(DEFAULTED);
@@ -97,7 +97,10 @@ describe("a question with a default and a deadline", () => {
     process.kill(pid, "SIGKILL");
     await eventually("its end", () => startTimeOf(pid) === undefined);
     const { request } = t.paths("crew").request(id);
-    writeFileSync(request, readFileSync(request, "utf8").replaceAll(`${deadline}`, `${Date.now() - 1}`));
+    writeFileSync(
+      request,
+      readFileSync(request, "utf8").replaceAll(`${Date.parse(deadline ?? "")}`, `${Date.now() - 1}`),
+    );
     await eventually("the crash", async () => (await open()).some(({ kind }) => kind === "crash"));
     expect(await inbox()).not.toContain(DEFAULTED);
     await done("resume");

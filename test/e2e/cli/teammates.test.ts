@@ -151,6 +151,30 @@ describe("sidebar --split", () => {
     expect(panes()).toEqual([`${pane} 120`]);
   });
 
+  it("has the caller's locale and time zone, not those of the tmux server", async () => {
+    const { tmux, teams } = await team();
+    const { pane } = tmux.session("mine", { width: 120, height: 30 });
+    tmux.tmux("set-environment", "-g", "LC_ALL", "C.UTF-8");
+    await teams(["spawn", "dev", ...SPAWN, "--teammate-mode", "process"]);
+    await teams(["send", "team-lead", "Are you there?", "--as", "dev"]);
+    const { messages } = (await teams(["inbox", "--all", "--json"])).json<{
+      messages: { text: string; timestamp: string }[];
+    }>();
+    const sent = messages.find(({ text }) => text === "Are you there?")?.timestamp ?? "";
+    // Japan has no summer time.
+    const there = new Date(Date.parse(sent) + 9 * 3_600_000).toISOString().slice(11, 16);
+    const env = { ...tmux.inside(pane), LANG: "C", TZ: "Asia/Tokyo" };
+    const opened = await teams(["sidebar", "--split", "--json"], { env });
+    const { paneId } = opened.json<{ paneId: string }>();
+    const shown = await eventually("the message", () => {
+      const screen = tmux.tmux("capture-pane", "-p", "-t", paneId);
+      return screen.includes("Are you there?") && screen;
+    });
+    expect(shown).toMatch(/^[\x00-\x7f]*$/);
+    expect(shown).toContain(there);
+    await teams(["kill", "crew", "--force"]);
+  });
+
   it("is refused outside tmux, as is a sidebar without a terminal", async () => {
     const { teams } = await team();
     expect((await teams(["sidebar", "--split"])).code).toBe(2);

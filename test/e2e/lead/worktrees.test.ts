@@ -67,6 +67,16 @@ async function person(agents: Readonly<Record<string, readonly PlaybookTurn[]>> 
 }
 
 describe("a teammate with a worktree", () => {
+  it("plays a playbook of the directory that its worktree lacks", async () => {
+    const p = await person();
+    const agents = { cyd: [{ say: "Here." }] };
+    writeFileSync(join(p.repository, "app", "mine.json"), JSON.stringify({ version: 1, agents }));
+    const words = ["--worktree", "--teammate-mode", "process", "--model", "scripted:mine.json"];
+    await p.teams("spawn", "cyd", ...words, "--prompt", "Begin.");
+    await p.teams("wait", "cyd", "--idle");
+    await p.teams("kill", "crew");
+  });
+
   it("works on its own branch and top level when two start at once (S66)", async () => {
     const writes: PlaybookTurn = {
       tools: [

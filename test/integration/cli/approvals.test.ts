@@ -141,6 +141,19 @@ describe("a permission request of another program", () => {
     }
   });
 
+  it("can be read exactly on a terminal without UTF-8, and without colours", async () => {
+    const input = { file_path: "café.txt", old_string: "a → b\n", new_string: "rm –rf “x”\n" };
+    const cli = await askedBy({ tool_name: "Edit", input });
+    const here = { terminal: true, env: { LC_ALL: "C", NO_COLOR: "1" }, stdin: "n\n" };
+    for (const words of [["approvals"], ["approvals", ID], ["approve", "peer"]]) {
+      const { out } = await cli(words, here);
+      expect(out).toMatch(/^[\x20-\x7e\n]*$/);
+      expect(out).toContain("caf\\u00e9.txt");
+      expect(out).toMatch(/- a \\u2192 b\n.*\+ rm \\u2013rf \\u201cx\\u201d\n/);
+    }
+    expect((await cli(["approvals", ID], { env: here.env })).out).toContain("+ rm –rf “x”\n");
+  });
+
   it("shows the file of a change even if its summary does not reach it", async () => {
     const cli = await askedBy({
       tool_name: "Write",

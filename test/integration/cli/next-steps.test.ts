@@ -33,10 +33,15 @@ describe("teams without a command", () => {
     expect(bare.out).toMatch(/\n {2}teams run +watch the built-in audit/);
     expect(bare.out).toMatch(/\n {2}teams doctor +/);
     expect(bare.out).toMatch(/\n {2}teams --help +all commands\n$/);
-    for (const name of ["tmux", "codex"]) writeFileSync(join(bin, name), "", { mode: 0o755 });
-    const { out } = await teams([], { env: { PATH: bin } });
-    expect(out).not.toContain("tmux is not installed");
-    expect(out).toContain('Or let codex lead: teams run --cli codex "<goal>"');
+    const withProgram = async (name: string): Promise<string> => {
+      writeFileSync(join(bin, name), "", { mode: 0o755 });
+      return (await teams([], { env: { PATH: bin } })).out;
+    };
+    expect(await withProgram("tmux")).not.toContain("tmux is not installed");
+    // Claude's own screen cannot lead.
+    expect(await withProgram("claude")).toContain("then teams spawn <agent> --cli claude\n");
+    expect(await withProgram("claude-agent-acp")).toContain('teams run --cli claude --acp "<goal>"');
+    expect(await withProgram("codex")).toContain('Or let codex lead: teams run --cli codex "<goal>"');
     const ready = await teams([], { env: { PATH: bin, ...KEY } });
     expect(ready.out).toMatch(/\n {2}teams run "<goal>" +a lead works on a goal/);
     expect(ready.out).not.toContain("teams doctor");

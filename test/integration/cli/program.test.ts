@@ -54,6 +54,10 @@ describe("runProgram", () => {
     [["stop", "ada"], "teams shutdown"],
     [["tasks"], "teams task list"],
     [["new", "crew"], "teams create"],
+    [["tell", "ada", "hello"], "teams send"],
+    [["tail"], "teams logs -f"],
+    [["task", "create", "x"], "teams task add"],
+    [["version"], "teams --version"],
   ])("rejects %j, suggests the nearest command and exits with 2", async (words, nearest) => {
     const ended = await cliIn()(words);
     expect(ended).toMatchObject({ code: 2, out: "" });
@@ -120,6 +124,26 @@ describe("runProgram", () => {
     const help = await cliIn()(["help", "sned"]);
     expect(help.code).toBe(2);
     expect(help.err).toContain("teams send");
+  });
+
+  it("writes only ASCII to a terminal without UTF-8, and everything to a pipe and with --json", async () => {
+    const teams = cliIn();
+    await teams(["create", "a"]);
+    await teams(["task", "add", "Prüfe 你 …"]);
+    const list = async (
+      words: readonly string[],
+      terminal: boolean,
+      env = { LC_ALL: "C" },
+    ): Promise<string> => (await teams(["task", "list", ...words], { terminal, env })).out;
+    expect(await list([], true)).toMatch(/^[\x00-\x7f]*Pr\?fe \?\? >\n$/);
+    for (const out of [
+      await list([], false),
+      await list(["--json"], true),
+      await list([], true, { LC_ALL: "C.UTF-8" }),
+    ])
+      expect(out).toContain("Prüfe 你 …");
+    const unknown = await teams(["send", "zoë", "Hello"], { terminal: true, env: { LC_ALL: "C" } });
+    expect(unknown.err).toMatch(/^[\x00-\x7f]+$/);
   });
 
   it("uses colours only on a terminal and without NO_COLOR", async () => {

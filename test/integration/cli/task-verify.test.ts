@@ -111,9 +111,9 @@ test("task done › keeps the task in progress if its verify command fails, and 
 test("task done › never runs a verify command that only the task's file names", async () => {
   const { teams, ref, work, task } = await team();
   await task(["add", "Fix it", "--owner", "ada"]);
-  await changeTask(ref, "1", (one) => ({ ...one, metadata: { ...one.metadata, _verify: "touch forged" } }));
+  await changeTask(ref, "1", (one) => ({ ...one, metadata: { ...one.metadata, _verify: "touch forged #\ntouch worse" } }));
   expect((await teams(["task", "show", "1"])).out).toContain(
-    "proposed:   touch forged (no person has confirmed it",
+    "proposed:   touch forged #\\ntouch worse (no person has confirmed it",
   );
   expect(await task(["done", "1", "--as", "ada"])).toMatchObject({
     status: "completed",

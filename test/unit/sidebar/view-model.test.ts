@@ -209,6 +209,18 @@ describe("the sidebar at 34 columns", () => {
     ]);
   });
 
+  test("shows the day of messages that are not of today, and the year of older ones", () => {
+    const day = (year: number, month: number, date: number) => new Date(year, month, date, 9, 5).getTime();
+    const from = (at: number) => ({ from: "history", to: "writer", text: "x", at });
+    const messages = [from(day(2025, 11, 31)), from(day(2026, 0, 2)), from(day(2026, 0, 3))];
+    const rows = shown({ ...AUDIT, messages, now: day(2026, 0, 3) }, 40, 60);
+    expect(rows.filter((row) => row.includes("→ writer"))).toEqual([
+      " history → writer            Dec 31 2025",
+      " history → writer            Jan 2 09:05",
+      " history → writer                  09:05",
+    ]);
+  });
+
   test("paints names in the members' colours, and urgent states in their own colours", () => {
     const lines = frame(AUDIT, START, { width: 34, height: 40 });
     const spanOf = (word: string) => lines.flatMap((line) => line.spans).find((span) => span.text === word);

@@ -5,6 +5,7 @@ import { withProof } from "../../../team/tasks/task-proof.ts";
 import { addTask } from "../../../team/tasks/update-task.ts";
 import { line } from "../../../terminal/output.ts";
 import { defineCommand } from "../../command.ts";
+import { taskJson } from "../../json-times.ts";
 import { METADATA_OPTION, metadataOption } from "../../metadata-option.ts";
 import { listOption, textArgument, textOption } from "../../option-values.ts";
 import { confirmsVerify, FIELD_OPTIONS, noteProposal, taskFields } from "./field-options.ts";
@@ -42,6 +43,6 @@ export const command = defineCommand({
     const input = { subject, description, blockedBy, ...owner, ...facts, ...fields };
     const task = await addTask(ref, actor, input, systemClock, gate);
     if (!confirms) noteProposal({ id: task.id, verify: fields.verify }, out);
-    out.done({ task: withProof(ref, task) }, () => line`Added task #${task.id}.`);
+    out.done({ task: taskJson(withProof(ref, task)) }, () => line`Added task #${task.id}.`);
   },
 });

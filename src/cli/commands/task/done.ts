@@ -7,6 +7,7 @@ import { updateTask } from "../../../team/tasks/update-task.ts";
 import { readVerify } from "../../../team/tasks/verify-record.ts";
 import { line } from "../../../terminal/output.ts";
 import { defineCommand } from "../../command.ts";
+import { taskJson } from "../../json-times.ts";
 import { parseTaskId } from "../../option-values.ts";
 
 export const command = defineCommand({
@@ -30,12 +31,15 @@ export const command = defineCommand({
       out.note(
         line`These tasks waited for it, but cannot be read, so no owner was notified: ${broken.map((id) => `#${id}`).join(", ")}. Run teams doctor.`,
       );
-    out.done({ task: task && withProof(ref, task), ...(broken.length === 0 ? {} : { broken }) }, () => {
-      const id = args.id.replace(/^#/, "");
-      const run = readVerify(ref, id)?.run;
-      return run === undefined
-        ? line`Completed task #${id}.`
-        : line`Completed task #${id}; its verify command passed (${runText(run)}).`;
-    });
+    out.done(
+      { task: task && taskJson(withProof(ref, task)), ...(broken.length === 0 ? {} : { broken }) },
+      () => {
+        const id = args.id.replace(/^#/, "");
+        const run = readVerify(ref, id)?.run;
+        return run === undefined
+          ? line`Completed task #${id}.`
+          : line`Completed task #${id}; its verify command passed (${runText(run)}).`;
+      },
+    );
   },
 });

@@ -6,6 +6,7 @@ import { listTasks, ownerName } from "../../../team/tasks/tasks.ts";
 import { brokenTasksNote } from "../../../terminal/status-line.ts";
 import { taskTable } from "../../../terminal/task-text.ts";
 import { defineCommand } from "../../command.ts";
+import { taskJson } from "../../json-times.ts";
 
 export const command = defineCommand({
   name: "task list",
@@ -27,7 +28,7 @@ export const command = defineCommand({
         (options.status === undefined || task.status === options.status) &&
         (owner === undefined || ownerName(task) === owner),
     );
-    out.answer({ tasks, ...(broken.length === 0 ? {} : { broken }) }, () => {
+    out.answer({ tasks: tasks.map(taskJson), ...(broken.length === 0 ? {} : { broken }) }, () => {
       if (tasks.length > 0)
         return taskTable(tasks, { styleText: out.styleText, columns: out.columns, among: all });
       return all.length + broken.length === 0

@@ -5,6 +5,7 @@ import { line, TASK_STYLES } from "../../../terminal/output.ts";
 import { proofLines } from "../../../terminal/proof-text.ts";
 import { stripControls } from "../../../text/terminal-text.ts";
 import { defineCommand } from "../../command.ts";
+import { taskJson } from "../../json-times.ts";
 import { parseTaskId } from "../../option-values.ts";
 
 export const command = defineCommand({
@@ -16,7 +17,7 @@ export const command = defineCommand({
   async run({ args, options, io, out }) {
     const { ref } = openTeam(io.env, options);
     const task = withProof(ref, getTask(ref, parseTaskId(args.id)));
-    out.answer({ task }, () => {
+    out.answer({ task: taskJson(task) }, () => {
       const list = (ids: readonly string[]): string => ids.map((id) => `#${id}`).join(", ");
       return [
         line`${out.styleText(`#${task.id} ${task.subject}`, "bold")}`,

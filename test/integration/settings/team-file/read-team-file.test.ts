@@ -54,7 +54,7 @@ describe("readTeamFile", () => {
       }, { "name": "bob", "prompt": "Code.", "cli": "codex", "effort": "high" }],
       "tasks": [
         { "subject": "Second", "blockedBy": [1] },
-        { "subject": "First", "description": "…", "owner": "ADA" },
+        { "subject": "First", "description": "…", "owner": "ADA", "reviewer": "BOB", "verify": " npm test ", "touches": ["./src/**", "src/**"] },
         { "subject": "Third", "blockedBy": ["Second", 1, 0] },
       ],
       "lead": { "goal": "Review.", "model": "opus", "delegate": true },
@@ -81,7 +81,10 @@ describe("readTeamFile", () => {
     ]);
     expect(members[0]?.at("plan")).toEqual({ file: "team.json", line: 8, field: "members[0].plan" });
     expect(tasks).toMatchObject([
-      { subject: "First", owner: "ada", blockedBy: [] },
+      {
+        ...{ subject: "First", owner: "ada", reviewer: "bob", blockedBy: [] },
+        ...{ verify: "npm test", touches: ["src/**"] },
+      },
       { subject: "Second", blockedBy: ["First"] },
       { subject: "Third", blockedBy: ["Second", "First"] },
     ]);
@@ -154,14 +157,18 @@ describe("readTeamFile", () => {
         { "subject": "c", "blockedBy": ["d"] },
         { "subject": "d", "blockedBy": ["e"] },
         { "subject": "e", "blockedBy": [2, "nothing"] },
-        { "subject": "a" }] }`;
+        { "subject": "a" },
+        { "subject": "f", "reviewer": "bob", "touches": ["src", "/etc", "../x"] }] }`;
     expect(problemsOf(text).slice(1)).toEqual([
       'team.json:3: members[1].name: there are two members "Ada"',
       'team.json:4: tasks[0].owner: there is no member "bob"',
-      "team.json:5: tasks[1].blockedBy[0]: there is no task at position 7; the positions are 0 to 5",
+      "team.json:5: tasks[1].blockedBy[0]: there is no task at position 7; the positions are 0 to 6",
       "team.json:6: tasks[2].blockedBy: this task would wait for itself",
       'team.json:8: tasks[4].blockedBy[1]: there is no task with the subject "nothing"',
       "team.json:9: tasks[5].subject: there are two tasks with this subject",
+      'team.json:10: tasks[6].reviewer: there is no member "bob"',
+      'team.json:10: tasks[6].touches: "/etc" cannot be a pattern: it is not relative',
+      'team.json:10: tasks[6].touches: "../x" cannot be a pattern: it leaves the project\'s directory',
     ]);
   });
 

@@ -35,7 +35,7 @@ describe("wantedAt", () => {
     ["delete ", { live: "teams" }],
     ["wait ada ben ", { live: "agents" }],
     ["import ", { path: "file" }],
-    ["replay ", { live: "agents" }],
+    ["replay ", { live: "recordings", path: "file" }],
     ["create --rec=", { path: "directory", prefix: "--rec=" }],
     ["spawn a --rec -", { words: expect.arrayContaining([expect.objectContaining({ word: "--window" })]) }],
     ["spawn a --cwd ", { path: "directory" }],

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { DeclaredMember, DeclaredTeam } from "../../../../src/operations/up/declared-team.ts";
 import { isEmptyPlan, type LivingTeam, planTeam } from "../../../../src/operations/up/plan-team.ts";
+import { addSecrets } from "../../../../src/os/redact.ts";
 import type { TeamConfig, TeamMember } from "../../../../src/schema/config.ts";
+import type { ProvenTask } from "../../../../src/team/tasks/task-proof.ts";
 
 const at = () => ({ file: "team.json", line: 1, field: "" });
 
@@ -26,6 +28,14 @@ function living(members: readonly Partial<TeamMember>[], more: Partial<LivingTea
   };
   const others = { tasks: [], unreadable: [], isStopped: () => false, hasLead: false, leadLives: false };
   return { config, ...others, ...more };
+}
+
+function task(id: string, more: Partial<ProvenTask>): ProvenTask {
+  return {
+    ...{ id, subject: "a", description: "", status: "pending", blocks: [], blockedBy: [] },
+    ...{ verify: null, reviewer: null, touches: [], said: false, shown: "none", verifyRun: null },
+    ...more,
+  };
 }
 
 describe("planTeam", () => {
@@ -90,11 +100,10 @@ describe("planTeam", () => {
   });
 
   it("adds tasks by their subject, and names what is not in the file", () => {
-    const task = { description: "", blocks: [], blockedBy: [] };
     const tasks = [
-      { ...task, id: "1", subject: "a", status: "completed" as const },
-      { ...task, id: "2", subject: "x", status: "pending" as const },
-      { ...task, id: "3", subject: "y", status: "completed" as const },
+      task("1", { subject: "a", status: "completed" }),
+      task("2", { subject: "x" }),
+      task("3", { subject: "y", status: "completed" }),
     ];
     const wanted = ["a", "b"].map((subject) => ({ subject, blockedBy: [], at }));
     const plan = planTeam(
@@ -107,6 +116,60 @@ describe("planTeam", () => {
       "Open tasks that are not in team.json, so left as they are: #2.",
       "Tasks that cannot be read, so they count as missing: #4. To repair them first: teams doctor --fix",
     ]);
+  });
+
+  it("changes the command, the reviewer and the files of open tasks that the file names and that differ", () => {
+    const proof = { verify: "npm test", reviewer: "ada", touches: ["src/**"] };
+    const tasks = [
+      task("1", { subject: "same", ...proof }),
+      task("2", { subject: "other", ...proof }),
+      task("3", { subject: "none" }),
+      task("4", { subject: "done", status: "completed" }),
+      task("5", { subject: "unnamed", ...proof }),
+    ];
+    const other = { verify: "npm t", reviewer: "team-lead", touches: [] };
+    const wanted = [
+      { subject: "same", ...proof, reviewer: "ADA" },
+      { subject: "other", ...other },
+      { subject: "none", ...proof },
+      { subject: "done", ...proof },
+      { subject: "unnamed" },
+    ].map((one) => ({ ...one, blockedBy: [], at }));
+    const plan = planTeam(declared([{}], { tasks: wanted }), living([{}], { tasks }));
+    expect(plan.taskChanges).toEqual([
+      { id: "2", subject: "other", before: proof, fields: other },
+      { id: "3", subject: "none", before: { touches: [] }, fields: proof },
+    ]);
+    expect(isEmptyPlan(plan)).toBe(false);
+  });
+
+  it("names what else differs in open tasks, and leaves it", () => {
+    const text = { description: "as before", blockedBy: ["1"] };
+    const tasks = [
+      task("1", { subject: "a", ...text, blockedBy: [], owner: "ada" }),
+      task("2", { subject: "b", ...text, owner: "bob" }),
+      task("3", { subject: "c", ...text, status: "in_progress", owner: "bob" }),
+      task("4", { subject: "d", ...text, status: "completed" }),
+      task("5", { subject: "e", ...text }),
+    ];
+    const wanted = [
+      { subject: "a", description: "as before", owner: "Ada", blockedBy: [] },
+      { subject: "b", description: "new", owner: "ada", blockedBy: ["a"] },
+      { subject: "c", owner: "ada", blockedBy: ["a", "b"] },
+      { subject: "d", description: "new", blockedBy: [] },
+      { subject: "e", blockedBy: ["a"] },
+    ].map((one) => ({ ...one, at }));
+    expect(planTeam(declared([], { tasks: wanted }), living([], { tasks })).left).toEqual([
+      "Task #2 has another description and owner, and keeps that. To change it: teams task update 2",
+      "Task #3 waits for fewer tasks, and keeps that. To change it: teams task dep 3",
+    ]);
+  });
+
+  it("compares a command without the secrets that are kept out of files", () => {
+    addSecrets({ UP_TEST_TOKEN: "s3cret-of-the-ci" });
+    const wanted = [{ subject: "a", verify: "check s3cret-of-the-ci", blockedBy: [], at }];
+    const tasks = [task("1", { verify: "check [secret]" })];
+    expect(planTeam(declared([], { tasks: wanted }), living([], { tasks })).taskChanges).toEqual([]);
   });
 
   it.each([

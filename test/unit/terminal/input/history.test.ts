@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { addSecrets } from "../../../../src/os/redact.ts";
 import { fileHistory } from "../../../../src/terminal/input/history.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
@@ -18,6 +19,15 @@ test("fileHistory › is shared by panes, keeps each line once, and is private",
   expect(two.entries()).toEqual(["several\nlines", "second", "first"]);
   expect(readFileSync(path, "utf8")).not.toContain("secret");
   expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test("fileHistory › keeps no secret of the environment", () => {
+  addSecrets({ HISTORY_TEST_API_KEY: "hunter2-in-history" });
+  const path = join(temporaryDirectory(), "history");
+  const history = fileHistory(path, () => undefined);
+  history.add("!curl -H 'x-key: hunter2-in-history' localhost");
+  expect(readFileSync(path, "utf8")).toBe(`"!curl -H 'x-key: [secret]' localhost"\n`);
+  expect(history.entries()).toEqual(["!curl -H 'x-key: [secret]' localhost"]);
 });
 
 test("fileHistory › skips damaged lines", () => {

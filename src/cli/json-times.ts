@@ -1,0 +1,37 @@
+import type { Approval } from "../operations/approvals/approvals.ts";
+import type { TeamStatus } from "../operations/status.ts";
+import type { ListedTask } from "../team/tasks/task-proof.ts";
+import { isoTime } from "../text/local-time.ts";
+
+/*
+ * What programs get with --json. A time is an ISO text there, as in messages and events; in our code it is milliseconds since
+ * the epoch.
+ */
+
+/** Returns a status for --json. */
+export function statusJson(status: TeamStatus): object {
+  return {
+    ...status,
+    members: status.members.map((member) => ({
+      ...member,
+      ...(member.pausedUntil === undefined ? {} : { pausedUntil: isoTime(member.pausedUntil) }),
+      startedAt: isoTime(member.startedAt),
+      lastActivityAt: isoTime(member.lastActivityAt),
+      exit: member.exit === null ? null : { ...member.exit, at: isoTime(member.exit.at) },
+    })),
+    tasks: { ...status.tasks, list: status.tasks.list.map(taskJson) },
+    approvals: status.approvals.map(approvalJson),
+  };
+}
+
+/** Returns a request for --json. */
+export function approvalJson<T extends Pick<Approval, "at" | "deadline">>(approval: T): object {
+  const { at, deadline } = approval;
+  return { ...approval, at: isoTime(at), ...(deadline === undefined ? {} : { deadline: isoTime(deadline) }) };
+}
+
+/** Returns a task for --json. */
+export function taskJson(task: ListedTask): object {
+  const { verifyRun } = task;
+  return verifyRun == null ? task : { ...task, verifyRun: { ...verifyRun, at: isoTime(verifyRun.at) } };
+}

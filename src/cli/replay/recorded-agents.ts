@@ -1,0 +1,70 @@
+import { castsIn } from "../../casts/cast-files.ts";
+import { TeamError } from "../../errors.ts";
+import type { Env } from "../../os/env.ts";
+import { agentFileName } from "../../protocol/paths.ts";
+import { openTeam } from "../../runtime/select-team.ts";
+import { listTeams } from "../../team/config/config.ts";
+import { castDirectories } from "../../team/records/cast-directories.ts";
+import { readEndedTeams } from "../../team/records/ended-teams.ts";
+import { teamsHome } from "../../team/ref.ts";
+
+interface RecordedTeam {
+  readonly team: string;
+  readonly directories: readonly string[];
+}
+
+/** An agent with recordings, as `teams replay` takes its name. */
+export interface RecordedAgent {
+  readonly word: string;
+  readonly about: string;
+}
+
+/**
+ * Returns the agents that have recordings: those of the selected team, else of all teams, ended ones included.
+ * @param last the beginning of the word; an address (`ada@`) is completed in all teams
+ */
+export function recordedAgents(
+  env: Env,
+  { team, last }: { readonly team: string | undefined; readonly last: string },
+): readonly RecordedAgent[] {
+  const selected = last.includes("@") ? [] : recordedIn(selectedTeams(env, team));
+  if (selected.length > 0) return selected.map(({ name, about }) => ({ word: name, about }));
+  return recordedIn(allTeams(env)).map(({ name, about, team: of }) => ({ word: `${name}@${of}`, about }));
+}
+
+function recordedIn(teams: readonly RecordedTeam[]): { name: string; about: string; team: string }[] {
+  return teams.flatMap(({ team, directories }) => {
+    const stems = directories.flatMap(castsIn).map(({ stem }) => stem);
+    // A file keeps only a usual name as it is.
+    const names = [...new Set(stems)].filter((stem) => agentFileName(stem) === stem);
+    return names.map((name) => {
+      const count = stems.filter((stem) => stem === name).length;
+      return { name, team, about: `${count === 1 ? "1 recording" : `${count} recordings`} in ${team}` };
+    });
+  });
+}
+
+function selectedTeams(env: Env, team: string | undefined): readonly RecordedTeam[] {
+  try {
+    const { ref, config } = openTeam(env, { team });
+    return [{ team: ref.team, directories: castDirectories(ref.home, config) }];
+  } catch (error) {
+    if (error instanceof TeamError) return [];
+    throw error;
+  }
+}
+
+function allTeams(env: Env): readonly RecordedTeam[] {
+  const home = teamsHome(env);
+  const living = listTeams(home).flatMap(({ team, config }) =>
+    config === undefined ? [] : [{ team, directories: castDirectories(home, config) }],
+  );
+  const isLiving = (team: string): boolean => living.some((one) => one.team === team);
+  const ended = readEndedTeams(home)
+    .toReversed()
+    .flatMap(({ team, casts }) =>
+      casts === undefined || isLiving(team) ? [] : [{ team, directories: casts }],
+    );
+  const newest = ended.filter(({ team }, i) => ended.findIndex((one) => one.team === team) === i);
+  return [...living, ...newest];
+}
