@@ -12,6 +12,10 @@ export const CONTINUE =
 export const LIMIT_OVER =
   "[The limit of your account has ended. Check what is done already, and finish the work of this turn.]";
 
+/** Continues a turn that was interrupted because a budget was used up. */
+export const BUDGET_RAISED =
+  "[Your turn was interrupted because the budget was used up. There is budget again. Check what is done already, and finish the work of this turn.]";
+
 /** A turn that is running in a third-party CLI. */
 export class OpenTurn {
   /** Resolves at its end; never rejects. */

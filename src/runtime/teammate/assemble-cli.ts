@@ -106,7 +106,8 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
     onEvent: (event) => worker.onEvent(event),
     onInputRecorded: (keys) => worker.onInputRecorded(keys),
     onInputKept: () => worker.onInputKept(),
-    beforeTurn: (signal) => worker.beforeCall(signal),
+    beforeTurn: (signal) => worker.budget.beforeCall(signal),
+    exceedsBudget: () => worker.budget.stopsTurn(),
     limits: await accountLimits(adapter, { worker, env, model: flags.model, settings }),
     onOwnTurn: (result) => {
       lead?.onOwnTurn();

@@ -176,6 +176,14 @@ export class BudgetWait {
     return "go";
   }
 
+  /** Checks what a running turn spent whose calls do not wait here. @returns whether it must stop */
+  async stopsTurn(): Promise<boolean> {
+    if (!(await this.check())) return false;
+    if (this.#overdraft === 0) return true;
+    this.#overdraft -= 1;
+    return false;
+  }
+
   /**
    * Returns messages for a turn. A notification of a budget that a person has raised since then says so instead: a model that reads
    * that all stop would stop, too.

@@ -10,6 +10,7 @@ type Feature =
   | "goodbye"
   | "conversation"
   | "account limits"
+  | "budget in a turn"
   | "unconfirmed interrupt";
 
 /** Bad habits of programs, and of the people at their screens. */
@@ -60,6 +61,7 @@ export const NOT_APPLICABLE: Readonly<Record<ChannelKind, Readonly<Partial<Recor
   hooks: { "missing login": ON_SCREEN },
   inbox: {
     rules: "claude applies its own rules",
+    "budget in a turn": "teams counts its tokens, but cannot stop it at a limit",
     "unconfirmed interrupt": "a key that it ignores has no effect",
     goodbye: "claude answers a shutdown request itself",
     "late tools": "it takes its messages itself, when its session runs",
@@ -73,6 +75,7 @@ export const NOT_APPLICABLE: Readonly<Record<ChannelKind, Readonly<Partial<Recor
     "turn ends": "its turns are unseen",
     conversation: "it is introduced again",
     "account limits": "its failures are unseen",
+    "budget in a turn": "its costs are unseen",
     "unconfirmed interrupt": "its interrupt is only pressed",
     "late tools": "it has a shell with teams instead",
     "late result": "its results are unseen",

@@ -136,6 +136,25 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
     },
   );
 
+  when(
+    "budget in a turn",
+    "stops in a turn that uses up its budget, and continues it with more",
+    async () => {
+      const { spawn, state, teams, inbox, prompted, ada, log } = await team({}, { reports: ["tokens"] });
+      const spawned = await spawn("spend: 5000\nstay", "--max-tokens", "1000");
+      expect([spawned.code, spawned.err]).toEqual([0, ""]);
+      await state("ada", "paused");
+      expect((await ada())?.activity).toBe("its budget is spent");
+      expect((await inbox()).split("ada has used up its budget")).toHaveLength(2);
+      expect(log().filter((line) => "prompt" in line)).toHaveLength(1);
+      expect((await teams("budget", "ada", "--max-tokens", "100k")).code).toBe(0);
+      await prompted("There is budget again.");
+      await state("ada", "idle");
+      await teams("send", "ada", "say: after it");
+      await prompted("after it");
+    },
+  );
+
   when("conversation", "continues its conversation after a crash and teams resume", async () => {
     const { spawn, state, teams, log, leadGot } = await team();
     await spawn("say: remember 42");
