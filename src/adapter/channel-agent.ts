@@ -19,9 +19,9 @@ import type {
   ChannelTurnEnd,
 } from "./channel.ts";
 import type { ChannelAgentOptions } from "./channel-agent-options.ts";
-import { CONTINUE, OpenTurn, onAbort, recordEnd } from "./open-turn.ts";
 import { permitRequest } from "./permit-request.ts";
-import { TurnPauses } from "./turn-pauses.ts";
+import { CONTINUE, OpenTurn, onAbort, recordEnd } from "./turns/open-turn.ts";
+import { TurnPauses } from "./turns/turn-pauses.ts";
 
 /** Milliseconds in which a CLI must end an interrupted turn. */
 const INTERRUPT_MS = 5_000;

@@ -1,4 +1,4 @@
-import { LIMIT_OVER } from "../../adapter/open-turn.ts";
+import { LIMIT_OVER } from "../../adapter/turns/open-turn.ts";
 import { reportedLimit } from "../../adapter/reported-limit.ts";
 import { ownSecrets, redactText } from "../../os/redact.ts";
 import { SYSTEM_NAME } from "../../schema/names.ts";

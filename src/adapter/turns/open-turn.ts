@@ -1,8 +1,8 @@
-import { addSpent, NOTHING_SPENT, type Spent } from "../agent/conversation/call-model.ts";
-import type { Conversation } from "../agent/conversation/conversation.ts";
-import { INTERRUPTED } from "../agent/model/messages.ts";
-import type { TurnResult } from "../agent/turn/turn.ts";
-import type { ChannelTurnEnd } from "./channel.ts";
+import { addSpent, NOTHING_SPENT, type Spent } from "../../agent/conversation/call-model.ts";
+import type { Conversation } from "../../agent/conversation/conversation.ts";
+import { INTERRUPTED } from "../../agent/model/messages.ts";
+import type { TurnResult } from "../../agent/turn/turn.ts";
+import type { ChannelTurnEnd } from "../channel.ts";
 
 /** Resumes a turn that was interrupted by the end of the program. */
 export const CONTINUE =

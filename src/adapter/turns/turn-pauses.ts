@@ -1,9 +1,9 @@
-import { messageOf } from "../errors.ts";
-import { steadyNow, systemClock } from "../os/clock.ts";
-import type { Channel, ChannelTurnEnd } from "./channel.ts";
-import type { ChannelAgentOptions } from "./channel-agent-options.ts";
+import { messageOf } from "../../errors.ts";
+import { steadyNow, systemClock } from "../../os/clock.ts";
+import type { Channel, ChannelTurnEnd } from "../channel.ts";
+import type { ChannelAgentOptions } from "../channel-agent-options.ts";
+import { limitOf } from "../reported-limit.ts";
 import { BUDGET_RAISED, LIMIT_OVER, type OpenTurn } from "./open-turn.ts";
-import { limitOf } from "./reported-limit.ts";
 
 /** Milliseconds until a CLI that works on after its budget is interrupted again. */
 const AGAIN_MS = 5_000;
@@ -56,13 +56,15 @@ export class TurnPauses {
   /** Takes the end of a turn that continues after a pause. @returns false for any other end */
   takes(end: ChannelTurnEnd, turn: OpenTurn): boolean {
     const limit = limitOf(end, systemClock.now());
+    // A person began another turn in its own screen meanwhile.
+    if (this.#isWaiting) return limit !== undefined || end.outcome === "interrupted";
     if (limit !== undefined) {
       const { limits } = this.#options;
       void this.#continue(turn, LIMIT_OVER, "limit", () => limits.met(end.failure ?? "", limit));
       return true;
     }
     if (end.outcome !== "interrupted" || this.#stopped?.turn !== turn) return false;
-    if (!this.#isWaiting) void this.#continue(turn, BUDGET_RAISED, "budget");
+    void this.#continue(turn, BUDGET_RAISED, "budget");
     return true;
   }
 
