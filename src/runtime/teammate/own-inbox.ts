@@ -50,6 +50,7 @@ export async function runOwnInbox(
     ref,
     name: member.name,
     account: { account: accountOf(adapter, own.env), model: self.flags.model ?? adapter.id },
+    version: own.version,
     autoResume: () => settings().teams.autoResume,
   });
   const watch = new OwnInboxWatch(self, ctx, { ...started, id: adapter.id, mode, limit, end });
