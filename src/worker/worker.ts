@@ -172,8 +172,8 @@ export class Worker {
   }
 
   /** Shows that the agent waits for a person at a dialog of its own. @param dialog undefined when the dialog is gone */
-  setDialog(dialog: string | undefined): void {
-    this.#context.status.setDialog(dialog);
+  setDialog(dialog: string | undefined, isStart?: boolean): void {
+    this.#context.status.setDialog(dialog, isStart);
   }
 
   /** Records the background tasks of the agent, so that a person can list, read and end them. */
