@@ -22,6 +22,7 @@ import { readHook } from "../../team/records/hook-record.ts";
 import { anyBell, type Bell } from "../../wakeup/bell.ts";
 import { openFileBell } from "../../wakeup/file-bell.ts";
 import type { PeerReport } from "../../worker/status-record.ts";
+import { OwnInboxInterrupt } from "./own-inbox-interrupt.ts";
 import type { OwnInboxLimit } from "./own-inbox-limit.ts";
 import {
   blockedReport,
@@ -65,6 +66,7 @@ export class OwnInboxWatch {
   readonly #watched: Watched;
   readonly #startedAt: number;
   readonly #usage: ClaudeUsage;
+  readonly #interrupt: OwnInboxInterrupt;
   #entry: TeamMember;
   #isOver = false;
   /** The newest message that it had taken at the last look; undefined before the first look. */
@@ -88,6 +90,7 @@ export class OwnInboxWatch {
     this.#watched = watched;
     this.#startedAt = ctx.clock.now();
     this.#usage = new ClaudeUsage(this.#startedAt);
+    this.#interrupt = new OwnInboxInterrupt(self.ref, self.member);
     this.#entry = self.member;
   }
 
@@ -161,9 +164,10 @@ export class OwnInboxWatch {
     status.reportPeer({ ...unset, ...report, version });
     countTokens(this.#usage, hook, status);
     await this.#keepConversation(hook);
+    const isUnconfirmed = await this.#interrupt.look(verdict, facts, hook);
     if (report.state === "starting" || facts.unread > 0) return EXPECTED_DIALOG_MS;
     if (paused !== undefined) return limit.nextLook(lookAt, SLOW_MS);
-    return this.#isInTurn ? TURN_MS : SLOW_MS;
+    return this.#isInTurn || isUnconfirmed ? TURN_MS : SLOW_MS;
   }
 
   #hook(): HookRecord | undefined {
