@@ -1,5 +1,6 @@
 import { type Adapter, hasOwnScreen, isTyped } from "../../adapter/adapter-schema.ts";
 import { ChannelAgent } from "../../adapter/channel-agent.ts";
+import { checkVersion } from "../../adapter/installed/version-check.ts";
 import { channelOf } from "../../adapter/open-channel.ts";
 import type { Agent } from "../../agent/agent.ts";
 import { openTranscript } from "../../agent/conversation/transcript.ts";
@@ -155,7 +156,7 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
   if (adopted !== undefined) {
     const forget = recordAdopted(ctx.ref, worker.name, adopted.process);
     parts.ends.push(async () => forget());
-  }
+  } else await checkVersion({ ...setup, signal: parts.signal, note });
   const before = readMetadata(member, "conversation");
   // The end of the process must not leave the CLI behind, also while it starts.
   parts.signal.addEventListener("abort", () => void agent.end(), { once: true });
