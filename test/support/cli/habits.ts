@@ -56,7 +56,7 @@ export const NOT_APPLICABLE: Readonly<Record<ChannelKind, Readonly<Partial<Recor
   },
   files: {
     "missing login": ON_SCREEN,
-    "own interrupt": "its events end such a turn as any other",
+    "own interrupt": "until it has reported tokens, such a turn ends as any other; see its own tests",
   },
   hooks: { "missing login": ON_SCREEN },
   inbox: {
@@ -66,7 +66,6 @@ export const NOT_APPLICABLE: Readonly<Record<ChannelKind, Readonly<Partial<Recor
     goodbye: "claude answers a shutdown request itself",
     "late tools": "it takes its messages itself, when its session runs",
     "missing login": ON_SCREEN,
-    "own interrupt": "claude leaves no trace of it, so the next turn's end shows it",
   },
   keys: {
     approvals: NO_REQUESTS,
