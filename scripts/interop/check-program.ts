@@ -6,6 +6,7 @@ import { CLIENTS } from "./rows/clients.ts";
 import { ENDS } from "./rows/ends.ts";
 import { LEAD } from "./rows/lead.ts";
 import { LOADED } from "./rows/load.ts";
+import { PAUSES } from "./rows/pauses.ts";
 import { REQUESTS } from "./rows/requests.ts";
 import { type Bench, type Result, type Row, today } from "./rows/row.ts";
 import { STARTS } from "./rows/starts.ts";
@@ -20,6 +21,7 @@ export const ROWS: readonly Row[] = [
   ...STARTS,
   ...WORK,
   ...REQUESTS,
+  ...PAUSES,
   ...ENDS.slice(0, -1),
   ...BY_HAND,
   ...ADOPTED,

@@ -22,6 +22,8 @@ export interface Program {
   readonly node?: number;
   /** Keys that answer a request in its own screen; `isYes` is false if that screen can only refuse. */
   readonly answerKeys?: { readonly keys: readonly string[]; readonly isYes: boolean };
+  /** Keys that interrupt a turn in its own screen; by default one Escape. */
+  readonly interruptKeys?: readonly string[];
   /** The command by which a person starts it; none if it has no screen of its own. */
   readonly plain?: readonly string[];
   /** Why rows do not apply, by their ids. */

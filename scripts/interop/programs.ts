@@ -4,12 +4,13 @@ import { type Home, KEY, type Program } from "./program.ts";
 
 const LEADS_BY_ACP = "claude leads only with --acp";
 const REASONS_OF_CLAUDE = {
+  budget: "teams counts its tokens, but cannot stop it at a limit",
   screen: "the lead answers its requests",
 };
 const TRUSTED_BY_GEMINI = ".gemini/trustedFolders.json";
 const LEADS_WITHOUT_SCREEN = "gemini leads only without its own screen";
 const OTHER_SCREEN = "it runs without its own screen";
-const NO_SCREEN = { screen: OTHER_SCREEN, quit: OTHER_SCREEN };
+const NO_SCREEN = { screen: OTHER_SCREEN, quit: OTHER_SCREEN, escape: OTHER_SCREEN };
 /** The rows about the program itself, of programs with two channels: the other column has them. */
 const same = (as: string) => {
   const why = `as ${as}: the same program`;
@@ -93,6 +94,7 @@ export const PROGRAMS: readonly Program[] = [
     version: "latest",
     cli: "opencode",
     channel: "http",
+    interruptKeys: ["Escape", "Escape"],
     answerKeys: { keys: ["Enter"], isYes: true },
     notApplicable: NOT_CLAUDE,
     lacks: [

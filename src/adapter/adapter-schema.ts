@@ -116,6 +116,19 @@ export const adapterSchema = z.strictObject({
   node: z
     .optional(text.check(z.regex(/^>=\d+(?:\.\d+){0,2}$/, "must be a version such as >=20")))
     .check(describe("The Node.js version that it needs")),
+  unsupported: z
+    .optional(
+      z.strictObject({
+        versions: z
+          .string()
+          .check(
+            z.regex(/^>=\d+(?:\.\d+){0,2}$/, "must be a version such as >=2"),
+            describe("The first of these versions: `>=2`"),
+          ),
+        why: text.check(describe("Why, as a sentence")),
+      }),
+    )
+    .check(describe("Versions that are refused, because the channel does not know them")),
   tested: z._default(words, []).check(describe("Versions that were tested")),
   notes: z._default(words, []).check(describe("How it differs from teams' own agents")),
 });

@@ -37,7 +37,7 @@ export async function whenLoggedIn<T>(
           });
         }
       }
-      if (!isBlocked) events.blocked({ name: `${id} is not logged in`, remedy });
+      if (!isBlocked) events.blocked({ name: `${id} is not logged in`, remedy, isStart: true });
       isBlocked = true;
       await pause(RETRY_MS, over);
     }

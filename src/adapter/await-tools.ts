@@ -42,7 +42,10 @@ export async function awaitTools(
     return;
   }
   if ((await isDoneWithin(patience.ask, toolsListed, over)) || over.aborted) return;
-  events.blocked(dialog ?? { name: "it has not connected to the team's tools", remedy });
+  events.blocked({
+    ...(dialog ?? { name: "it has not connected to the team's tools", remedy }),
+    isStart: true,
+  });
   const isDone = await isDoneWithin(patience.giveUp, toolsListed, over);
   events.blocked(undefined);
   if (!isDone) missing();

@@ -24,6 +24,11 @@ const QWEN_LOGIN = {
   hint: "qwen, then /auth",
 };
 
+const OPENCODE_2 = {
+  versions: ">=2",
+  why: "OpenCode 2 has another HTTP interface and other names of permissions, which teams does not know.",
+};
+
 /** Not every model has all of them. */
 const CODEX_EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh"];
 
@@ -87,6 +92,7 @@ export const BUILT_IN_ADAPTERS: Readonly<Record<string, AdapterInput>> = {
       hint: "opencode auth login",
     },
     install: "npm install -g opencode-ai",
+    unsupported: OPENCODE_2,
     tested: ["1.18.33"],
     notes: [
       "It needs up to fifteen seconds until it is ready, in a sandbox a minute more.",
@@ -111,6 +117,7 @@ export const BUILT_IN_ADAPTERS: Readonly<Record<string, AdapterInput>> = {
       hint: "opencode auth login",
     },
     install: "npm install -g opencode-ai",
+    unsupported: OPENCODE_2,
     tested: ["1.18.33"],
     notes: ["It needs up to twelve seconds until it is ready."],
   },

@@ -6,9 +6,9 @@ import { newestTurn } from "../agent/model/messages.ts";
 import type { ConversationMessage } from "../agent/model/model.ts";
 import type { TurnResult } from "../agent/turn/turn.ts";
 import { messageOf, TeamError } from "../errors.ts";
-import { after, systemClock } from "../os/clock.ts";
+import { after } from "../os/clock.ts";
 import { secretsOf } from "../os/redact.ts";
-import type { TokenCount } from "../schema/tokens.ts";
+import { sumOf, type TokenCount } from "../schema/tokens.ts";
 import type {
   Channel,
   ChannelAnswer,
@@ -17,12 +17,11 @@ import type {
   ChannelQuestion,
   ChannelRequest,
   ChannelTurnEnd,
-  ReportedLimit,
 } from "./channel.ts";
 import type { ChannelAgentOptions } from "./channel-agent-options.ts";
-import { CONTINUE, LIMIT_OVER, OpenTurn, onAbort, recordEnd } from "./open-turn.ts";
 import { permitRequest } from "./permit-request.ts";
-import { limitOf } from "./reported-limit.ts";
+import { CONTINUE, OpenTurn, onAbort, recordEnd } from "./turns/open-turn.ts";
+import { TurnPauses } from "./turns/turn-pauses.ts";
 
 /** Milliseconds in which a CLI must end an interrupted turn. */
 const INTERRUPT_MS = 5_000;
@@ -43,8 +42,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
   #channel: Channel | undefined;
   #turn: OpenTurn | undefined;
   #failure: TeamError | undefined;
-  /** Whether the turn waits for the end of a limit: the CLI has no turn meanwhile. */
-  #isLimited = false;
+  readonly #pauses: TurnPauses;
   /** The CLI has read who it is, and what its team is. */
   #isIntroduced = false;
 
@@ -54,6 +52,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
     this.hidesTurnEnds = options.hidesTurnEnds;
     this.#emit = maskEvents(options.onEvent, secretsOf(options.env));
     this.#conversation = new Conversation(transcript, this.#emit);
+    this.#pauses = new TurnPauses(options, () => this.#channel);
     this.sessionId = transcript.sessionId;
     this.restoredKeys = transcript.restored.newestKeys;
   }
@@ -167,7 +166,8 @@ export class ChannelAgent implements Agent, ChannelEvents {
   #interruptOnAbort(turn: OpenTurn, signal: AbortSignal): () => void {
     return onAbort(signal, () => {
       const { cli, note } = this.#options;
-      if (this.#isLimited) {
+      this.#pauses.cancel();
+      if (this.#pauses.isWaiting) {
         turn.settle({ outcome: "interrupted" });
         return () => undefined;
       }
@@ -239,35 +239,17 @@ export class ChannelAgent implements Agent, ChannelEvents {
   }
 
   spent(spent: Spent): void {
+    if (sumOf(spent.usage) === 0 && spent.costUsd === 0) return;
     if (this.#turn === undefined) this.#conversation.addCost(spent);
     else this.#turn.addSpent(spent);
     this.#emit({ type: "spent", ...spent });
+    if (this.#turn !== undefined) void this.#pauses.spent(this.#turn);
   }
 
   turnEnded(end: ChannelTurnEnd): void {
-    const { outcome, failure = "" } = end;
-    const limit = limitOf(end, systemClock.now());
-    if (outcome === "completed") void this.#options.limits.passed();
-    if (this.#turn === undefined || limit === undefined) this.#turn?.settle(end);
-    else void this.#continueAfter(limit, failure, this.#turn);
-  }
-
-  /** Waits for the end of a limit, then continues the turn that met it; a turn that ends meanwhile is not continued. */
-  async #continueAfter(limit: ReportedLimit, failure: string, turn: OpenTurn): Promise<void> {
-    const { limits, cli } = this.#options;
-    this.#isLimited = true;
-    await limits.met(failure, limit);
-    await limits.wait(turn.closed);
-    this.#isLimited = false;
-    if (turn.closed.aborted) return;
-    try {
-      await this.#channel?.deliver(LIMIT_OVER, false);
-    } catch (error) {
-      turn.settle({
-        outcome: "failed",
-        failure: `${cli} did not continue after its limit: ${messageOf(error)}`,
-      });
-    }
+    if (end.outcome === "completed") void this.#options.limits.passed();
+    const turn = this.#turn;
+    if (turn !== undefined && !this.#pauses.takes(end, turn)) turn.settle(end);
   }
 
   alerted(text: string): void {

@@ -97,6 +97,8 @@ export interface ChannelDialog {
   readonly name: string;
   /** How the person answers it. */
   readonly remedy: string;
+  /** It precedes the session (trust, login, a key): no key is ever pressed for the person. */
+  readonly isStart?: boolean;
 }
 
 /** Receives every event of a CLI, whatever caused it. No method throws. */

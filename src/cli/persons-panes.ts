@@ -65,7 +65,8 @@ export async function adoptPane(call: AnyCall, choice: AdoptChoice): Promise<voi
   const program = await programInPane(callersServer(io.env), choice.pane, choice.isWanted);
   const signal = io.interruption();
   const background: Promise<unknown>[] = [];
-  const adopted = await adoptProgram(ctx, program, choice, {
+  const input = { ...choice, isAsking: choice.isWanted !== undefined };
+  const adopted = await adoptProgram(ctx, program, input, {
     sandbox: settings.teams.sandbox.mode,
     signal,
     background: (work) => background.push(work),

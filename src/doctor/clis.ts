@@ -34,10 +34,17 @@ function ownAdapters(root: string, cwd: string): Parameters<typeof installedClis
   }
 }
 
-function findingOf({ name, command, version, problem, tested, login, node }: InstalledCli): Finding {
+function findingOf(cli: InstalledCli): Finding {
+  const { name, command, version, problem, tested, rank, refused, login, node } = cli;
   const subject = `CLI ${name}`;
   if (problem !== null)
     return warn(subject, `its version is not known: ${problem}`, `Run ${command} to see the problem.`);
+  if (refused !== null)
+    return warn(
+      subject,
+      `${version} cannot be started: ${refused}`,
+      `Install one of the tested versions: ${tested.join(", ")}.`,
+    );
   if (node?.isEnough === false)
     return warn(
       subject,
@@ -45,7 +52,7 @@ function findingOf({ name, command, version, problem, tested, login, node }: Ins
       `Put Node.js ${node.needed} first on the PATH.`,
     );
   const versions =
-    (tested.length === 0 ? "" : `, tested: ${tested.join(", ")}`) +
+    (tested.length === 0 ? "" : `${rank === "untested" ? " (untested)" : ""}, tested: ${tested.join(", ")}`) +
     (node === null ? "" : `, Node.js ${node.needed}`);
   if (login.state === "none")
     return warn(

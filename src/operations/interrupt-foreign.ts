@@ -16,14 +16,15 @@ import { readHook, writeHook } from "../team/records/hook-record.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { ring } from "../wakeup/fifo-bell.ts";
 import type { OperationContext } from "./context.ts";
-import { recordedFacts } from "./processes/foreign-facts.ts";
+import { mayShowStartDialog, recordedFacts, START_DIALOG } from "./processes/foreign-facts.ts";
 import { proveForeignMember } from "./processes/foreign-members.ts";
 
 /**
  * Interrupts a foreign member by Escape in its proven pane: its program takes no interrupt in a message. The time is recorded, since
  * claude sends no idle notice then.
  * @returns `pressed`; `idle` if it is known to be in no turn, where a second Escape would open a menu; `unproven` without a proven pane
- * @throws TeamError RECIPIENT_INACTIVE if its process has ended; PERMISSION_DENIED if its pane takes no key now: nothing was pressed
+ * @throws TeamError RECIPIENT_INACTIVE if its process has ended; PERMISSION_DENIED if its pane takes no key now, or may show the
+ * dialog of a start: nothing was pressed
  */
 export async function interruptForeign(
   ctx: OperationContext,
@@ -40,6 +41,7 @@ export async function interruptForeign(
   }
   const place = proof.alive ? proof.place : undefined;
   if (proof.alive !== true || place?.server === undefined) return "unproven";
+  if (mayShowStartDialog(ctx, member)) throw refusal(ctx.ref, name, START_DIALOG);
   const facts = recordedFacts(ctx, member);
   if (facts !== undefined && ["idle", "failed"].includes(judgeForeign({ ...facts, alive: true }).state))
     return "idle";
@@ -57,9 +59,10 @@ export async function interruptForeign(
 export async function interruptOnScreen(
   ctx: OperationContext,
   name: string,
-  { state, process, instance }: StatusRecord,
+  { state, process, instance, startDialog }: StatusRecord,
   place: PlaceRecord | undefined,
 ): Promise<"pressed" | "idle"> {
+  if (startDialog === true) throw refusal(ctx.ref, name, START_DIALOG);
   if (state === "idle" || state === "failed") return "idle";
   await pressIn(ctx, name, process.pid, place);
   const event = "interrupted" as const;

@@ -19,6 +19,7 @@ import { operand } from "../text/shell-quote.ts";
 import { isKeyName } from "../tmux/key-names.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { type OperationContext, requireLead } from "./context.ts";
+import { mayShowStartDialog, START_DIALOG } from "./processes/foreign-facts.ts";
 import { inputOfMember, unprovenPaneError } from "./processes/place-of-member.ts";
 
 /** Most keys of one call. */
@@ -140,8 +141,10 @@ interface PaneToType {
   readonly pid: number | undefined;
 }
 
+/** @throws TeamError RECIPIENT_INACTIVE without a pane; PERMISSION_DENIED if a dialog of its start may be open there */
 async function paneOf(ctx: OperationContext, memberName: string): Promise<PaneToType> {
-  const { name } = findMember(readTeam(ctx.ref), memberName);
+  const member = findMember(readTeam(ctx.ref), memberName);
+  const { name } = member;
   const { place, pid } = (await inputOfMember(ctx, name)) ?? {};
   if (place?.server === undefined) {
     throw (
@@ -150,6 +153,11 @@ async function paneOf(ctx: OperationContext, memberName: string): Promise<PaneTo
         hint: `To send a message: teams send ${memberWord(ctx.ref, name, ctx.env)}`,
       })
     );
+  }
+  if (mayShowStartDialog(ctx, member)) {
+    throw new TeamError("PERMISSION_DENIED", `${nothingTyped(name)}: ${START_DIALOG}.`, {
+      hint: `Answer it there: teams attach ${operand(name)}`,
+    });
   }
   return { name, place, pid, server: serverAt(place.server, ctx.env) };
 }

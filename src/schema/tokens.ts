@@ -16,6 +16,17 @@ export function addTokens(a: TokenCount, b: TokenCount): TokenCount {
   };
 }
 
+/** Returns what a count has more of each kind than an earlier one. */
+export function tokensSince(now: TokenCount, before: TokenCount): TokenCount {
+  const more = (kind: keyof TokenCount): number => Math.max(0, now[kind] - before[kind]);
+  return {
+    input: more("input"),
+    output: more("output"),
+    cacheRead: more("cacheRead"),
+    cacheWrite: more("cacheWrite"),
+  };
+}
+
 /** Returns the sum of all kinds: for one model call, the size of the conversation including the answer. */
 export function sumOf({ input, output, cacheRead, cacheWrite }: TokenCount): number {
   return input + output + cacheRead + cacheWrite;

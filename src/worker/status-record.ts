@@ -33,8 +33,11 @@ export interface StatusKeeper {
   setOpenRequests(open: readonly string[]): void;
   /** Shows the questions that its program asks a person. */
   setOpenQuestions(open: readonly string[]): void;
-  /** @param dialog of the agent's own screen, which only a person can answer; undefined without one */
-  setDialog(dialog: string | undefined): void;
+  /**
+   * @param dialog of the agent's own screen, which only a person can answer; undefined without one
+   * @param isStart whether it precedes the session, or one that precedes it may be open
+   */
+  setDialog(dialog: string | undefined, isStart?: boolean): void;
   /** Sets whether a shutdown request waits for the agent's answer. */
   setShutdownRequested(shutdownRequested: boolean): void;
   /** Sets how many background tasks continue after a turn. */
@@ -58,7 +61,7 @@ export interface StatusKeeper {
 /** The state of a program that reads its inbox itself, as the process that started it judges it. */
 export type PeerReport = Pick<
   StatusRecord,
-  "state" | "stateFrom" | "activity" | "version" | "agreedToStop" | "limited" | "pausedUntil"
+  "state" | "stateFrom" | "activity" | "version" | "agreedToStop" | "limited" | "pausedUntil" | "startDialog"
 >;
 
 type StatusFacts = Pick<StatusRecord, "sessionId" | "transcript" | "process"> &
@@ -214,9 +217,9 @@ export function createStatusKeeper(
       questions = next;
       write(reported());
     },
-    setDialog(next) {
+    setDialog(next, isStart = false) {
       dialog = next;
-      write(reported());
+      write({ ...reported(), startDialog: isStart || undefined });
     },
     setShutdownRequested(shutdownRequested) {
       if (shutdownRequested !== (record.shutdownRequested ?? false)) write({ shutdownRequested });

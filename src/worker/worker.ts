@@ -35,6 +35,7 @@ export class Worker {
   readonly planApproval: PlanApproval;
   readonly permissionRequests: PermissionRequests;
   readonly accountLimit: WorkerGates["accountLimit"];
+  readonly budget: WorkerGates["budget"];
   readonly cliQuestions: WorkerGates["cliQuestions"];
   readonly shutdownRequests: ShutdownRequests;
   readonly workSinceIdle: WorkSinceIdle;
@@ -58,6 +59,7 @@ export class Worker {
     this.planApproval = gates.planApproval;
     this.permissionRequests = gates.permissionRequests;
     this.accountLimit = gates.accountLimit;
+    this.budget = gates.budget;
     this.cliQuestions = gates.cliQuestions;
     this.shutdownRequests = context.shutdownRequests;
     this.workSinceIdle = context.workSinceIdle;
@@ -170,8 +172,8 @@ export class Worker {
   }
 
   /** Shows that the agent waits for a person at a dialog of its own. @param dialog undefined when the dialog is gone */
-  setDialog(dialog: string | undefined): void {
-    this.#context.status.setDialog(dialog);
+  setDialog(dialog: string | undefined, isStart?: boolean): void {
+    this.#context.status.setDialog(dialog, isStart);
   }
 
   /** Records the background tasks of the agent, so that a person can list, read and end them. */
@@ -205,11 +207,6 @@ export class Worker {
   async betweenTools(): Promise<"go" | "stop"> {
     const { lifecycle, queue } = this.#context;
     return lifecycle.isRunning && !queue.hasShutdown ? "go" : "stop";
-  }
-
-  /** Called by the agent and its subagents before each model call. @returns once the budget allows the call */
-  beforeCall(signal: AbortSignal): Promise<"go" | "stop"> {
-    return this.#gates.budget.beforeCall(signal);
   }
 
   async askPermission(request: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer> {

@@ -19,7 +19,7 @@ const STEP =
   /^\s*do-(run|write|tool|send|plan|member|planner|shutdown|fail|stay|say): ?(.*?)(?:<\/[\w-]+>)?\s*$/gm;
 /** Texts of teams and of programs that begin a turn without a script. */
 const WITHOUT_SCRIPT =
-  /ended during a turn|shutdown_request|Shutdown request|asks you to shut down|plan_approval_request/;
+  /ended during a turn|The limit of your account has ended|There is budget again|shutdown_request|Shutdown request|asks you to shut down|plan_approval_request/;
 /** The id of a shutdown request, as claude and our agent show it. */
 const SHUTDOWN =
   /"type":\s*"shutdown_request".*?"requestId":\s*"([^"]+)"|Shutdown request (shutdown-[\w@.-]*\w)/;

@@ -49,9 +49,24 @@ async function startWithout(crew: Crew, cli: string, lack: Lack, env: Variables)
   const bob = code === 0 ? await crew.state("bob", states) : none;
   const isDialog = lack.shows === "needs-input";
   check((bob.state === "needs-input") === isDialog, `without ${lack.of} it is ${bob.state}`, bob.activity);
+  if (isDialog) await checkNoKey(crew);
   // A member that ended in its start keeps the reason in its pane.
   const reason = isDialog || code !== 0 ? bob.activity : crew.screen(bob);
   check(lack.named?.test(reason ?? "") === true, "the reason is not named", reason?.slice(-400));
+}
+
+/** Checks that no command presses a key into a dialog of a start. */
+async function checkNoKey(crew: Crew): Promise<void> {
+  for (const words of [
+    ["type", "bob", "yes"],
+    ["keys", "bob", "Enter"],
+  ]) {
+    const { code, err } = await crew.teams(...words);
+    check(code !== 0 && /a dialog of its start/.test(err), `teams ${words[0]} was not refused`, {
+      code,
+      err,
+    });
+  }
 }
 
 /** Starts: readiness, options, dialogs. */

@@ -117,6 +117,19 @@ export const WORK: readonly Row[] = [
     },
   },
   {
+    id: "escape",
+    text: "an interrupt in its own screen is seen, and the lead is notified",
+    async run({ crew, program, ada, tell }) {
+      const { paneId } = await ada();
+      await tell(crew.linger(620), "do-say: it slept");
+      await crew.state("ada", "running");
+      await until("the start of its command", () => crew.processes("linger 620").length > 0);
+      crew.tmux("send-keys", "-t", paneId ?? "", ...(program.interruptKeys ?? ["Escape"]));
+      await crew.state("ada", "idle");
+      await crew.leadGot('idleReason\\":\\"interrupted');
+    },
+  },
+  {
     id: "typed",
     text: "a turn typed in its pane is seen",
     async run({ crew, ada }) {

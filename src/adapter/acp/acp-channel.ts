@@ -202,7 +202,7 @@ class AcpChannel implements Channel {
       case "agent_message_chunk":
         this.#prompt.taken();
         this.#keepAnswered();
-        this.#usage.addChunk(update);
+        this.#events.spent(this.#usage.addChunk(update));
         if (update.content.type === "text") this.#events.text(update.content.text);
         return;
       case "agent_thought_chunk":

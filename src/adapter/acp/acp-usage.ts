@@ -1,5 +1,5 @@
-import { addSpent, NOTHING_SPENT, type Spent } from "../../agent/conversation/call-model.ts";
-import { sumOf } from "../../schema/tokens.ts";
+import { NOTHING_SPENT, type Spent } from "../../agent/conversation/call-model.ts";
+import { addTokens, NO_TOKENS, tokensSince } from "../../schema/tokens.ts";
 import { fieldsOf } from "../requests.ts";
 
 /** Returns the tokens that the result of a prompt reports, in any of the forms that CLIs use; nothing if it reports none. */
@@ -26,20 +26,26 @@ export function usageOf(result: unknown): Spent {
   };
 }
 
-/** The tokens of one prompt. Some CLIs report them with its result, others with the last chunk of each call of the model. */
+/**
+ * The tokens of one prompt. Some CLIs report them with its result, others with the last chunk of each call of the model, and may repeat
+ * their sum with the result.
+ */
 export class PromptUsage {
-  #chunks = NOTHING_SPENT;
+  #chunks = NO_TOKENS;
 
-  addChunk({ _meta }: { readonly _meta?: unknown }): void {
-    this.#chunks = addSpent(this.#chunks, usageOf({ _meta }));
+  /** Returns the tokens that a chunk reports. */
+  addChunk({ _meta }: { readonly _meta?: unknown }): Spent {
+    const spent = usageOf({ _meta });
+    this.#chunks = addTokens(this.#chunks, spent.usage);
+    return spent;
   }
 
-  /** Returns the tokens of the prompt with this result, and begins the next one. */
+  /** Returns the tokens of the prompt with this result that no chunk has reported, and begins the next one. */
   take(result: unknown): Spent {
-    const whole = usageOf(result);
-    const spent = sumOf(whole.usage) > 0 ? whole : this.#chunks;
-    this.#chunks = NOTHING_SPENT;
-    return spent;
+    const { usage, costUsd } = usageOf(result);
+    const chunks = this.#chunks;
+    this.#chunks = NO_TOKENS;
+    return { usage: tokensSince(usage, chunks), costUsd };
   }
 }
 

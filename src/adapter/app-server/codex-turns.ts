@@ -1,4 +1,5 @@
 import { NOTHING_SPENT, type Spent } from "../../agent/conversation/call-model.ts";
+import { tokensSince } from "../../schema/tokens.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
 import type { ChannelEvents, ChannelTurnEnd } from "../channel.ts";
 import { fieldsOf, oneLine } from "../requests.ts";
@@ -171,15 +172,5 @@ function spentOf(sum: unknown): Spent {
 }
 
 function difference(now: Spent, before: Spent): Spent {
-  const part = (name: "input" | "output" | "cacheRead" | "cacheWrite"): number =>
-    Math.max(0, now.usage[name] - before.usage[name]);
-  return {
-    usage: {
-      input: part("input"),
-      output: part("output"),
-      cacheRead: part("cacheRead"),
-      cacheWrite: part("cacheWrite"),
-    },
-    costUsd: 0,
-  };
+  return { usage: tokensSince(now.usage, before.usage), costUsd: 0 };
 }

@@ -37,6 +37,7 @@ const ENDING = "it is being ended";
 const START_DIALOG = {
   name: "Gemini is not ready",
   remedy: "answer the dialog in its pane (folder trust, login), or set GEMINI_API_KEY and start it again",
+  isStart: true,
 };
 
 class GeminiHooksChannel implements Channel {

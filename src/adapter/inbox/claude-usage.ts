@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { FollowedFile } from "../../os/files/followed-file.ts";
 import { entryOf, listDir } from "../../os/files/fs.ts";
 import { ifReadable } from "../../os/files/if-readable.ts";
-import { addTokens, NO_TOKENS, sumOf, type TokenCount } from "../../schema/tokens.ts";
+import { addTokens, NO_TOKENS, sumOf, type TokenCount, tokensSince } from "../../schema/tokens.ts";
 import { countOf } from "../gemini-texts.ts";
 import { fieldsOf } from "../requests.ts";
 
@@ -62,7 +62,7 @@ export class ClaudeUsage {
     const before = this.#counted.get(key) ?? NO_TOKENS;
     if (sumOf(tokens) <= sumOf(before)) return;
     this.#counted.set(key, tokens);
-    this.#news = addTokens(this.#news, difference(tokens, before));
+    this.#news = addTokens(this.#news, tokensSince(tokens, before));
   }
 }
 
@@ -86,16 +86,6 @@ function tokensOf(usage: unknown): TokenCount {
     output: countOf(counts.output_tokens),
     cacheRead: countOf(counts.cache_read_input_tokens),
     cacheWrite: countOf(counts.cache_creation_input_tokens),
-  };
-}
-
-function difference(now: TokenCount, before: TokenCount): TokenCount {
-  const of = (name: keyof TokenCount): number => Math.max(0, now[name] - before[name]);
-  return {
-    input: of("input"),
-    output: of("output"),
-    cacheRead: of("cacheRead"),
-    cacheWrite: of("cacheWrite"),
   };
 }
 

@@ -6,6 +6,7 @@ import type { Adapter, AdapterInput, ChannelKind } from "../adapter-schema.ts";
 import { knownAdapters } from "../adapters.ts";
 import { isInRange, type ProgramVersion, versionOf } from "./cli-version.ts";
 import { loginPlace } from "./login-place.ts";
+import { rankOf, type VersionRank } from "./version-check.ts";
 
 /** A login as far as files and variables show it; no server is asked, so it may have ended. */
 export interface CliLogin {
@@ -38,6 +39,10 @@ export interface InstalledCli {
   readonly version: string | null;
   readonly problem: string | null;
   readonly tested: readonly string[];
+  /** How its version relates to the tested ones; null if it is not installed. */
+  readonly rank: VersionRank | null;
+  /** Why members cannot be started with its version; null if they can. */
+  readonly refused: string | null;
   readonly login: CliLogin;
   /** Null if it runs without Node.js. */
   readonly node: CliNode | null;
@@ -74,14 +79,18 @@ export async function installedClis(
       const file = program === undefined ? null : resolve(program);
       const version =
         file === null ? undefined : await versionOnce(file, adapter.versionArgs, { ...env, ...adapter.env });
+      const known = version !== undefined && "version" in version ? version.version : null;
+      const rank = file === null ? null : rankOf(adapter, known);
       return {
         name: adapter.id,
         channel: adapter.channel,
         command: adapter.command,
         program: file,
-        version: version !== undefined && "version" in version ? version.version : null,
+        version: known,
         problem: version !== undefined && "problem" in version ? version.problem : null,
         tested: adapter.tested,
+        rank,
+        refused: rank === "unsupported" ? (adapter.unsupported?.why ?? null) : null,
         login: loginOf(adapter, env),
         node: nodeOf(adapter, file, found),
         install: adapter.install ?? null,

@@ -62,8 +62,9 @@ export const command = defineCommand({
   },
 });
 
-function versionText({ program, version }: InstalledCli): string {
-  return program === null ? "no" : (version ?? "unknown");
+function versionText({ program, version, rank }: InstalledCli): string {
+  if (program === null) return "no";
+  return `${version ?? "unknown"}${rank === "untested" || rank === "unsupported" ? ` (${rank})` : ""}`;
 }
 
 function nodeText(node: CliNode | null): string {
@@ -75,8 +76,8 @@ function loginText({ state, from }: CliLogin): string {
   return from ?? (state === "none" ? "none found" : "unknown");
 }
 
-function problemLines({ name, problem }: InstalledCli): string[] {
-  return problem === null ? [] : [line`${name}: ${problem}`];
+function problemLines({ name, problem, refused }: InstalledCli): string[] {
+  return [problem, refused].flatMap((text) => (text === null ? [] : [line`${name}: ${text}`]));
 }
 
 /** Lists the texts of each CLI: a command or notes. */

@@ -43,9 +43,11 @@ export const command = defineCommand({
   },
 });
 
-function sentence({ name, outcome, reason }: ShutdownReport): string {
+function sentence({ name, outcome, reason, unproven }: ShutdownReport): string {
   switch (outcome) {
     case "approved":
+      if (unproven)
+        return line`${name} agreed to end and stays in the team. teams cannot see its process: if it still runs, quit it in its own window.`;
       return line`${name} has ended and stays in the team.`;
     case "gone":
       return line`${name} had already ended; it stays in the team.`;

@@ -6,6 +6,7 @@ import {
   killAllTeammates,
   killTeammates,
 } from "../../operations/ending/kill.ts";
+import { UNPROVEN_END } from "../../operations/ending/remove-member.ts";
 import { operationContext, refuseForeignTeam } from "../../runtime/operation-context.ts";
 import { resolveTarget } from "../../runtime/select-target.ts";
 import { stayLines } from "../../terminal/adopted-text.ts";
@@ -68,10 +69,11 @@ export const command = defineCommand({
   },
 });
 
-function sentence({ name, outcome, left }: KillReport): string {
+function sentence({ name, outcome, left, unproven }: KillReport): string {
   const still = left.length === 0 ? "" : ` These processes could not be ended: ${left.join(", ")}.`;
   switch (outcome) {
     case "shut down":
+      if (unproven) return line`${name} ${UNPROVEN_END}`;
       return line`${name} has shut down.${still}`;
     case "killed":
       return line`${name} was ended by signals.${still}`;

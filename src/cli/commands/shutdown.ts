@@ -1,3 +1,4 @@
+import { UNPROVEN_END } from "../../operations/ending/remove-member.ts";
 import {
   SHUTDOWN_TIMEOUT,
   type ShutdownReport,
@@ -60,9 +61,10 @@ export const command = defineCommand({
   },
 });
 
-function sentence({ name, outcome, reason }: ShutdownReport, ref: TeamRef): string {
+function sentence({ name, outcome, reason, unproven }: ShutdownReport, ref: TeamRef): string {
   switch (outcome) {
     case "approved":
+      if (unproven) return line`${name} ${UNPROVEN_END}`;
       return line`${name} has shut down.`;
     case "gone":
       return line`${name} had already ended.`;

@@ -142,6 +142,10 @@ export const command = defineCommand({
     // Listens before the first file is written, so that an interrupted start leaves nothing.
     const signal = io.interruption();
     const mode = options.teammateMode ?? settings.teammateMode;
+    if (input.cli !== undefined) {
+      const { refuseUnsupported } = await import("../../adapter/installed/version-check.ts");
+      await refuseUnsupported(input.cli, settings.teams.adapters, ctx.env, signal);
+    }
     const background: Promise<unknown>[] = [];
     const [spawned] = await spawnTeammates(ctx, [input], {
       mode,

@@ -2,6 +2,7 @@ import { EXIT, TeamError } from "../../errors.ts";
 import { answerApproval } from "../../operations/approvals/approvals.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { killTeammates } from "../../operations/ending/kill.ts";
+import { UNPROVEN_END } from "../../operations/ending/remove-member.ts";
 import { type ShutdownReport, shutdownTeammates } from "../../operations/ending/shutdown.ts";
 import { isRecordedHidden, setHidden } from "../../operations/hide-pane.ts";
 import { type InterruptReport, interruptAgent } from "../../operations/interrupt.ts";
@@ -82,7 +83,8 @@ const INTERRUPTED: Readonly<Record<InterruptReport["outcome"], (member: string) 
 };
 
 /** @throws TeamError if the teammate still runs */
-function shutdownResult({ name, outcome, reason }: ShutdownReport): string {
+function shutdownResult({ name, outcome, reason, unproven }: ShutdownReport): string {
+  if (unproven) return `${name} ${UNPROVEN_END}`;
   if (outcome === "approved") return `${name} has shut down`;
   if (outcome === "gone") return `${name} had already ended`;
   const why = outcome === "rejected" ? `refused: ${reason ?? "it gave no reason"}` : "did not end in time";

@@ -1,3 +1,4 @@
+import { expectedDialog } from "../../adapter/inbox/claude-dialogs.ts";
 import { CODEX } from "../../adapter/keys/adopted-channel.ts";
 import { TeamError } from "../../errors.ts";
 import { findProgram } from "../../os/files/access.ts";
@@ -21,6 +22,8 @@ export interface AdoptInput {
   readonly name?: string | undefined;
   /** An adapter whose `prompt` and `interruptKey` apply. */
   readonly cli?: string | undefined;
+  /** The program itself ran the command, so its session has begun. */
+  readonly isAsking?: boolean;
 }
 
 export interface AdoptedMember {
@@ -41,7 +44,7 @@ export interface AdoptedMember {
 export async function adoptProgram(
   ctx: OperationContext,
   found: PaneProgram,
-  { name, cli }: AdoptInput,
+  { name, cli, isAsking = false }: AdoptInput,
   options: SpawnOptions,
 ): Promise<AdoptedMember> {
   requireLead(ctx, "adopt a program");
@@ -59,6 +62,7 @@ export async function adoptProgram(
   const known = { program: found.program, pid: found.process.pid, paneId: found.pane.paneId };
   const peer = await adoptClaudeTeammate(ctx, config, found);
   if (peer !== undefined) return { name: peer, ...known, delivery: "inbox", note: null };
+  if (!isAsking) refuseStartDialog(found);
   const thread = cli === undefined && isCodex(found) ? codexThread(found) : undefined;
   const canQueue = thread !== undefined && findProgram(CODEX, ctx.env) !== undefined;
   const adopted = { ...program, ...(canQueue ? { thread } : {}) };
@@ -88,6 +92,26 @@ export async function adoptProgram(
     delivery: isQueued ? "codex queue" : "keys",
     note: isQueued ? null : noteOf(found, cli, thread !== undefined),
   };
+}
+
+/** Variables that name the memory of a claude, and a key that it asks about. */
+const CLAUDE_VARIABLES = ["CLAUDE_CONFIG_DIR", "HOME", "ANTHROPIC_API_KEY"];
+
+/**
+ * Refuses a claude that shows a dialog of its start, according to its own memory: a message that is typed could answer it.
+ * @throws TeamError INVALID_INPUT
+ */
+function refuseStartDialog({ program, startedWith, cwd, pane }: PaneProgram): void {
+  if (program !== "claude") return;
+  const env = Object.fromEntries(CLAUDE_VARIABLES.map((name) => [name, startedWith.env(name)]));
+  const words = startedWith.words.join(" ");
+  const bypasses = /--dangerously-skip-permissions|--permission-mode[= ]bypassPermissions/.test(words);
+  const dialog = expectedDialog(env, cwd, bypasses ? "bypassPermissions" : "default");
+  if (dialog === undefined) return;
+  throw adoptionRefused(
+    `The claude in pane ${pane.paneId} may show a dialog of its start (${dialog.name}), which a message could answer`,
+    `Answer it in the pane: ${dialog.remedy}. Then adopt the pane again, or run teams join in its own input.`,
+  );
 }
 
 /**

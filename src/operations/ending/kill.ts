@@ -19,7 +19,7 @@ import type { ForeignProof } from "../processes/foreign-members.ts";
 import { setDiscard } from "../worktrees/discard-worktree.ts";
 import type { WorktreeEnd } from "../worktrees/remove-worktree.ts";
 import { removeEndedMember } from "./remove-member.ts";
-import { shutdownTeammates } from "./shutdown.ts";
+import { type ShutdownReport, shutdownTeammates } from "./shutdown.ts";
 import { withWorktreeEnds } from "./worktree-report.ts";
 
 /** Milliseconds that `kill` waits for an agreed shutdown before it sends signals (product.md). */
@@ -34,6 +34,8 @@ export interface KillReport {
   readonly outcome: "shut down" | "killed" | "gone" | "out of reach";
   /** The pids of processes that survived SIGKILL; usually empty. */
   readonly left: readonly number[];
+  /** With `shut down`: no process is proven to be its own, so whether it has ended is unknown. */
+  readonly unproven?: true;
   /** Whether its worktree, if it had one, was removed or kept. */
   readonly worktree?: WorktreeEnd;
 }
@@ -99,7 +101,8 @@ async function endEachMember(
 ): Promise<readonly KillReport[]> {
   const foreign = await livingForeign(ctx, readTeam(ctx.ref));
   const living = members.filter((name) => foreign.has(name) || isAlive(ctx, name) || isRemote(ctx, name));
-  const agreed = options.force ? [] : await requestAgreement(ctx, living, options);
+  const ends = options.force ? [] : await requestAgreement(ctx, living, options);
+  const agreed = ends.map(({ name }) => name);
   if (options.signal?.aborted && !options.force) requireAllAgreed(living, agreed);
   if (!options.force) {
     requireReachable(ctx, living, agreed);
@@ -114,7 +117,7 @@ async function endEachMember(
     Promise.all(
       members.map((name) =>
         endMember(ctx, name, {
-          agreed: agreed.includes(name),
+          agreed: ends.find((end) => end.name === name),
           lived: living.includes(name),
           proof: foreign.get(name),
         }),
@@ -140,16 +143,14 @@ async function requestAgreement(
   ctx: OperationContext,
   living: readonly string[],
   options: KillOptions,
-): Promise<readonly string[]> {
+): Promise<readonly ShutdownReport[]> {
   if (living.length === 0) return [];
   const reports = await shutdownTeammates(ctx, living, {
     timeoutMs: options.timeoutMs ?? KILL_TIMEOUT,
     reason: "The team is being ended.",
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
-  return reports
-    .filter(({ outcome }) => outcome === "approved" || outcome === "gone")
-    .map(({ name }) => name);
+  return reports.filter(({ outcome }) => outcome === "approved" || outcome === "gone");
 }
 
 /** An abort while it asks prevents the signals. @throws TeamError INTERRUPTED unless all members agreed */
@@ -199,7 +200,8 @@ function requireProven(
 const FOREIGN_GRACE_MS = 3_000;
 
 interface MemberEnd {
-  readonly agreed: boolean;
+  /** Its agreed end; undefined without one. */
+  readonly agreed: ShutdownReport | undefined;
   readonly lived: boolean;
   /** For a living foreign member. */
   readonly proof: ForeignProof | undefined;
@@ -210,7 +212,8 @@ async function endMember(
   name: string,
   { agreed, lived, proof }: MemberEnd,
 ): Promise<KillReport> {
-  if (agreed) return { name, outcome: "shut down", left: [] };
+  if (agreed !== undefined)
+    return { name, outcome: "shut down", left: [], ...(agreed.unproven && { unproven: true }) };
   if (proof !== undefined) {
     const left = proof.alive ? await endDescendants(proof.process, { graceMs: FOREIGN_GRACE_MS }) : [];
     await removeEndedMember(ctx, name, "killed");

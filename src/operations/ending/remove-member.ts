@@ -18,6 +18,13 @@ export type ReadUnfinishedTasks = () => ReadonlyMap<string, readonly string[]>;
 /** How a member left, as recorded in `former`. */
 type LeavingKind = "shutdown" | "killed" | "dismissed";
 
+/** Whether the end of a member's process is proven, or only its agreement to end. */
+export type ProvenEnd = "proven" | "unproven";
+
+/** The news about a member that agreed to shut down, and whose process is not known. */
+export const UNPROVEN_END =
+  "agreed to shut down and has left the team. teams cannot see its process: if it still runs, quit it in its own window.";
+
 const NEWS_TEXT: Readonly<Record<LeavingKind, string>> = {
   shutdown: "has shut down.",
   killed: "was killed.",
@@ -28,6 +35,7 @@ const NEWS_TEXT: Readonly<Record<LeavingKind, string>> = {
  * Removes a member that has left for good: moves it to `former`, unassigns its tasks, notifies the lead, ends its remaining
  * processes, closes its pane and removes its run files. Only the first caller does so; the others wait until it is done.
  * @param unfinished for a caller that removes several members and reads all tasks once
+ * @param end what is known of its process
  * @returns false if another process did it
  */
 export async function removeEndedMember(
@@ -35,6 +43,7 @@ export async function removeEndedMember(
   name: string,
   how: LeavingKind,
   unfinished: ReadUnfinishedTasks = () => unfinishedTasks(ctx.ref),
+  end: ProvenEnd = "proven",
 ): Promise<boolean> {
   const { ref } = ctx;
   await mendConfig(ref);
@@ -52,7 +61,7 @@ export async function removeEndedMember(
       id: `left/${name}/${start}`,
       name,
       how,
-      news: `${name} ${NEWS_TEXT[how]}`,
+      news: `${name} ${end === "unproven" ? UNPROVEN_END : NEWS_TEXT[how]}`,
       tasks: [...(unfinished().get(name) ?? [])],
       process,
       place,

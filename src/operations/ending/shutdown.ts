@@ -21,7 +21,7 @@ import type { OperationContext } from "../context.ts";
 import { requireLead } from "../context.ts";
 import { batchClose } from "../processes/batch-close.ts";
 import { type ForeignProof, proveForeignMembers } from "../processes/foreign-members.ts";
-import { removeEndedMember } from "./remove-member.ts";
+import { type ProvenEnd, removeEndedMember } from "./remove-member.ts";
 
 /** Milliseconds that `shutdown` waits until a teammate has agreed and ended (product.md). */
 export const SHUTDOWN_TIMEOUT = 30_000;
@@ -33,6 +33,8 @@ export interface ShutdownReport {
   readonly outcome: ShutdownOutcome;
   /** Why the teammate refused. */
   readonly reason?: string;
+  /** It agreed, but no process is proven to be its own: whether it has ended is unknown. */
+  readonly unproven?: true;
 }
 
 export interface ShutdownOptions {
@@ -40,7 +42,7 @@ export interface ShutdownOptions {
   readonly reason?: string;
   readonly signal?: AbortSignal;
   /** Handles a teammate that has ended; by default it is removed from the team. */
-  readonly onEnded?: (name: string) => Promise<unknown>;
+  readonly onEnded?: (name: string, end: ProvenEnd) => Promise<unknown>;
 }
 
 /**
@@ -99,7 +101,9 @@ async function requestAndAwait(
   // The answer goes to an inbox, the end to the exit record; both are files below this directory, so both ring the bell.
   const bell = openTreeBell([ref.paths.dir]);
   const deadline = steadyNow() + (options.timeoutMs ?? SHUTDOWN_TIMEOUT);
-  const ended = options.onEnded ?? ((name: string) => removeEndedMember(ctx, name, "shutdown"));
+  const ended =
+    options.onEnded ??
+    ((name: string, end: ProvenEnd) => removeEndedMember(ctx, name, "shutdown", undefined, end));
   try {
     const waiting = new Map(await requestShutdown(outer, names, options.reason));
     const reports = new Map<string, ShutdownReport>();
@@ -142,7 +146,7 @@ async function waitFor(bell: Bell, remainingMs: number, signal?: AbortSignal): P
 async function checkShutdowns(
   ctx: OperationContext,
   requests: ReadonlyMap<string, string>,
-  ended: (name: string) => Promise<unknown>,
+  ended: (name: string, end: ProvenEnd) => Promise<unknown>,
 ): Promise<readonly ShutdownReport[]> {
   const config = readTeam(ctx.ref);
   const { members } = config;
@@ -167,18 +171,26 @@ async function checkShutdowns(
     const agreed = answer?.type === "shutdown_approved";
     // If liveness is unknown here (an unproven foreign member), only its answer counts, once it has had time to exit: a peer writes
     // the config while it exits, and would bring its entry back.
-    const hasLeft = agreed && ctx.clock.now() - answeredAt(answer) >= EXIT_MS;
-    if (lives === true || (lives === null && !hasLeft)) return [];
+    const hasLeft = agreed && ctx.clock.now() - answeredAt(answer) >= UNPROVEN_EXIT_MS;
+    if (lives === true || (lives === null && (!hasLeft || isAmbiguous(foreign.get(name))))) return [];
+    if (lives === null) return [{ name, outcome: "approved", unproven: true }];
     return [{ name, outcome: agreed ? "approved" : "gone" }];
   });
   const gone = reports.filter(({ name, outcome }) => outcome !== "rejected" && alive.has(name));
-  const results = await Promise.allSettled(gone.map(({ name }) => ended(name)));
+  const results = await Promise.allSettled(
+    gone.map(({ name, unproven }) => ended(name, unproven === true ? "unproven" : "proven")),
+  );
   for (const result of results) if (result.status === "rejected") throw result.reason;
   return reports;
 }
 
 /** Milliseconds that an unproven program gets to exit after it has agreed. */
-const EXIT_MS = 3_000;
+export const UNPROVEN_EXIT_MS = 3_000;
+
+/** Whether several processes run that could be the member's own: it has not ended. */
+function isAmbiguous(proof: ForeignProof | undefined): boolean {
+  return proof?.alive === null && proof.why === "ambiguous";
+}
 
 function answeredAt(answer: ShutdownAnswer | undefined): number {
   const at = Date.parse(String(answer?.timestamp ?? ""));

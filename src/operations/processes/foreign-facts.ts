@@ -1,7 +1,9 @@
 import { transcriptEnd } from "../../adapter/inbox/claude-transcript.ts";
 import { reportedLimit } from "../../adapter/reported-limit.ts";
+import { livenessOf } from "../../os/process/identity.ts";
 import { startMilliseconds } from "../../os/process/started-with.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import type { HookRecord } from "../../schema/status.ts";
 import { foreignSigns } from "../../team/mailbox/foreign-signs.ts";
 import {
@@ -14,6 +16,7 @@ import {
 import { HOOK_STATES } from "../../team/members/judge-liveness.ts";
 import { readForeign } from "../../team/records/foreign-record.ts";
 import { readHook } from "../../team/records/hook-record.ts";
+import { readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { listRequests } from "../../team/requests/requests.ts";
 import { limitActivity } from "../../worker/gates/account-limit.ts";
@@ -65,6 +68,27 @@ export async function livingForeign(
  */
 export function recordedFacts(ctx: OperationContext, member: TeamMember): ForeignFacts | undefined {
   return isForeignMember(ctx.ref, member) ? factsOf(ctx, member, recordedProof(ctx.ref, member)) : undefined;
+}
+
+/** Why no key is pressed in a pane, as the end of a sentence: a key could answer such a dialog for the person. */
+export const START_DIALOG = "a dialog of its start may be open there (trust, login, API key, permissions)";
+
+/**
+ * Whether a member's program may still show a dialog of its start: its session has not begun, or it is a foreign member that has
+ * never shown a sign of one.
+ */
+export function mayShowStartDialog(ctx: OperationContext, member: TeamMember): boolean {
+  const status = readStatus(ctx.ref, member.name);
+  // After its end, the pane asks whether to start it again.
+  if (status !== undefined && livenessOf(status.process) === "dead") return false;
+  if (status?.startDialog === true) return true;
+  const showsOwnScreen = readMetadata(member, "ownScreen") === true && readMetadata(member, "typed") !== true;
+  if (showsOwnScreen && (status === undefined || status.state === "starting")) return true;
+  const facts = recordedFacts(ctx, member);
+  if (facts === undefined) return false;
+  const { isActive, taken, turnEnds, saidAt, reported, request } = facts;
+  const hasSign = taken.length > 0 || turnEnds.length > 0 || saidAt !== undefined;
+  return !hasSign && !isActive && reported === undefined && request === undefined;
 }
 
 export interface OwnInboxVerdict {

@@ -1,4 +1,4 @@
-import { LIMIT_OVER } from "../../adapter/open-turn.ts";
+import { LIMIT_OVER } from "../../adapter/turns/open-turn.ts";
 import { TeamError } from "../../errors.ts";
 import { formatProtocol } from "../../protocol/messages.ts";
 import type { TeamMember } from "../../schema/config.ts";

@@ -5,6 +5,7 @@ import { readMetadata, withMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { claimEnding, endingId, unfinishedEndings } from "../../team/members/ending-claims.ts";
+import { findForeignProcesses } from "../../team/members/foreign-process.ts";
 import {
   type AgentExit,
   isDeliberate,
@@ -25,7 +26,8 @@ import { unfinishedTasks } from "../../team/tasks/unassign.ts";
 import type { OperationContext } from "../context.ts";
 import { exitReason, lastLinesOf } from "../ending/last-lines.ts";
 import { processEnding, reclaimEndings } from "../ending/process-ending.ts";
-import { type ReadUnfinishedTasks, removeEndedMember } from "../ending/remove-member.ts";
+import { type ProvenEnd, type ReadUnfinishedTasks, removeEndedMember } from "../ending/remove-member.ts";
+import { UNPROVEN_EXIT_MS } from "../ending/shutdown.ts";
 import { endDeadLeadWatches } from "../processes/dead-lead.ts";
 import { recordedFacts } from "../processes/foreign-facts.ts";
 import { isForeignMember, recordedProof } from "../processes/foreign-members.ts";
@@ -118,7 +120,7 @@ async function reconcileMember(
   const end = unnoticedEnd(ctx, member);
   if (end === undefined) return missed;
   if (end.agreed) {
-    const isFirst = await removeEndedMember(ctx, name, "shutdown", unfinished);
+    const isFirst = await removeEndedMember(ctx, name, "shutdown", unfinished, end.known);
     return isFirst ? [...missed, { name, how: "shutdown", exit: null }] : missed;
   }
   if (isExitPending(ctx.ref, name, end.id)) return missed;
@@ -162,6 +164,8 @@ interface UnnoticedEnd {
   readonly id: string;
   /** It agreed to shut down, so it leaves the team. */
   readonly agreed: boolean;
+  /** By default, the end of its process is proven. */
+  readonly known?: ProvenEnd;
 }
 
 /** Returns the end of a member if it is not processed yet; undefined while the member lives or after that. */
@@ -175,14 +179,27 @@ export function unnoticedEnd(ctx: OperationContext, member: TeamMember): Unnotic
   return !agreed && readMetadata(member, "lastReportedEnd") === id ? undefined : { id, agreed };
 }
 
-/** Returns the end of a foreign member whose process was proven, and is gone. */
+/**
+ * Returns the end of a foreign member whose process was proven, and is gone. Without any proof, its agreement to shut down counts,
+ * once it has had time to exit.
+ */
 function foreignEnd(ctx: OperationContext, member: TeamMember): UnnoticedEnd | undefined {
   if (!isForeignMember(ctx.ref, member)) return undefined;
   const proof = recordedProof(ctx.ref, member);
-  if (proof.alive !== false) return undefined;
+  if (proof.alive === true) return undefined;
+  if (proof.alive === null) return agreedEnd(ctx, member);
   const id = `foreign/${proof.process.pid}/${proof.process.procStart}`;
   const agreed = recordedFacts(ctx, member)?.agreedToStop === true;
   return !agreed && readMetadata(member, "lastReportedEnd") === id ? undefined : { id, agreed };
+}
+
+/** Returns the end of a foreign member of which no process was ever proven; undefined unless it agreed to shut down. */
+function agreedEnd(ctx: OperationContext, member: TeamMember): UnnoticedEnd | undefined {
+  const { agreedToStop, saidAt = Number.POSITIVE_INFINITY } = recordedFacts(ctx, member) ?? {};
+  if (agreedToStop !== true || ctx.clock.now() - saidAt < UNPROVEN_EXIT_MS) return undefined;
+  // Reads the processes: one of its own may run that no command has asked for.
+  const running = findForeignProcesses(ctx.home.root, readTeam(ctx.ref), member);
+  return running.length > 0 ? undefined : { id: `foreign/agreed/${saidAt}`, agreed: true, known: "unproven" };
 }
 
 /** Claims the ending. @returns undefined if another process did */

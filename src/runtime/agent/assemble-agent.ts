@@ -127,7 +127,7 @@ export async function assembleAgent(given: Omit<AgentParts, "teamsOff">): Promis
     onBackgroundChange: (tasks) => worker.recordBackground(tasks),
     onInputRecorded: (keys) => worker.onInputRecorded(keys),
     betweenTools: () => worker.betweenTools(),
-    beforeCall: (signal) => worker.beforeCall(signal),
+    beforeCall: (signal) => worker.budget.beforeCall(signal),
     clock: ctx.clock,
   });
 }

@@ -129,7 +129,7 @@ export function subagentRunner(
         permissions,
         onEvent: (event) => parts.worker.onSubagentEvent({ id, what: call.description }, event),
         ...(call.background ? {} : { betweenTools: () => parts.worker.betweenTools() }),
-        beforeCall: (aborted) => parts.worker.beforeCall(aborted),
+        beforeCall: (aborted) => parts.worker.budget.beforeCall(aborted),
         maxContinuations: settings().teams.hooks.maxContinuations,
         clock: ctx.clock,
       },

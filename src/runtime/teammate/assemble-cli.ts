@@ -1,5 +1,6 @@
-import { type Adapter, isTyped } from "../../adapter/adapter-schema.ts";
+import { type Adapter, hasOwnScreen, isTyped } from "../../adapter/adapter-schema.ts";
 import { ChannelAgent } from "../../adapter/channel-agent.ts";
+import { checkVersion } from "../../adapter/installed/version-check.ts";
 import { channelOf } from "../../adapter/open-channel.ts";
 import type { Agent } from "../../agent/agent.ts";
 import { openTranscript } from "../../agent/conversation/transcript.ts";
@@ -106,7 +107,8 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
     onEvent: (event) => worker.onEvent(event),
     onInputRecorded: (keys) => worker.onInputRecorded(keys),
     onInputKept: () => worker.onInputKept(),
-    beforeTurn: (signal) => worker.beforeCall(signal),
+    beforeTurn: (signal) => worker.budget.beforeCall(signal),
+    exceedsBudget: () => worker.budget.stopsTurn(),
     limits: await accountLimits(adapter, { worker, env, model: flags.model, settings }),
     onOwnTurn: (result) => {
       lead?.onOwnTurn();
@@ -115,7 +117,8 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
     hidesTurnEnds: isTyped(adapter.channel),
     onAlert: (text) => worker.reportAlert(text),
     askQuestion: (question, signal) => worker.cliQuestions.ask(question, signal),
-    onDialog: (dialog) => worker.setDialog(dialog && `${dialog.name}: ${dialog.remedy}`),
+    onDialog: (dialog) =>
+      worker.setDialog(dialog && `${dialog.name}: ${dialog.remedy}`, dialog?.isStart === true),
     onWithoutTools: (remedy) => reportWithoutTools(parts, adapter, remedy),
     onEnd: (error) => {
       if (error !== undefined) worker.agentEnded(error);
@@ -153,11 +156,15 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
   if (adopted !== undefined) {
     const forget = recordAdopted(ctx.ref, worker.name, adopted.process);
     parts.ends.push(async () => forget());
-  }
+  } else await checkVersion({ ...setup, signal: parts.signal, note });
   const before = readMetadata(member, "conversation");
   // The end of the process must not leave the CLI behind, also while it starts.
   parts.signal.addEventListener("abort", () => void agent.end(), { once: true });
+  // A dialog of its start may be open before the channel knows it.
+  const mayAsk = hasOwnScreen(adapter.channel) && !isTyped(adapter.channel);
+  if (mayAsk) worker.setDialog(undefined, true);
   const conversation = await agent.start((events) => openChannel(setup, events), before);
+  if (mayAsk) worker.setDialog(undefined);
   if (conversation !== before) await changeMetadata(ctx.ref, worker.name, { conversation });
   return agent;
 }

@@ -1,10 +1,15 @@
-import { LIMIT_OVER } from "../../adapter/open-turn.ts";
 import { reportedLimit } from "../../adapter/reported-limit.ts";
+import { LIMIT_OVER } from "../../adapter/turns/open-turn.ts";
 import { ownSecrets, redactText } from "../../os/redact.ts";
 import { SYSTEM_NAME } from "../../schema/names.ts";
 import { eventMessageId, sendMessage } from "../../team/mailbox/send.ts";
 import type { ForeignFacts, ForeignVerdict } from "../../team/members/judge-foreign.ts";
-import { readAccountLimits, recordAccountLimit } from "../../team/records/account-limits.ts";
+import { continuesAfterLimit } from "../../team/members/peer-abilities.ts";
+import {
+  clearAccountLimit,
+  readAccountLimits,
+  recordAccountLimit,
+} from "../../team/records/account-limits.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import {
   continueAt,
@@ -22,13 +27,17 @@ interface LimitedInbox {
   /** Of the member. */
   readonly name: string;
   readonly account: LimitedModel;
+  /** Of the CLI; undefined if it is unknown. */
+  readonly version: string | undefined;
   readonly autoResume: () => boolean;
 }
 
+/** Milliseconds after the end of a limit in which a CLI that continues by itself must do so: a second message would repeat its work. */
+const BY_ITSELF_MS = 60_000;
 /** Milliseconds between two looks before the end of a limit, at least. */
 const SHORTEST_MS = 100;
 
-/** Lets a CLI that reads its inbox itself wait for the end of its account's limit, and continue then: by a message. */
+/** Lets a CLI that reads its inbox itself wait for the end of its account's limit, and continue then: by itself, or by a message. */
 export class OwnInboxLimit {
   readonly #options: LimitedInbox;
   /** When the last turn ended that was looked at. */
@@ -39,6 +48,8 @@ export class OwnInboxLimit {
   #continueAt = 0;
   /** How many turns in a row met a limit with an unknown end. */
   #unknownInARow = 0;
+  /** Whether the account has a record of a limit that this CLI has met. */
+  #isRecorded = false;
 
   constructor(options: LimitedInbox) {
     this.#options = options;
@@ -46,7 +57,7 @@ export class OwnInboxLimit {
 
   /** Continues the CLI if the limit that its last turn met has ended. @returns its report while the limit lasts */
   async look(
-    { state, failure = "" }: ForeignVerdict,
+    { state, stateFrom, failure = "" }: ForeignVerdict,
     { turnEnds }: ForeignFacts,
     now: number,
   ): Promise<PeerReport | undefined> {
@@ -54,7 +65,9 @@ export class OwnInboxLimit {
     if (at === undefined) return undefined;
     if (at !== this.#endedAt) {
       this.#limit = state === "failed" ? await this.#met(failure, at) : undefined;
-      if (this.#limit !== undefined) this.#continueAt = continueAt(this.#limit, now);
+      if (this.#limit !== undefined)
+        this.#continueAt = continueAt(this.#limit, now) + this.#graceMs(this.#limit);
+      else if (state !== "failed" && stateFrom !== "interrupt") await this.#passed();
       if (this.#limit?.isKnown !== false) this.#unknownInARow = 0;
       this.#endedAt = at;
     }
@@ -81,10 +94,24 @@ export class OwnInboxLimit {
     this.#unknownInARow += 1;
     const limit = { at, until, isKnown, reason: redactText(failure, ownSecrets()) };
     await recordAccountLimit(ref.home, account.account, account.model, limit);
+    this.#isRecorded = true;
     const lasting = { ...limit, since: readAccountLimits(ref.home, account.account)?.since ?? at };
     const what = limitSentence({ ref, name }, lasting, autoResume());
     await sendMessage(ref, limitNotice(account.account, lasting, what));
     return lasting;
+  }
+
+  /** Returns the time in which the CLI may continue by itself. It does not know when to, if its server names no end. */
+  #graceMs({ isKnown }: LastingLimit): number {
+    return isKnown && continuesAfterLimit(this.#options.version) !== "no" ? BY_ITSELF_MS : 0;
+  }
+
+  /** A turn ended otherwise: the next limit is news. */
+  async #passed(): Promise<void> {
+    const { ref, account } = this.#options;
+    if (!this.#isRecorded) return;
+    await clearAccountLimit(ref.home, account.account, account.model);
+    this.#isRecorded = false;
   }
 
   async #continue(at: number): Promise<void> {

@@ -37,10 +37,35 @@ export function isLateNotice(noticedAt: number, newestTaken: number, tookAt: num
   return noticedAt > newestTaken && noticedAt <= tookAt && noticedAt >= tookAt - MARK_MS;
 }
 
+/** Milliseconds from its start until a CLI without a session counts as blocked, if a dialog is expected, and otherwise. */
+export const EXPECTED_DIALOG_MS = 3_000;
+const UNEXPECTED_DIALOG_MS = 15_000;
+
+interface StartingCli {
+  /** The name of its adapter. */
+  readonly id: string;
+  /** As `memberWord` names it. */
+  readonly member: string;
+  readonly msSinceStart: number;
+  /** The dialog that it shows according to its own file. */
+  readonly expected: ChannelDialog | undefined;
+}
+
+/** Returns the report of a CLI whose session has not begun: it starts, or shows a dialog. No key may be pressed meanwhile. */
+export function startReport({ id, member, msSinceStart, expected }: StartingCli): PeerReport {
+  const limit = expected === undefined ? UNEXPECTED_DIALOG_MS : EXPECTED_DIALOG_MS;
+  if (msSinceStart < limit) return { state: "starting", activity: "", startDialog: true };
+  const dialog = expected ?? {
+    name: "its start",
+    remedy: "answer its dialog there (trust, login, API key)",
+  };
+  return blockedReport(id, member, dialog);
+}
+
 /** Returns the report of a CLI that waits for a person in its own screen. @param id the name of its adapter @param member as `memberWord` names it */
 export function blockedReport(id: string, member: string, { name, remedy }: ChannelDialog): PeerReport {
   const activity = `${id} waits for a person: ${name}: ${remedy} (teams attach ${member})`;
-  return { state: "needs-input", stateFrom: "hook", activity };
+  return { state: "needs-input", stateFrom: "hook", activity, startDialog: true };
 }
 
 /** Whether the conversation of a hook can be continued: before its first turn it has no file. */

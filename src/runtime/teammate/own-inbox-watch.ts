@@ -1,4 +1,3 @@
-import type { ChannelDialog } from "../../adapter/channel.ts";
 import { expectedDialog } from "../../adapter/inbox/claude-dialogs.ts";
 import { ClaudeUsage } from "../../adapter/inbox/claude-usage.ts";
 import { EXIT, messageOf, TeamError } from "../../errors.ts";
@@ -23,15 +22,18 @@ import { readHook } from "../../team/records/hook-record.ts";
 import { anyBell, type Bell } from "../../wakeup/bell.ts";
 import { openFileBell } from "../../wakeup/file-bell.ts";
 import type { PeerReport } from "../../worker/status-record.ts";
+import { OwnInboxInterrupt } from "./own-inbox-interrupt.ts";
 import type { OwnInboxLimit } from "./own-inbox-limit.ts";
 import {
   blockedReport,
   countTokens,
+  EXPECTED_DIALOG_MS,
   hasConversation,
   isEnding,
   isLateNotice,
   MARK_MS,
   reportOf,
+  startReport,
 } from "./own-inbox-report.ts";
 import { type RunningTeammate, signalStatus } from "./running-teammate.ts";
 
@@ -47,9 +49,6 @@ interface Watched {
   readonly end: () => void;
 }
 
-/** Milliseconds from its start until a CLI without a session counts as blocked, if a dialog is expected, and otherwise. */
-const EXPECTED_DIALOG_MS = 3_000;
-const UNEXPECTED_DIALOG_MS = 15_000;
 /** Milliseconds after which a message that an idle CLI has not taken shows that it is blocked: it polls each second. */
 const UNREAD_MS = 15_000;
 /** Milliseconds between two looks if nothing rings, also during a turn: no hook tells that a person ended it in the CLI's screen. */
@@ -67,6 +66,7 @@ export class OwnInboxWatch {
   readonly #watched: Watched;
   readonly #startedAt: number;
   readonly #usage: ClaudeUsage;
+  readonly #interrupt: OwnInboxInterrupt;
   #entry: TeamMember;
   #isOver = false;
   /** The newest message that it had taken at the last look; undefined before the first look. */
@@ -90,6 +90,7 @@ export class OwnInboxWatch {
     this.#watched = watched;
     this.#startedAt = ctx.clock.now();
     this.#usage = new ClaudeUsage(this.#startedAt);
+    this.#interrupt = new OwnInboxInterrupt(self.ref, self.member);
     this.#entry = self.member;
   }
 
@@ -158,13 +159,15 @@ export class OwnInboxWatch {
       agreedToStop: undefined,
       limited: undefined,
       pausedUntil: undefined,
+      startDialog: undefined,
     };
     status.reportPeer({ ...unset, ...report, version });
     countTokens(this.#usage, hook, status);
     await this.#keepConversation(hook);
+    const isUnconfirmed = await this.#interrupt.look(verdict, facts, hook);
     if (report.state === "starting" || facts.unread > 0) return EXPECTED_DIALOG_MS;
     if (paused !== undefined) return limit.nextLook(lookAt, SLOW_MS);
-    return this.#isInTurn ? TURN_MS : SLOW_MS;
+    return this.#isInTurn || isUnconfirmed ? TURN_MS : SLOW_MS;
   }
 
   #hook(): HookRecord | undefined {
@@ -217,23 +220,16 @@ export class OwnInboxWatch {
   ): PeerReport | undefined {
     const now = this.#ctx.clock.now();
     const { id } = this.#watched;
-    const word = (): string => memberWord(this.#self.ref, this.#self.member.name);
-    const blocked = (dialog: ChannelDialog): PeerReport => blockedReport(id, word(), dialog);
+    const member = memberWord(this.#self.ref, this.#self.member.name);
     const hasBegun = hook !== undefined || this.#tookAt !== undefined || lastSignAt >= this.#startedAt;
     if (hasBegun) {
       const isStuck = unread > 0 && now - (this.#unreadSince ?? now) >= UNREAD_MS;
       const isFree = state === "idle" || state === "failed" || state === "unknown";
-      return isStuck && isFree
-        ? blocked({ name: "a dialog", remedy: "answer it there; a message to it waits" })
-        : undefined;
+      return isStuck && isFree ? blockedReport(id, member, STUCK) : undefined;
     }
     const { env, mode } = this.#watched;
     const expected = expectedDialog(env, this.#self.io.cwd, mode);
-    const limit = expected === undefined ? UNEXPECTED_DIALOG_MS : EXPECTED_DIALOG_MS;
-    if (now - this.#startedAt < limit) return { state: "starting", activity: "" };
-    return blocked(
-      expected ?? { name: "its start", remedy: "answer its dialog there (trust, login, API key)" },
-    );
+    return startReport({ id, member, msSinceStart: now - this.#startedAt, expected });
   }
 
   /** Records its conversation once that can be continued, and again if another program dropped that from the config. */
@@ -296,5 +292,6 @@ export class OwnInboxWatch {
   }
 }
 
+const STUCK = { name: "a dialog", remedy: "answer it there; a message to it waits" };
 const CONTINUE =
   "Your process ended during a turn, and was started again with your conversation. Continue where you stopped.";

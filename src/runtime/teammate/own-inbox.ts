@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Adapter } from "../../adapter/adapter-schema.ts";
 import { findAdapter } from "../../adapter/adapters.ts";
 import { prepareClaude } from "../../adapter/inbox/claude-start.ts";
+import { acceptVersion } from "../../adapter/installed/version-check.ts";
 import { requireProgram } from "../../adapter/require-program.ts";
 import { agentTypeOrGeneral, DEFAULT_AGENT_TYPE } from "../../agent/prompts/agent-types.ts";
 import { messageOf } from "../../errors.ts";
@@ -50,6 +51,7 @@ export async function runOwnInbox(
     ref,
     name: member.name,
     account: { account: accountOf(adapter, own.env), model: self.flags.model ?? adapter.id },
+    version: own.version,
     autoResume: () => settings().teams.autoResume,
   });
   const watch = new OwnInboxWatch(self, ctx, { ...started, id: adapter.id, mode, limit, end });
@@ -100,6 +102,8 @@ async function startOf(
     tools: mcpEntry({ program: ctx.program, env, team: ref.team, agent: name, withoutInbox: true }),
   });
   const version = versionOfClaude({ words: [file], env: () => undefined, program: file }, ctx.clock.now());
+  const answer = version === undefined ? { problem: "its package does not name it" } : { version };
+  acceptVersion(adapter, answer, (text) => view.note(text));
   return { file, argv, env, adapter, settings: live, version };
 }
 

@@ -81,6 +81,7 @@ export const statusForm: Form<StatusRecord> = {
     state: oneOf(STATES),
     awaitsProgram: optional(isFlag),
     ownInbox: optional(isFlag),
+    startDialog: optional(isFlag),
     version: optional(isText),
     stateFrom: optional(oneOf(SOURCES)),
     agreedToStop: optional(isFlag),

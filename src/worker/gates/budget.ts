@@ -32,18 +32,16 @@ class BudgetLimit {
 
   /**
    * Checks what was spent so far.
-   * @returns whether a budget is used up
+   * @param onUsedUp called if a budget is used up, also if its notification then fails
    * @throws TeamError TEAM_NOT_FOUND, and errors of the lead's inbox; the next check repeats a notification that failed
    */
-  async check(): Promise<boolean> {
-    let isUsedUp = false;
+  async check(onUsedUp: () => void): Promise<void> {
     for (const budget of budgetsOf(this.#ref, this.#name)) {
       const { level, share } = budgetUse(budget.limits, budget.spent);
       if (level === "within") continue;
-      if (level === "spent") isUsedUp = true;
+      if (level === "spent") onUsedUp();
       await this.#notifyOnce(budget, level, budgetSentence(this.#ref, budget, level, share));
     }
-    return isUsedUp;
   }
 
   /** Shows a notification of this or another agent once in this agent's pane. @param event the message's id */
@@ -139,9 +137,11 @@ export class BudgetWait {
   /** Checks what was spent and notifies the lead and the person. @returns whether a budget is used up */
   async check(): Promise<boolean> {
     let isUsedUp = false;
-    await this.#context.notifications.attempt(async () => {
-      isUsedUp = await this.#limit.check();
-    });
+    await this.#context.notifications.attempt(() =>
+      this.#limit.check(() => {
+        isUsedUp = true;
+      }),
+    );
     return isUsedUp;
   }
 
@@ -174,6 +174,14 @@ export class BudgetWait {
     }
     this.#resume();
     return "go";
+  }
+
+  /** Checks what a running turn spent whose calls do not wait here. @returns whether it must stop */
+  async stopsTurn(): Promise<boolean> {
+    if (!(await this.check())) return false;
+    if (this.#overdraft === 0) return true;
+    this.#overdraft -= 1;
+    return false;
   }
 
   /**

@@ -333,6 +333,17 @@ describe("teams adopt refuses", () => {
     expect((await members()).map(({ name }) => name)).toEqual(["team-lead", "bob", "ada"]);
   });
 
+  it("a claude that shows a dialog of its start, according to its own memory", async () => {
+    const { start, teams, pane, place } = await team();
+    const claude = join(place.home, "claude.mjs");
+    copyFileSync(file(), claude);
+    writeFileSync(join(place.root, ".claude.json"), JSON.stringify({ hasCompletedOnboarding: true }));
+    await start(`CLAUDE_CONFIG_DIR=${place.root} ${NODE} ${claude}`);
+    const { code, err } = await teams("adopt", pane, "--name", "ada");
+    const refused = expect.stringContaining("may show a dialog of its start (trust in the directory)");
+    expect([code, err]).toEqual([2, refused]);
+  });
+
   it.each([
     ["under another name", "exec -a claude bash --norc --noprofile -i"],
     ["that is a renamed copy", "./claude --norc --noprofile -i"],

@@ -146,6 +146,22 @@ describe("OpenCode by a plugin", () => {
     expect((await approval()).summary).toContain("fake did not start: it ended with exit code 1");
   });
 
+  it("is not started again after an update to a version that its channel does not know", async () => {
+    const unsupported = { versions: ">=2", why: "It speaks another interface." };
+    const own = await memberTeam(file(), { ...ADAPTER, unsupported }, "tmux");
+    const { spawn, mark, leadGot, state, teams } = own;
+    mark("version", "fake 1.18.33");
+    expect((await spawn("say: hi")).code).toBe(0);
+    await leadGot("hi");
+    mark("version", "fake 2.0.1");
+    await teams("send", "ada", "exit: 3");
+    await state("ada", "crashed");
+    await teams("resume");
+    await eventually("the reason", async () =>
+      (await teams("status", "--json")).out.includes("fake 2.0.1 was not started: It speaks another"),
+    );
+  });
+
   it("waits for the person when its model has a question", async () => {
     const { spawn, state } = await team();
     await spawn("question: odd\nstay");

@@ -110,7 +110,7 @@ describe("a CLI that reads its inbox itself", () => {
   });
 
   it("shows a dialog of its start, and its remedy, and presses no key", async () => {
-    const { spawn, state, leadGot, type, ada, place, repo } = await team();
+    const { spawn, state, leadGot, type, ada, place, repo, teams, paneShowing } = await team();
     const memory = { hasCompletedOnboarding: true, projects: { [repo]: { hasTrustDialogAccepted: false } } };
     writeFileSync(join(place.root, ".claude.json"), JSON.stringify(memory));
     expect((await spawn("say: trusted")).code).toBe(0);
@@ -118,6 +118,15 @@ describe("a CLI that reads its inbox itself", () => {
     expect((await ada())?.activity).toBe(
       `fake waits for a person: trust in the directory: say there whether it may work in ${repo} (teams attach ada)`,
     );
+    for (const words of [
+      ["interrupt", "ada"],
+      ["type", "ada", "yes"],
+      ["keys", "ada", "Enter"],
+    ]) {
+      const { code, err } = await teams(...words);
+      expect([code, err]).toEqual([1, expect.stringContaining("a dialog of its start may be open there")]);
+    }
+    expect(await paneShowing("Do you trust the files")).toBeDefined();
     await type("yes", "Do you trust the files");
     await leadGot("trusted");
     await state("ada", "idle");
@@ -154,7 +163,7 @@ describe("a CLI that reads its inbox itself", () => {
   });
 
   it("is interrupted, and works on", async () => {
-    const { spawn, state, teams, leadGot, logged, ada } = await team();
+    const { spawn, state, teams, leadGot, logged, ada, inbox } = await team();
     await spawn("stay");
     await logged({ stays: true });
     await state("ada", "running");
@@ -163,7 +172,9 @@ describe("a CLI that reads its inbox itself", () => {
     expect([code, JSON.parse(out)]).toMatchObject([0, { outcome: "pressed" }]);
     await logged({ interrupted: true });
     await state("ada", "idle");
+    await leadGot("interrupted");
     expect((await ada())?.stateFrom).toBe("interrupt");
+    expect((await inbox()).split('\\"idleReason\\":\\"interrupted').length - 1).toBe(1);
     await teams("send", "ada", "say: after it");
     await leadGot("after it");
   });

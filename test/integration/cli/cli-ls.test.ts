@@ -49,6 +49,8 @@ describe("teams cli ls", () => {
       version: "0.169.0",
       problem: null,
       tested: ["0.169.0"],
+      rank: "tested",
+      refused: null,
       login: { state: "none", from: null, hint: "codex login" },
       install: "npm install -g @openai/codex",
     });
@@ -141,15 +143,31 @@ describe("teams cli ls", () => {
   });
 });
 
+it("teams cli ls and doctor › name a version that was not tested, and one that members cannot be started with", async () => {
+  const { cli, env, list, doctor } = machine({
+    codex: prints("codex-cli 0.171.0"),
+    opencode: prints("2.0.4"),
+  });
+  const clis = await list();
+  expect(clis.get("codex")).toMatchObject({ version: "0.171.0", rank: "untested", refused: null });
+  const refused = expect.stringMatching(/^OpenCode 2 has another HTTP interface/);
+  for (const name of ["opencode", "opencode-acp"])
+    expect(clis.get(name)).toMatchObject({ version: "2.0.4", rank: "unsupported", refused });
+  const { out } = await cli(["cli", "ls"], { env });
+  expect(out).toMatch(/^codex +0\.171\.0 \(untested\) +0\.169\.0/m);
+  expect(out).toMatch(/^opencode: OpenCode 2 has another HTTP interface/m);
+  expect(await doctor()).toMatch(/warn +CLI opencode +2\.0\.4 cannot be started: OpenCode 2 has another/);
+});
+
 it("teams doctor › warns about an installed CLI without login, and names those that are missing", async () => {
   const { doctor } = machine({ codex: prints("codex-cli 0.170.0"), goose: "#!/bin/sh\nexit 1\n" });
   const out = await doctor();
   expect(out).toMatch(
-    /warn +CLI codex +0\.170\.0, tested: 0\.169\.0; no login found\n +→ Log in: codex login\./,
+    /warn +CLI codex +0\.170\.0 \(untested\), tested: 0\.169\.0; no login found\n +→ Log in: codex login\./,
   );
   expect(out).toMatch(/warn +CLI goose +its version is not known: it ended with exit status 1/);
   expect(out).toMatch(/ok +CLIs +not installed: gemini \(npm install -g @google\/gemini-cli\), /);
   expect(await doctor({ OPENAI_API_KEY: "k" })).toMatch(
-    /ok +CLI codex +0\.170\.0, tested: 0\.169\.0; login: OPENAI_API_KEY/,
+    /ok +CLI codex +0\.170\.0 \(untested\), tested: 0\.169\.0; login: OPENAI_API_KEY/,
   );
 });

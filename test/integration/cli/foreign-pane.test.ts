@@ -96,6 +96,25 @@ test("interrupt › presses nothing while another program has the input of the p
   expect(refused.message).toContain("another program in it has the keyboard");
 });
 
+test.each([
+  ["interrupt", ["ada"], "Escape was not pressed"],
+  ["type", ["ada", "yes"], "Nothing was typed"],
+  ["keys", ["ada", "Enter"], "Nothing was typed"],
+])(
+  "%s › presses nothing in a pane that may show a dialog of the program's start",
+  async (command, words, what) => {
+    const { teams, ref, peer } = await setUp();
+    const { message, hint } = (await teams(command, ...words, "--json")).error();
+    expect(message).toContain(what);
+    expect(message).toContain("a dialog of its start may be open there");
+    expect(hint).toContain("teams attach ada");
+    expect(peer.shows()).not.toMatch(/Interrupted|key/);
+    // A sign of its session: no dialog of its start is open any more.
+    peerSays(ref, "ada", IDLE);
+    expect((await teams(command, ...words)).code).toBe(0);
+  },
+);
+
 test("interrupt › asks a foreign member without a proven pane in a message, and says what that means", async () => {
   const { teams, ref } = await setUp();
   await joinByHand(ref, "bob");

@@ -33,6 +33,20 @@ export function testHabits({ adapter, showDialog, rest, work, team, when }: Habi
     await heard("still here");
   });
 
+  it("has crashed when it exits in the middle of a turn: its task is unassigned, and the lead is notified", async () => {
+    const { spawn, state, heard, teams, ada, inbox } = await team();
+    await spawn("say: ready");
+    await heard("ready");
+    await teams("task", "add", "Count");
+    await teams("task", "update", "1", "--owner", "ada", "--status", "in_progress");
+    await teams("send", "ada", "exit: 3");
+    await state("ada", "crashed");
+    // Each status reconciles: this team has no lead's process.
+    await eventually("the news", async () => (await ada()) && (await inbox()).includes("ada crashed"));
+    const { tasks } = (await teams("task", "list", "--json")).json<{ tasks: { owner?: string }[] }>();
+    expect(tasks[0]?.owner).toBeUndefined();
+  });
+
   when("request after the end", "allows no request that comes after the end of its turn", async () => {
     const { spawn, state, approvals, heard, teams, repo, log } = await team();
     await spawn("after\nsay: over");

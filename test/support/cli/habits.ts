@@ -10,6 +10,7 @@ type Feature =
   | "goodbye"
   | "conversation"
   | "account limits"
+  | "budget in a turn"
   | "unconfirmed interrupt";
 
 /** Bad habits of programs, and of the people at their screens. */
@@ -55,16 +56,16 @@ export const NOT_APPLICABLE: Readonly<Record<ChannelKind, Readonly<Partial<Recor
   },
   files: {
     "missing login": ON_SCREEN,
-    "own interrupt": "its events end such a turn as any other",
+    "own interrupt": "until it has reported tokens, such a turn ends as any other; see its own tests",
   },
   hooks: { "missing login": ON_SCREEN },
   inbox: {
     rules: "claude applies its own rules",
+    "budget in a turn": "teams counts its tokens, but cannot stop it at a limit",
     "unconfirmed interrupt": "a key that it ignores has no effect",
     goodbye: "claude answers a shutdown request itself",
     "late tools": "it takes its messages itself, when its session runs",
     "missing login": ON_SCREEN,
-    "own interrupt": "claude leaves no trace of it, so the next turn's end shows it",
   },
   keys: {
     approvals: NO_REQUESTS,
@@ -73,6 +74,7 @@ export const NOT_APPLICABLE: Readonly<Record<ChannelKind, Readonly<Partial<Recor
     "turn ends": "its turns are unseen",
     conversation: "it is introduced again",
     "account limits": "its failures are unseen",
+    "budget in a turn": "its costs are unseen",
     "unconfirmed interrupt": "its interrupt is only pressed",
     "late tools": "it has a shell with teams instead",
     "late result": "its results are unseen",

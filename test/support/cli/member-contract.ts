@@ -40,6 +40,17 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
     if ([traits].flat().every((trait) => without[trait] === undefined)) it(title, test);
   };
 
+  it("is refused in a version that its channel does not know, with the reason", async () => {
+    const unsupported = { versions: ">=2", why: "It speaks another interface." };
+    const { mark, spawn, state, ada, log } = await team({}, { unsupported, tested: ["1.2.3"] });
+    mark("version", "fake 2.0.1");
+    const spawned = await spawn("say: hi");
+    if (spawned.code === 0) await state("ada", "crashed");
+    const shown = spawned.code === 0 ? JSON.stringify(await ada()) : spawned.err;
+    expect(shown).toMatch(/fake 2\.[\d.]+ was not started: It speaks another interface\./);
+    expect(log()).toEqual([]);
+  });
+
   it("gets its first message once, reports its last text in the idle notice, and gets the next message", async () => {
     const { spawn, state, heard, teams, log } = await team();
     const spawned = await spawn("say: hello from the other make");
@@ -122,17 +133,53 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
 
   when(
     "account limits",
-    "pauses at its account's limit, notifies the lead once, and then continues its turn",
+    "waits for the end of its account's limit, and continues its turn by itself",
     async () => {
-      const { spawn, state, leadGot, teams, ada, prompted, inbox } = await team();
+      const { spawn, state, leadGot, teams, prompted, inbox } = await team();
       await spawn("say: ready");
       await leadGot("ready");
-      await teams("send", "ada", "limit: 4");
-      await state("ada", "paused");
-      expect(((await ada())?.pausedUntil ?? 0) - Date.now()).toBeLessThan(6_000);
+      await teams("send", "ada", "limit: 3");
       await prompted("The limit of your account has ended.");
       await state("ada", "idle");
-      expect((await inbox()).split("The limit of the model's account is reached")).toHaveLength(2);
+      const notices = (await inbox()).split("The limit of the model's account is reached");
+      expect(notices).toHaveLength(2);
+      expect(notices[1]).toMatch(/ada is paused until \d\d:\d\d and continues then by itself/);
+    },
+  );
+
+  when("account limits", "is paused at its account's limit until a person resumes it", async () => {
+    const { spawn, state, leadGot, teams, ada, prompted, inbox } = await team({
+      teams: { autoResume: false },
+    });
+    await spawn("say: ready");
+    await leadGot("ready");
+    await teams("send", "ada", "limit: 3600");
+    await state("ada", "paused");
+    const { pausedUntil = 0, activity } = (await ada()) ?? {};
+    expect(Math.abs(pausedUntil - Date.now() - 3_600_000)).toBeLessThan(600_000);
+    expect(activity).toMatch(/^account limit, until \d\d:\d\d; waits for teams resume --now$/);
+    expect(await inbox()).toContain("a person continues it: teams resume --now ada@crew");
+    expect((await teams("resume", "--now", "ada")).code).toBe(0);
+    await prompted("The limit of your account has ended.");
+    await state("ada", "idle");
+  });
+
+  when(
+    "budget in a turn",
+    "stops in a turn that uses up its budget, and continues it with more",
+    async () => {
+      const { spawn, state, teams, inbox, prompted, ada, log } = await team({}, { reports: ["tokens"] });
+      const spawned = await spawn("spend: 5000\nstay", "--max-tokens", "1000");
+      expect([spawned.code, spawned.err]).toEqual([0, ""]);
+      await state("ada", "paused");
+      expect((await ada())?.activity).toBe("its budget is spent");
+      expect((await inbox()).split("ada has used up its budget")).toHaveLength(2);
+      expect(log().filter((line) => "prompt" in line)).toHaveLength(1);
+      expect((await teams("budget", "ada", "--max-tokens", "100k")).code).toBe(0);
+      await prompted("There is budget again.");
+      await state("ada", "idle");
+      await teams("send", "ada", "say: after it");
+      await prompted("after it");
     },
   );
 

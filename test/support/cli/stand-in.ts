@@ -17,8 +17,8 @@ export interface StandInTeam {
   logged(fields: Readonly<Record<string, unknown>>): Promise<unknown>;
   /** Waits until a member has a state. It counts as idle once it has read its messages: it is idle before the first one, too. */
   state(name: string, state: string): Promise<unknown>;
-  /** Creates an empty file in the directory of the log. */
-  mark(name: string): void;
+  /** Creates a file in the directory of the log, empty by default. */
+  mark(name: string, text?: string): void;
   /** Removes it. */
   unmark(name: string): void;
 }
@@ -33,7 +33,13 @@ export function standIn(
   const home = join(place.home, `stand-in-${name}`);
   mkdirSync(home, { recursive: true });
   const command = join(place.home, `${name}-cli`);
-  writeFileSync(command, `#!/bin/sh\nexec ${process.execPath} ${file} "$@"\n`);
+  // Its version is that of the file `version` beside its log.
+  const version = `[ "$1" = --version ] && exec cat ${home}/version`;
+  writeFileSync(command, `#!/bin/sh\n${version}\nexec ${process.execPath} ${file} "$@"\n`);
+  if (adapter.channel === "inbox") {
+    const claude = { name: "@anthropic-ai/claude-code", version: "2.1.200" };
+    writeFileSync(join(place.home, "package.json"), JSON.stringify(claude));
+  }
   chmodSync(command, 0o755);
   return {
     ...adapter,
@@ -89,7 +95,7 @@ export async function standInTeam(
         const isThere = (unread: number): boolean => state !== "idle" || unread === 0;
         return members.some((one) => one.name === name && one.state === state && isThere(one.unread));
       }),
-    mark: (name) => writeFileSync(join(home, name), ""),
+    mark: (name, text = "") => writeFileSync(join(home, name), text),
     unmark: (name) => rmSync(join(home, name)),
   };
 }

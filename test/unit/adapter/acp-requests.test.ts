@@ -176,14 +176,15 @@ describe("usageOf and sessionCostOf", () => {
     expect(usageOf(result)).toEqual({ usage: { input, output, cacheRead, cacheWrite }, costUsd: 0 });
   });
 
-  it("adds the tokens of chunks for a result that reports none, and for one prompt only", () => {
+  it("reports the tokens of chunks at once, and of the result only what no chunk of its prompt has reported", () => {
     const usage = new PromptUsage();
     const tokens = (result: unknown) => sumOf(usage.take(result).usage);
     const chunk = { _meta: { usage: { inputTokens: 10, outputTokens: 5 } } };
-    for (const update of [chunk, {}, chunk]) usage.addChunk(update);
-    expect([tokens({}), tokens({})]).toEqual([30, 0]);
+    const news = [chunk, {}, chunk].map((update) => sumOf(usage.addChunk(update).usage));
+    expect(news).toEqual([15, 0, 15]);
+    expect([tokens({}), tokens({ usage: { inputTokens: 7 } })]).toEqual([0, 7]);
     usage.addChunk(chunk);
-    expect(tokens({ usage: { inputTokens: 7 } })).toBe(7);
+    expect(tokens({ usage: { inputTokens: 12, outputTokens: 5 } })).toBe(2);
   });
 
   it("reads the cost in dollars only", () => {

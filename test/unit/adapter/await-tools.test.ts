@@ -32,7 +32,7 @@ describe("the wait for the team's tools", () => {
     list();
     await done;
     expect(seen).toEqual([
-      { name: "it has not connected to the team's tools", remedy: "trust it" },
+      { name: "it has not connected to the team's tools", remedy: "trust it", isStart: true },
       undefined,
     ]);
   });

@@ -2,13 +2,15 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { deleteTeam } from "../../../../src/operations/ending/delete-team.ts";
 import { killTeammates } from "../../../../src/operations/ending/kill.ts";
-import { shutdownTeammates } from "../../../../src/operations/ending/shutdown.ts";
+import { shutdownTeammates, UNPROVEN_EXIT_MS } from "../../../../src/operations/ending/shutdown.ts";
 import { proveForeignMember } from "../../../../src/operations/processes/foreign-members.ts";
 import { endRun } from "../../../../src/operations/run/end-run.ts";
 import { reconcile } from "../../../../src/operations/supervision/reconcile.ts";
+import { systemClock } from "../../../../src/os/clock.ts";
 import { ownIdentity, startTimeOf } from "../../../../src/os/process/identity.ts";
 import { signalProcess } from "../../../../src/os/process/process-table.ts";
 import { readTeam, teamExists, updateTeam } from "../../../../src/team/config/config.ts";
+import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { findMember } from "../../../../src/team/members/members.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { createTask, getTask } from "../../../../src/team/tasks/tasks.ts";
@@ -109,6 +111,45 @@ test("shutdown › removes a foreign member only once its process is gone", asyn
   signalProcess(peer.process.pid, "SIGTERM");
   expect(await ended).toMatchObject([{ name: "ada", outcome: "approved" }]);
   expect(names()).not.toContain("ada");
+});
+
+test("shutdown › says that it cannot see whether a foreign member without a proven process has ended", async () => {
+  const { ref, ctx, names } = await setUp();
+  await joinByHand(ref, "ada");
+  const ended = shutdownTeammates(ctx, ["ada"], { timeoutMs: 600_000 });
+  peerSays(ref, "ada", { type: "shutdown_approved", requestId: await requestOf(ref, "ada") });
+  expect(await ended).toEqual([{ name: "ada", outcome: "approved", unproven: true }]);
+  expect(names()).toEqual(["team-lead"]);
+  const [news] = (await unreadMessages(ref, "team-lead")).filter(({ message }) => message.from === "system");
+  expect(news?.message.text).toContain("teams cannot see its process");
+});
+
+test("reconcile › removes a foreign member that agreed to end, also if no process was ever proven", async () => {
+  const { ref, ctx, names } = await setUp();
+  await joinByHand(ref, "ada");
+  const { id } = await createTask(ref, { subject: "its work", owner: "ada" });
+  const soon = { ...ctx, clock: { ...systemClock, now: () => at } };
+  const at = systemClock.now();
+  peerSays(ref, "ada", { type: "shutdown_approved", requestId: "shutdown-1@ada" });
+  const config = readFileSync(ref.paths.config, "utf8");
+  expect(await reconcile(soon)).toEqual([]);
+  expect(names()).toContain("ada");
+  const later = { ...ctx, clock: { ...systemClock, now: () => systemClock.now() + UNPROVEN_EXIT_MS } };
+  expect(await reconcile(later)).toMatchObject([{ name: "ada", how: "shutdown" }]);
+  expect([names(), getTask(ref, id)?.owner ?? ""]).toEqual([["team-lead"], ""]);
+  // 2.1.34 writes the config while it exits, which brings the member back.
+  await updateTeam(ref, (now) => ({ ...now, members: (JSON.parse(config) as typeof now).members }));
+  expect(await reconcile(later)).toMatchObject([{ name: "ada", how: "shutdown" }]);
+  expect(names()).toEqual(["team-lead"]);
+});
+
+test("reconcile › keeps a foreign member that agreed to end while a process of its own runs", async () => {
+  const { t, ref, ctx, names } = await setUp();
+  await foreignPeer(t, ref, "ada");
+  peerSays(ref, "ada", { type: "shutdown_approved", requestId: "shutdown-1@ada" });
+  const later = { ...ctx, clock: { ...systemClock, now: () => systemClock.now() + UNPROVEN_EXIT_MS } };
+  expect(await reconcile(later)).toEqual([]);
+  expect(names()).toContain("ada");
 });
 
 test.each([

@@ -8,7 +8,10 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("a claude at its account's limit › continues a random moment after its end, so that not all do at once", async () => {
+const failure = "You've hit your session limit. Try again in 100 seconds.";
+const verdict = { state: "failed", stateFrom: "notice", failure, alive: true } as const;
+
+async function limited(version: string) {
   vi.spyOn(Math, "random").mockReturnValue(0.5);
   const ref = await testTeam();
   await joinByHand(ref, "ada");
@@ -16,17 +19,57 @@ test("a claude at its account's limit › continues a random moment after its en
     ref,
     name: "ada",
     account: { account: "a", model: "m" },
+    version,
     autoResume: () => true,
   });
+  const factsAt = (at: number) =>
+    ({ turnEnds: [{ at, failure }] }) as unknown as Parameters<typeof limit.look>[1];
+  const texts = (name = "ada"): string => JSON.stringify(peekInbox(ref, name));
+  return { limit, factsAt, texts };
+}
+
+test("a claude at its account's limit › continues a random moment after its end, so that not all do at once", async () => {
+  const { limit, factsAt, texts } = await limited("2.1.200");
   const at = Date.now();
-  const failure = "You've hit your session limit. Try again in 100 seconds.";
-  const facts = { turnEnds: [{ at, failure }] } as unknown as Parameters<typeof limit.look>[1];
-  const verdict = { state: "failed", stateFrom: "notice", failure, alive: true } as const;
-  const texts = (): string => JSON.stringify(peekInbox(ref, "ada"));
+  const facts = factsAt(at);
   expect(await limit.look(verdict, facts, at)).toMatchObject({ state: "paused", pausedUntil: at + 100_000 });
   expect(await limit.look(verdict, facts, at + 104_999)).toMatchObject({ state: "paused" });
   expect(limit.nextLook(at + 104_000, 10_000)).toBe(1_000);
   expect(texts()).not.toContain("limit of your account has ended");
   expect(await limit.look(verdict, facts, at + 105_000)).toBeUndefined();
   expect(texts()).toContain("limit of your account has ended");
+});
+
+test("a claude at its account's limit › gets no message if its version continues by itself", async () => {
+  const { limit, factsAt, texts } = await limited("2.1.234");
+  const at = Date.now();
+  const facts = factsAt(at);
+  await limit.look(verdict, facts, at);
+  expect(await limit.look(verdict, facts, at + 105_000)).toMatchObject({ state: "paused" });
+  const running = { state: "running", stateFrom: "hook", alive: true } as const;
+  expect(await limit.look(running, facts, at + 106_000)).toBeUndefined();
+  expect(texts()).not.toContain("limit of your account has ended");
+});
+
+test("a claude at its account's limit › gets a message if it does not continue by itself after all", async () => {
+  const { limit, factsAt, texts } = await limited("2.1.332");
+  const at = Date.now();
+  const facts = factsAt(at);
+  await limit.look(verdict, facts, at);
+  expect(await limit.look(verdict, facts, at + 165_000)).toBeUndefined();
+  expect(texts()).toContain("limit of your account has ended");
+});
+
+test("a claude at its account's limit › notifies the lead again of a limit after a turn that met none", async () => {
+  const { limit, factsAt, texts } = await limited("2.1.200");
+  const at = Date.now();
+  const notices = (): number =>
+    texts("team-lead").split("limit of the model's account is reached").length - 1;
+  await limit.look(verdict, factsAt(at), at);
+  await limit.look(verdict, factsAt(at + 1_000), at + 1_000);
+  expect(notices()).toBe(1);
+  const idle = { state: "idle", stateFrom: "hook", alive: true } as const;
+  await limit.look(idle, factsAt(at + 2_000), at + 2_000);
+  await limit.look(verdict, factsAt(at + 3_000), at + 3_000);
+  expect(notices()).toBe(2);
 });

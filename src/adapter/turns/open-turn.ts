@@ -1,8 +1,8 @@
-import { addSpent, NOTHING_SPENT, type Spent } from "../agent/conversation/call-model.ts";
-import type { Conversation } from "../agent/conversation/conversation.ts";
-import { INTERRUPTED } from "../agent/model/messages.ts";
-import type { TurnResult } from "../agent/turn/turn.ts";
-import type { ChannelTurnEnd } from "./channel.ts";
+import { addSpent, NOTHING_SPENT, type Spent } from "../../agent/conversation/call-model.ts";
+import type { Conversation } from "../../agent/conversation/conversation.ts";
+import { INTERRUPTED } from "../../agent/model/messages.ts";
+import type { TurnResult } from "../../agent/turn/turn.ts";
+import type { ChannelTurnEnd } from "../channel.ts";
 
 /** Resumes a turn that was interrupted by the end of the program. */
 export const CONTINUE =
@@ -11,6 +11,10 @@ export const CONTINUE =
 /** Continues a turn that met a limit of the account. */
 export const LIMIT_OVER =
   "[The limit of your account has ended. Check what is done already, and finish the work of this turn.]";
+
+/** Continues a turn that was interrupted because a budget was used up. */
+export const BUDGET_RAISED =
+  "[Your turn was interrupted because the budget was used up. There is budget again. Check what is done already, and finish the work of this turn.]";
 
 /** A turn that is running in a third-party CLI. */
 export class OpenTurn {

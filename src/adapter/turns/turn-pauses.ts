@@ -1,0 +1,102 @@
+import { messageOf } from "../../errors.ts";
+import { steadyNow, systemClock } from "../../os/clock.ts";
+import type { Channel, ChannelTurnEnd } from "../channel.ts";
+import type { ChannelAgentOptions } from "../channel-agent-options.ts";
+import { limitOf } from "../reported-limit.ts";
+import { BUDGET_RAISED, LIMIT_OVER, type OpenTurn } from "./open-turn.ts";
+
+/** Milliseconds until a CLI that works on after its budget is interrupted again. */
+const AGAIN_MS = 5_000;
+
+/** A turn that was interrupted because a budget is used up. */
+interface StoppedTurn {
+  readonly turn: OpenTurn;
+  /** When the CLI was interrupted, in milliseconds of the steady clock. */
+  readonly at: number;
+}
+
+/** The pauses inside a turn: at a limit of the account, and at a budget. Meanwhile the CLI has no turn; a message continues it. */
+export class TurnPauses {
+  readonly #options: ChannelAgentOptions;
+  readonly #channel: () => Channel | undefined;
+  #isWaiting = false;
+  #stopped: StoppedTurn | undefined;
+  #isChecking = false;
+  /** The turn that spent something since the last check of the budgets. */
+  #unchecked: OpenTurn | undefined;
+
+  constructor(options: ChannelAgentOptions, channel: () => Channel | undefined) {
+    this.#options = options;
+    this.#channel = channel;
+  }
+
+  /** Whether the turn waits for the end of a limit, or for more budget. */
+  get isWaiting(): boolean {
+    return this.#isWaiting;
+  }
+
+  /** The turn is interrupted for another reason, so its end is final. */
+  cancel(): void {
+    this.#stopped = undefined;
+  }
+
+  /** Interrupts a turn that has used up a budget. Call it after each report of what was spent. Never rejects. */
+  async spent(turn: OpenTurn): Promise<void> {
+    this.#unchecked = turn;
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    while (this.#unchecked !== undefined) {
+      const checked: OpenTurn = this.#unchecked;
+      this.#unchecked = undefined;
+      if ((await this.#options.exceedsBudget()) && !checked.closed.aborted) await this.#stop(checked);
+    }
+    this.#isChecking = false;
+  }
+
+  /** Takes the end of a turn that continues after a pause. @returns false for any other end */
+  takes(end: ChannelTurnEnd, turn: OpenTurn): boolean {
+    const limit = limitOf(end, systemClock.now());
+    // A person began another turn in its own screen meanwhile.
+    if (this.#isWaiting) return limit !== undefined || end.outcome === "interrupted";
+    if (limit !== undefined) {
+      const { limits } = this.#options;
+      void this.#continue(turn, LIMIT_OVER, "limit", () => limits.met(end.failure ?? "", limit));
+      return true;
+    }
+    if (end.outcome !== "interrupted" || this.#stopped?.turn !== turn) return false;
+    void this.#continue(turn, BUDGET_RAISED, "budget");
+    return true;
+  }
+
+  async #stop(turn: OpenTurn): Promise<void> {
+    const before = this.#stopped?.turn === turn ? this.#stopped.at : undefined;
+    if (before !== undefined && steadyNow() - before < AGAIN_MS) return;
+    this.#stopped = { turn, at: steadyNow() };
+    const { cli, note } = this.#options;
+    note(`${cli} is interrupted${before === undefined ? "" : " again"}: its budget is used up`);
+    try {
+      await this.#channel()?.interrupt();
+    } catch (error) {
+      note(`${cli} works on although its budget is used up: ${messageOf(error)}`);
+    }
+  }
+
+  /** Waits until the turn may continue, then continues it. A turn that ends meanwhile is not continued. */
+  async #continue(turn: OpenTurn, text: string, what: string, before?: () => Promise<void>): Promise<void> {
+    const { cli, limits, beforeTurn } = this.#options;
+    this.#isWaiting = true;
+    await before?.();
+    const isOver = (await beforeTurn(turn.closed)) === "stop";
+    if (!isOver) await limits.wait(turn.closed);
+    this.#isWaiting = false;
+    this.#stopped = undefined;
+    if (turn.closed.aborted) return;
+    if (isOver) return turn.settle({ outcome: "interrupted" });
+    try {
+      await this.#channel()?.deliver(text, false);
+    } catch (error) {
+      const failure = `${cli} did not continue after its ${what}: ${messageOf(error)}`;
+      turn.settle({ outcome: "failed", failure });
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import { transcriptEnd } from "../../adapter/inbox/claude-transcript.ts";
+import { systemClock } from "../../os/clock.ts";
+import { formatProtocol } from "../../protocol/messages.ts";
+import type { TeamMember } from "../../schema/config.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import type { HookRecord } from "../../schema/status.ts";
+import { eventMessageId, sendMessage } from "../../team/mailbox/send.ts";
+import type { ForeignFacts, ForeignVerdict } from "../../team/members/judge-foreign.ts";
+import type { TeamRef } from "../../team/ref.ts";
+
+/** Milliseconds in which a CLI writes an interrupt that our key has caused. */
+const WRITTEN_MS = 10_000;
+/** Milliseconds by which its time of an interrupt may be before ours. */
+const SAME_MS = 2_000;
+
+/** Sends the idle notice of a turn that was interrupted, in its own screen or by our key: claude itself sends none. */
+export class OwnInboxInterrupt {
+  readonly #ref: TeamRef;
+  readonly #member: Pick<TeamMember, "name" | "color">;
+  /** The interrupt of the newest notice, by its time in the transcript: our own time of it may come later. */
+  #noticed: number | undefined;
+
+  constructor(ref: TeamRef, member: Pick<TeamMember, "name" | "color">) {
+    this.#ref = ref;
+    this.#member = member;
+  }
+
+  /** Sends the notice once the transcript shows the interrupt. @returns whether it may still show one */
+  async look(
+    { state, stateFrom }: ForeignVerdict,
+    { interruptedAt, now }: ForeignFacts,
+    hook: HookRecord | undefined,
+  ): Promise<boolean> {
+    if (state !== "idle" || stateFrom !== "interrupt" || interruptedAt === undefined) return false;
+    if (hook?.transcript === undefined) return false;
+    const written = transcriptEnd(hook.transcript).interruptedAt;
+    if (written !== undefined && written === this.#noticed) return false;
+    if (written === undefined || written < interruptedAt - SAME_MS) return now - interruptedAt < WRITTEN_MS;
+    const { name, color } = this.#member;
+    const fields = { type: "idle_notification", from: name, idleReason: "interrupted" } as const;
+    const mail = {
+      from: name,
+      to: LEAD_NAME,
+      text: formatProtocol(fields, new Date(interruptedAt)),
+      messageId: eventMessageId("interrupted", name, String(written)),
+      ...(color === undefined ? {} : { color }),
+    };
+    // The time of the interrupt: a message that it took since then began a turn.
+    await sendMessage(this.#ref, mail, { ...systemClock, now: () => interruptedAt });
+    this.#noticed = written;
+    return false;
+  }
+}
