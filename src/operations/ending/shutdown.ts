@@ -178,7 +178,7 @@ async function checkShutdowns(
 }
 
 /** Milliseconds that an unproven program gets to exit after it has agreed. */
-const EXIT_MS = 3_000;
+export const EXIT_MS = 3_000;
 
 function answeredAt(answer: ShutdownAnswer | undefined): number {
   const at = Date.parse(String(answer?.timestamp ?? ""));
