@@ -134,7 +134,7 @@ function call(tools: readonly OfferedTool[], wanted: Call): Reply {
   return { kind: "say", text: `no tool ${name} among ${tools.map((one) => one.name).join(" ")}` };
 }
 
-/** Returns the names of which the program offers an MCP tool, or names one that a search would find. */
+/** Returns the names of MCP tools that the program offers, or that it names for a search. */
 function offeredOf({ tools, pieces }: Ask, names: readonly string[]): readonly string[] {
   const texts = pieces.flatMap((piece) => (piece.kind === "text" ? [piece.text] : []));
   return names.filter(

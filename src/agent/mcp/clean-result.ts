@@ -44,7 +44,7 @@ const STRING_LIMITS = [100_000, 50_000, 25_000, 10_000, 2_000, 500, 100] as cons
 
 /**
  * Returns the data of a result for an MCP client, cleaned as {@link cleanResult} cleans a text. If it is too long, its strings are
- * cut, then its longest lists; `omitted` says how many entries of which list are missing.
+ * cut, then its longest lists; `omitted` says how many entries each list has lost.
  */
 export function cleanData(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const clean = wellFormed(cleanValue(data, 0)) as Record<string, unknown>;

@@ -53,7 +53,7 @@ export function askerOf(
   };
 }
 
-/** A client without details has forms; one that names only addresses has none. */
+/** A client that gives no details has forms; a client that names only addresses has none. */
 function showsForms(capabilities: ClientCapabilities | undefined): boolean {
   const elicitation = capabilities?.elicitation;
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);

@@ -4,7 +4,7 @@ import { steadyNow } from "../../os/clock.ts";
 import type { Sdk } from "./forms.ts";
 import type { MemberServers } from "./server.ts";
 
-/** Most sessions at a time. Above it, the one that was not used for longest ends. */
+/** Most sessions at a time. Above it, the least recently used session ends. */
 const MAX_SESSIONS = 16;
 /** Milliseconds without a request or a stream after which a session may end. */
 const MAX_IDLE_MS = 3_600_000;
@@ -89,7 +89,7 @@ export class HttpSessions {
     return session.transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
   }
 
-  /** Ends the sessions that were idle for long, and the one that was not used for longest if there are too many. */
+  /** Ends the sessions that were idle for long, and the least recently used session if there are too many. */
   async #makeRoom(): Promise<void> {
     const idle = [...this.#sessions.values()]
       .filter(({ open }) => open === 0)

@@ -25,14 +25,14 @@ const LEAD_A_TEAM: ListedPrompt = {
   name: "lead_a_team",
   title: "Lead a team",
   description: "Reach a goal with a team of agents that you lead",
-  arguments: [{ name: "goal", description: "What the team is to achieve", required: true }],
+  arguments: [{ name: "goal", description: "The goal of the team", required: true }],
 };
 
 const JOIN_A_TEAM: ListedPrompt = {
   name: "join_a_team",
   title: "Join a team",
   description: "Work as a teammate: read your messages, take tasks, report to the lead",
-  arguments: [{ name: "focus", description: "What you are good at, or should look at", required: false }],
+  arguments: [{ name: "focus", description: "Your part of the work", required: false }],
 };
 
 /** Returns the prompts of a member: a person chooses them in the client. */
@@ -79,7 +79,9 @@ ${goal}
 }
 
 function joinText({ ctx, withoutInbox }: ClientToolContext, focus: string): string {
-  const read = withoutInbox ? "Your messages arrive by themselves." : "Read your messages with ReadMessages.";
+  const read = withoutInbox
+    ? "Your messages arrive without a tool call."
+    : "Read your messages with ReadMessages.";
   const idle = withoutInbox
     ? ""
     : "\n5. If nothing is left, call ReportIdle once with your result, then Wait for a message.";

@@ -23,7 +23,7 @@ export class ResourceWatch {
 
   /** Calls the listener with the address of each changed resource. @returns ends that; idempotent */
   subscribe(listener: (uri: string) => void): () => void {
-    // A listener of its own for each call: one function may subscribe twice.
+    // A new function for each call: a caller may subscribe the same function twice.
     const own = (uri: string): void => listener(uri);
     this.#listeners.add(own);
     if (this.#watching === undefined) this.#start();

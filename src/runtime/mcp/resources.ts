@@ -7,7 +7,7 @@ import { sessionsDirectory } from "../../protocol/paths.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { visibleMetadata } from "../../schema/guards/visible-metadata.ts";
 import { parseJsonLine, readTextLines } from "../../store/jsonl.ts";
-import { readTeam } from "../../team/config/config.ts";
+import { readTeam, teamExists } from "../../team/config/config.ts";
 import { findMember, lookUpMember } from "../../team/members/members.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import { listTasks } from "../../team/tasks/tasks.ts";
@@ -42,7 +42,7 @@ interface Contents {
   readonly text: string;
 }
 
-/** What a member's client can read without a tool: the team's config and tasks, its own inbox, and the conversations of our agents. */
+/** The resources of a member: the team's config and tasks, the member's inbox, and the conversations of our agents. */
 export class TeamResources {
   readonly #context: ClientToolContext;
   /** The members at the last look, for a moment at which the config cannot be read. */
@@ -54,6 +54,8 @@ export class TeamResources {
 
   /** @throws TeamError if the team cannot be read, or the member has left it */
   list(): ListedResource[] {
+    // A lead may create its team later.
+    if (!teamExists(this.#context.ctx.ref)) return [];
     const { config } = this.#open();
     const conversations = config.members.flatMap(({ name }) =>
       this.#conversationFile(name) === undefined ? [] : [this.#conversation(name)],

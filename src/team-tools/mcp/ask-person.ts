@@ -10,7 +10,7 @@ import { revealHidden } from "../../text/terminal-text.ts";
 import type { ClientCall, ClientToolContext, Form, FormAnswer } from "./client-tool.ts";
 import { withProgress } from "./progress.ts";
 
-/** Longest text of a form, in characters: nobody is asked to approve what the form does not show whole. */
+/** Longest text of a form, in characters: a person must see the whole request before an answer. */
 const MAX_FORM = 20_000;
 /** Longest note of a person, in characters. */
 const MAX_NOTE = 10_000;

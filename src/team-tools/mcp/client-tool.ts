@@ -53,7 +53,7 @@ export interface ClientCall extends MailCall {
   readonly ask?: ((form: Form, signal: AbortSignal) => Promise<FormAnswer>) | undefined;
 }
 
-/** What a client may assume of a tool, before it calls it. */
+/** Promises of a tool, which a client reads before it calls the tool. */
 export interface ToolHints {
   readonly title: string;
   /** A call changes nothing. */

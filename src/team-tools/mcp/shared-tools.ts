@@ -42,7 +42,7 @@ interface Facts {
   readonly output: z.ZodMiniType;
 }
 
-/** What clients are told about the tools that all members have. */
+/** The facts for clients about the tools that all members have. */
 const FACTS: Readonly<Record<string, Facts>> = {
   SendMessage: { hints: { title: "Send a message" }, output: sent },
   TaskCreate: {

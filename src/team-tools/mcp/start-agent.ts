@@ -32,7 +32,7 @@ const output = z.looseObject({
   plan_mode_required: z.boolean(),
 });
 
-/** The client has subagents of its own, so this starts only teammates. */
+/** Starts only teammates: a client has its own subagents. */
 export const startAgent: ClientTool = ({ ctx, spawnOptions }) => ({
   name: "Agent",
   alias: "Task",

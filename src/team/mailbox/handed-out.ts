@@ -9,7 +9,7 @@ import { readRecordFile } from "../../store/json-file.ts";
 import { writeRecord } from "../records/write-records.ts";
 import { judgeProcess, type TeamRef } from "../ref.ts";
 
-/** What one MCP server returned to its client without proof that it arrived. */
+/** The messages that one MCP server returned to its client without proof that they arrived. */
 interface HandedOut {
   /** The process of the server; absent once the server has ended in order. */
   readonly by?: ProcessIdentity | undefined;

@@ -184,7 +184,7 @@ describe("teams mcp › attacks", () => {
     expect((await client.listTools()).tools.length).toBeGreaterThan(5);
   });
 
-  it("half a request holds up nobody", async () => {
+  it("half a request does not delay other clients", async () => {
     const { url, token } = await server();
     const { port } = new URL(url);
     const headers = {

@@ -123,6 +123,19 @@ describe("teams mcp › clients", () => {
     expect(text).not.toContain("\u202e");
   });
 
+  it.each(WAYS)("a Wait shows progress, and ends at the news (%s, %s)", async (...way) => {
+    const team = await foreignTeam();
+    const { call } = await connect(team, "ada", way);
+    let shown = 0;
+    const onprogress = (): void => {
+      shown += 1;
+    };
+    const waiting = call("Wait", { timeout_seconds: 300 }, { onprogress });
+    await eventually("progress", () => shown > 0);
+    await sendMessage(team.ref, { from: "team-lead", to: "ada", text: "news" });
+    expect((await waiting).data).toEqual({ happened: ["message"], unread_messages: 1 });
+  });
+
   it("a form is withdrawn when the request is answered elsewhere", async () => {
     const team = await foreignTeam();
     const payload = { tool: "Bash", input: { command: "make" } };
@@ -207,7 +220,7 @@ it("teams mcp › two clients and one of our agents finish one task list", async
     model: "scripted:play.json",
   });
   expect(spawned).toMatchObject({ isError: false, data: { status: "teammate_spawned", name: "cid" } });
-  // Free tasks are for anyone.
+  // Any member may claim a free task.
   await eventually("the owner of the first task", async () => {
     const { task } = (await lead.call("TaskGet", { taskId: "1" })).data as { task: { owner?: string } };
     return task.owner === "cid";
@@ -218,6 +231,10 @@ it("teams mcp › two clients and one of our agents finish one task list", async
   const { tasks } = (await lead.call("TaskList")).data as { tasks: { owner: string; status: string }[] };
   expect(new Set(tasks.map(({ status }) => status))).toEqual(new Set(["completed"]));
   expect(tasks[0]?.owner).toBe("cid");
+  const uri = "teams://crew/agents/cid/conversation";
+  expect((await lead.client.listResources()).resources.map((one) => one.uri)).toContain(uri);
+  const [conversation] = (await lead.client.readResource({ uri })).contents as { text: string }[];
+  expect(conversation?.text).toContain("Do task 1.");
   await eventually("the message of our agent", async () => {
     await lead.call("Wait", { for: ["message"], timeout_seconds: 30 });
     return (await lead.call("ReadMessages")).text.includes("first done");

@@ -73,7 +73,7 @@ describe("teams mcp › resources", () => {
     });
   });
 
-  it("show the newest entries of a conversation of ours, and no other file", async () => {
+  it("show the newest entries of an agent's conversation, and no other file", async () => {
     const cli = await crew();
     const ref = refOf(cli);
     const file = transcriptPath(cli.root, "s-1");

@@ -152,6 +152,12 @@ describe("teams mcp › a lead's team", () => {
     expect(answers[2]?.data).toMatchObject({ team_name: "boat", display_name: "The boat" });
     expect(answers[3]?.text).toContain("ALREADY_LEADING");
     expect(answers[8]?.data).toEqual({ tasks: [] });
+    const list = await exchange(
+      cliIn(),
+      [initialize("2025-11-25"), requestOf(1, "resources/list")],
+      AS_NEW_LEAD,
+    );
+    expect(list.reply(1)?.result).toEqual({ resources: [] });
     expect((await cli(["status", "--json"])).json<{ team: string }>().team).toBe("boat");
   });
 
@@ -199,7 +205,7 @@ describe("teams mcp › Wait", () => {
 });
 
 describe("teams mcp › AnswerRequest", () => {
-  it("asks nobody without a client that shows forms", async () => {
+  it("refuses to ask a person if the client has no forms", async () => {
     const cli = await crew();
     const ref = teamRef(teamsHome(cli.env), "crew");
     const plan = { id: "plan-1", kind: "plan" as const, from: "ada", summary: "a plan", at: 1 };
