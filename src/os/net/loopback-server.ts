@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { after } from "../clock.ts";
+import type { ConnectionPorts } from "./loopback-peer.ts";
 
 /** Most connections at a time. */
 const MAX_CONNECTIONS = 64;
@@ -122,6 +123,13 @@ function drained(outgoing: ServerResponse, stalledMs: number): Promise<void> {
   });
 }
 
+const connections = new WeakMap<Request, ConnectionPorts>();
+
+/** Returns the ports of the connection on which a request came; undefined if it was not a request to such a server. */
+export function connectionOf(request: Request): ConnectionPorts | undefined {
+  return connections.get(request);
+}
+
 function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
   const { method = "GET", headers, url = "/" } = incoming;
   const given = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
@@ -133,5 +141,11 @@ function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
   const body = hasBody
     ? { body: Readable.toWeb(incoming) as NonNullable<RequestInit["body"]>, duplex: "half" as const }
     : {};
-  return new Request(`http://127.0.0.1${pathname}${search}`, { method, headers: given, signal, ...body });
+  const request = new Request(`http://127.0.0.1${pathname}${search}`, {
+    ...{ method, headers: given, signal },
+    ...body,
+  });
+  const { remotePort: peer, localPort: own } = incoming.socket;
+  if (peer !== undefined && own !== undefined) connections.set(request, { peer, own });
+  return request;
 }

@@ -6,6 +6,7 @@ import type {
   Server,
   ServerContext,
 } from "@modelcontextprotocol/server";
+import { TeamError } from "../../errors.ts";
 import type { ClientCall, Form, FormAnswer } from "../../team-tools/mcp/client-tool.ts";
 
 /** The server package, which is loaded only when it is needed. */
@@ -26,6 +27,12 @@ export class FormNeeded extends Error {
   }
 }
 
+interface AskerOptions {
+  readonly era: McpRequestContext["era"];
+  /** Whether a request over HTTP came from a person's program. */
+  isPersons(request: Request): boolean;
+}
+
 /**
  * Returns how a call shows a form to the person. A client of the older protocol is asked during the call; one of the newer protocol
  * gets the form as the result of the call, and repeats the call with the answer.
@@ -34,20 +41,28 @@ export class FormNeeded extends Error {
 export function askerOf(
   sdk: Sdk,
   server: Server,
-  { mcpReq }: ServerContext,
-  era: McpRequestContext["era"],
+  { mcpReq, http }: ServerContext,
+  { era, isPersons }: AskerOptions,
 ): ClientCall["ask"] {
   const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
   const declared = envelope[sdk.CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
   if (!showsForms(declared as ClientCapabilities | undefined)) return undefined;
+  const requirePerson = (): void => {
+    if (http?.req === undefined || isPersons(http.req)) return;
+    throw new TeamError("PERMISSION_DENIED", "No person is known to use your client. Nothing was answered.", {
+      hint: "Ask the person to answer in the agent's pane, in the sidebar or with teams approve.",
+    });
+  };
   if (era === "modern") {
     return async (form) => {
+      requirePerson();
       const given = sdk.inputResponse(mcpReq.inputResponses, KEY);
       if (given.kind !== "elicit") throw new FormNeeded(form);
       return answerFrom(given);
     };
   }
   return async (form, signal) => {
+    requirePerson();
     const options = { signal, timeout: FORM_MS, relatedRequestId: mcpReq.id };
     return answerFrom(await mcpReq.elicitInput(requestOf(form), options));
   };

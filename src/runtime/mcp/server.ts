@@ -3,6 +3,7 @@ import type { ClientCall, ClientToolContext } from "../../team-tools/mcp/client-
 import { shortened } from "../../text/characters/cut-text.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { askerOf } from "./forms.ts";
+import { isPersonsRequest } from "./http-peer.ts";
 import { instructionsFor, promptOf, promptsOf } from "./prompts.ts";
 import { ResourceWatch } from "./resource-watch.ts";
 import { readable, TeamResources } from "./resources.ts";
@@ -38,6 +39,7 @@ export async function memberServers(
   const calls = new ToolCalls(sdk, context, onProblem);
   const resources = new TeamResources(context);
   const watch = new ResourceWatch(context.ctx.ref, resources, onProblem);
+  const isPersons = (request: Request): boolean => isPersonsRequest(context.ctx.home.root, request);
   const info = { name: "teams", title: "teams", version };
   let streamServer: Server | undefined;
   let isListening = false;
@@ -83,7 +85,7 @@ export async function memberServers(
         signal: mcpReq.signal,
         client: sessionId ?? (http?.req === undefined ? STREAMS : STATELESS),
         lost: http?.req?.signal,
-        ask: askerOf(sdk, server, ctx, era),
+        ask: askerOf(sdk, server, ctx, { era, isPersons }),
         progress: (message) => {
           if (token === undefined || mcpReq.signal.aborted) return;
           progress += 1;

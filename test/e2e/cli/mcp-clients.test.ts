@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { openRequest, readAnswer } from "../../../src/team/requests/requests.ts";
@@ -169,6 +171,49 @@ describe("teams mcp › clients", () => {
     expect(asked.json).toMatchObject({ code: "PERMISSION_DENIED" });
     expect(readAnswer(team.ref, "permission-1")).toBeUndefined();
   });
+});
+
+/** A whole answer in one request of the newer protocol, as a program without a person would send it. */
+const ANSWERS_ALONE = `
+const [url, token, id] = process.argv.slice(1);
+const prefix = "io.modelcontextprotocol/";
+const body = {
+  jsonrpc: "2.0", id: 1, method: "tools/call",
+  params: {
+    name: "AnswerRequest", arguments: { request_id: id },
+    inputResponses: { request: { action: "accept", content: { decision: "approve" } } },
+    _meta: {
+      [prefix + "protocolVersion"]: "2026-07-28",
+      [prefix + "clientInfo"]: { name: "x", version: "1" },
+      [prefix + "clientCapabilities"]: { elicitation: {} },
+    },
+  },
+};
+const headers = {
+  authorization: "Bearer " + token, "content-type": "application/json",
+  accept: "application/json, text/event-stream",
+  "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "AnswerRequest",
+};
+fetch(url, { method: "POST", headers, body: JSON.stringify(body) })
+  .then((answer) => answer.text())
+  .then((text) => process.stdout.write(text));
+`;
+
+it("teams mcp › a program in the shell of an agent that has the token is no person", async () => {
+  const team = await foreignTeam();
+  const payload = { tool: "Bash", input: { command: "make" } };
+  const request = { kind: "permission" as const, from: "ada", summary: "Bash: make", at: 1, payload };
+  for (const id of ["permission-1", "permission-2"]) openRequest(team.ref, { ...request, id });
+  const { url, tokenFile } = await httpServer(team, "team-lead");
+  const answer = (id: string, env: Readonly<Record<string, string>>) =>
+    promisify(execFile)(process.execPath, ["-e", ANSWERS_ALONE, url, tokenIn(tokenFile), id], {
+      env: { PATH: process.env.PATH, ...env },
+    });
+  const refused = await answer("permission-1", { TEAMS_AGENT: "ada@crew" });
+  expect(refused.stdout).toContain("No person is known");
+  expect(readAnswer(team.ref, "permission-1")).toBeUndefined();
+  const accepted = await answer("permission-2", {});
+  expect(accepted.stdout).toContain("The person has approved");
 });
 
 /** Works as the model of a client does: takes free tasks until all are completed. @returns the tasks that it completed */
