@@ -60,7 +60,9 @@ const CLIENTS: Readonly<Record<string, Client>> = {
         "default_tools_approval_mode",
         "required = true\ndefault_tools_approval_mode",
       );
-      write(path, `${readFileSync(path, "utf8")}\n${waiting}\n`);
+      // An earlier configuration of the server is replaced.
+      const [before] = readFileSync(path, "utf8").split(`\n[mcp_servers.${SERVER}]`);
+      write(path, `${before}\n${waiting}\n`);
     },
     http: (url, token) =>
       `[mcp_servers.${SERVER}]\nurl = "${url}"\nhttp_headers = { Authorization = "Bearer ${token}" }\ndefault_tools_approval_mode = "approve"`,

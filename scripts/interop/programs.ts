@@ -14,7 +14,7 @@ const NO_SCREEN = { screen: OTHER_SCREEN, quit: OTHER_SCREEN, escape: OTHER_SCRE
 /** The rows about the program itself, of programs with two channels: the other column has them. */
 const same = (as: string) => {
   const why = `as ${as}: the same program`;
-  return { adopt: why, join: why, client: why, http: why };
+  return { adopt: why, join: why, client: why, http: why, "mcp-tools": why };
 };
 const NO_WORDS = "it puts no text into its idle notice";
 const ONLY_CLAUDE_LEADS = "only claude starts teammates of another make";

@@ -101,6 +101,7 @@ function codexToml(entry: McpEntry | HttpEntry): string {
     `[${table}]`,
     ...fields,
     'default_tools_approval_mode = "approve"',
+    `tool_timeout_sec = ${TIMEOUT_S}`,
     ...(lines.length === 0 ? [] : ["", `[${table}.${pairsName}]`, ...lines]),
   ].join("\n");
 }
@@ -111,13 +112,13 @@ function gooseYaml(entry: McpEntry | HttpEntry): string {
     "url" in entry
       ? { type: "streamable_http", uri: entry.url, headers: headersOf(entry) }
       : { type: "stdio", cmd: entry.command, args: entry.args, envs: entry.env };
-  const all = { name: TEAM_SERVER, enabled: true, ...fields, timeout: GOOSE_TIMEOUT_S };
+  const all = { name: TEAM_SERVER, enabled: true, ...fields, timeout: TIMEOUT_S };
   const lines = Object.entries(all).map(([name, value]) => `    ${name}: ${yamlValue(value)}`);
   return ["extensions:", `  ${TEAM_SERVER}:`, ...lines].join("\n");
 }
 
-/** Seconds that Goose waits for a tool: `Wait` takes up to 55. */
-const GOOSE_TIMEOUT_S = 300;
+/** Seconds that a client waits for a tool: `Wait` takes up to 300. */
+const TIMEOUT_S = 330;
 
 function yamlValue(value: unknown): string {
   return escapeDelete(JSON.stringify(value));

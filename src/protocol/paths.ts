@@ -84,7 +84,7 @@ export interface AgentPaths {
   readonly edits: string;
   /** Reports of the agent that could not be delivered yet. */
   readonly unsent: string;
-  /** The messages that a tool call returned and whose receipt its client has not shown yet. */
+  /** Directory of the messages that tool calls returned and whose receipt their client has not shown yet: a list for each MCP server. */
   readonly handedOut: string;
   /** The secret of its MCP server over HTTP. */
   readonly mcpToken: string;
@@ -165,7 +165,7 @@ function agentPaths(run: string, runtime: string): AgentPaths {
     background: join(run, "background.json"),
     edits: join(run, "edits.json"),
     unsent: join(run, "unsent.json"),
-    handedOut: join(run, "handed-out.json"),
+    handedOut: join(run, "handed-out"),
     mcpToken: join(run, "mcp-token"),
     launchScript: join(run, "launch.sh"),
     endWanted: join(run, "end-wanted"),

@@ -98,7 +98,8 @@ export function agentIdentity(
   return { name, team };
 }
 
-const AGENT = "TEAMS_AGENT";
+/** The variable that names the agent in whose shell a program runs. */
+export const AGENT = "TEAMS_AGENT";
 
 function addressAbove(env: Env): string | undefined {
   const { root } = teamsHome(env);

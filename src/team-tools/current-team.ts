@@ -22,7 +22,7 @@ interface NewTeam {
 }
 
 /** The result of a deletion. */
-interface Deletion {
+export interface Deletion {
   /** The names of the deleted team, as `teamTitle` writes them; undefined if there was none. */
   readonly title?: string;
   /** Whether the team's files were kept. */

@@ -5,7 +5,8 @@ import type { TeamRef } from "../team/ref.ts";
 import { type ProvenTask, withProof } from "../team/tasks/task-proof.ts";
 
 /** A task's id as a model writes it: a string or a number. */
-export const taskIdInput = z.coerce.string().check(z.describe("The task's id"));
+export const anyTaskId = z.pipe(z.union([z.string(), z.number()]), z.transform(String));
+export const taskIdInput = anyTaskId.check(z.describe("The task's id"));
 /** Facts that are kept with a task. */
 export const metadataInput = z.record(z.string(), z.unknown());
 

@@ -10,7 +10,14 @@ import {
   taskGateOf,
   withRefusals,
 } from "./context.ts";
-import { taskIdInput as id, metadataInput, publicTask, reviewerInput, touchesInput } from "./task-schema.ts";
+import {
+  anyTaskId,
+  taskIdInput as id,
+  metadataInput,
+  publicTask,
+  reviewerInput,
+  touchesInput,
+} from "./task-schema.ts";
 
 const input = z.object({
   taskId: id,
@@ -23,8 +30,8 @@ const input = z.object({
   activeForm: z
     .optional(z.string())
     .check(z.describe("The owner's activity, for its status: “Counting files”")),
-  addBlocks: z.optional(z.array(z.coerce.string())).check(z.describe("Tasks that wait for this one")),
-  addBlockedBy: z.optional(z.array(z.coerce.string())).check(z.describe("Tasks that this one waits for")),
+  addBlocks: z.optional(z.array(anyTaskId)).check(z.describe("Tasks that wait for this one")),
+  addBlockedBy: z.optional(z.array(anyTaskId)).check(z.describe("Tasks that this one waits for")),
   reviewer: reviewerInput,
   touches: touchesInput,
   metadata: z.optional(metadataInput).check(z.describe("Merged into what is there; null removes a key")),

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
+import type { ToolResult } from "../agent/tool.ts";
 import { jsonResult, TEAM_ACCESS, withRefusals } from "./context.ts";
-import type { LeadTool } from "./current-team.ts";
+import type { Deletion, LeadTool } from "./current-team.ts";
 
 const input = z.object({});
 
@@ -11,21 +12,22 @@ export const teamDelete: LeadTool = ({ led }) => ({
   input,
   access: () => TEAM_ACCESS,
   summary: () => "",
-  execute: () =>
-    withRefusals(async () => {
-      const { title, kept: isKept, worktrees, problems = [] } = await led.delete();
-      if (title === undefined) {
-        return jsonResult({ success: true, message: "There is no team; nothing was deleted." });
-      }
-      if (isKept) {
-        const message = `The team ${title} has ended; its files stay, since its run keeps them.`;
-        return jsonResult({ success: true, message, kept: true });
-      }
-      const kept = worktrees.flatMap(({ path, kept: why }) => (why === null ? [] : [`${path} (${why})`]));
-      const notes = problems.map((text) => ` Note: ${text}.`).join("");
-      const deletion = `The team ${title} is deleted.${notes}`;
-      if (kept.length === 0) return jsonResult({ success: true, message: deletion });
-      const message = `${deletion} These worktrees stay, since work in them would be lost: ${kept.join("; ")}.`;
-      return jsonResult({ success: true, message, worktrees });
-    }),
+  execute: () => withRefusals(async () => deletionResult(await led.delete())),
 });
+
+/** Says what a deletion removed, and what stays. */
+export function deletionResult({ title, kept: isKept, worktrees, problems = [] }: Deletion): ToolResult {
+  if (title === undefined) {
+    return jsonResult({ success: true, message: "There is no team; nothing was deleted." });
+  }
+  if (isKept) {
+    const message = `The team ${title} has ended; its files stay, since its run keeps them.`;
+    return jsonResult({ success: true, message, kept: true });
+  }
+  const kept = worktrees.flatMap(({ path, kept: why }) => (why === null ? [] : [`${path} (${why})`]));
+  const notes = problems.map((text) => ` Note: ${text}.`).join("");
+  const deletion = `The team ${title} is deleted.${notes}`;
+  if (kept.length === 0) return jsonResult({ success: true, message: deletion });
+  const message = `${deletion} These worktrees stay, since work in them would be lost: ${kept.join("; ")}.`;
+  return jsonResult({ success: true, message, worktrees });
+}

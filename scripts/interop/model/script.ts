@@ -11,12 +11,13 @@ import type { Ask, Call, OfferedTool, Piece, Reply } from "./ask.ts";
  *   do-member: NAME PROMPT   a teammate of a claude that leads
  *   do-planner: NAME PROMPT  such a teammate that must plan first
  *   do-shutdown: NAME        asks a teammate to shut down
+ *   do-offered: NAME …       says which of these MCP tools the program offers its model
  *   do-fail: STATUS TEXT     an error of the server
  *   do-stay:                 no answer
  *   do-say: TEXT             the last words of the turn
  */
 const STEP =
-  /^\s*do-(run|write|tool|send|plan|member|planner|shutdown|fail|stay|say): ?(.*?)(?:<\/[\w-]+>)?\s*$/gm;
+  /^\s*do-(run|write|tool|send|plan|member|planner|shutdown|offered|fail|stay|say): ?(.*?)(?:<\/[\w-]+>)?\s*$/gm;
 /** Texts of teams and of programs that begin a turn without a script. */
 const WITHOUT_SCRIPT =
   /ended during a turn|The limit of your account has ended|There is budget again|shutdown_request|Shutdown request|asks you to shut down|plan_approval_request/;
@@ -106,6 +107,8 @@ function perform({ kind, words }: Step, ask: Ask, results: readonly string[]): R
       return member(ask.tools, first, rest.join(" "), results);
     case "planner":
       return member(ask.tools, first, rest.join(" "), results, { mode: "plan", subagent_type: "planner" });
+    case "offered":
+      return { kind: "say", text: `offered ${offeredOf(ask, words.split(" ")).join(" ")}.` };
     case "shutdown":
       return call(ask.tools, dismissal(ask.tools, first));
     default:
@@ -129,6 +132,17 @@ function call(tools: readonly OfferedTool[], wanted: Call): Reply {
     return { kind: "call", call: { name: search.name, input: { query, max_results: 5 } } };
   }
   return { kind: "say", text: `no tool ${name} among ${tools.map((one) => one.name).join(" ")}` };
+}
+
+/** Returns the names of MCP tools that the program offers, or that it names for a search. */
+function offeredOf({ tools, pieces }: Ask, names: readonly string[]): readonly string[] {
+  const texts = pieces.flatMap((piece) => (piece.kind === "text" ? [piece.text] : []));
+  return names.filter(
+    (name) =>
+      tools.some((one) => one.namespace !== undefined && one.name === name) ||
+      tools.some((one) => new RegExp(`_${name}$`).test(one.name)) ||
+      texts.some((text) => text.includes(`mcp__teams__${name}`)),
+  );
 }
 
 function shell(tools: readonly OfferedTool[], command: string): Call {

@@ -10,6 +10,24 @@ import { type Bench, check, type Row } from "./row.ts";
 /** The programs as MCP clients that a person has configured: they are no members that teams started. */
 export const CLIENTS: readonly Row[] = [
   {
+    id: "mcp-tools",
+    text: "`teams mcp`: the program offers its model every tool of a member, and of the lead as the lead",
+    limit: 240_000,
+    run: (bench) =>
+      withClient(bench, "mcp-tools", async (crew, client) => {
+        for (const [member, tools] of [
+          ["joe", FOR_ALL],
+          ["team-lead", [...FOR_ALL, ...FOR_LEAD]],
+        ] as const) {
+          const join = member === "joe" ? ["--join"] : [];
+          const words = ["--config", client.name, "--team", "crew", "--as", member, ...join];
+          client.configure(crew, await crew.ok("mcp", ...words));
+          await checkOffered(crew, client, tools);
+        }
+        return client.remark;
+      }),
+  },
+  {
     id: "client",
     text: "`teams mcp --config`: configured with it, the program uses the team's tools as a member",
     limit: 240_000,
@@ -30,6 +48,7 @@ export const CLIENTS: readonly Row[] = [
           crew.teamsProgram,
           "mcp",
           "--http",
+          "0",
           "--team",
           "crew",
           "--as",
@@ -55,6 +74,26 @@ export const CLIENTS: readonly Row[] = [
       }),
   },
 ];
+
+const FOR_ALL = [
+  ...["SendMessage", "TaskCreate", "TaskGet", "TaskUpdate", "TaskList", "TaskClaim"],
+  ...["AskUserQuestion", "TeamStatus", "Wait", "ReadMessages"],
+];
+const FOR_LEAD = ["Agent", "TeamCreate", "TeamDelete", "ListRequests", "AnswerRequest"];
+
+/** Lets the model say which tools it is offered, until it has them: a program may begin before its server is ready. */
+async function checkOffered(crew: Crew, client: Client, tools: readonly string[]): Promise<void> {
+  for (let runs = 1; ; runs += 1) {
+    const { argv, input } = client.command(`do-offered: ${tools.join(" ")}`);
+    const { code, out, err } = await crew.run(argv, { input: input ?? "", limit: 150_000 });
+    const printed = `${err}\n${out}`.slice(-2_000);
+    check(code === 0, "the program failed", printed);
+    const offered = /offered ([\w ]*)\./.exec(printed)?.[1]?.split(" ") ?? [];
+    const missing = tools.filter((name) => !offered.includes(name));
+    if (missing.length === 0) return;
+    check(runs < MOST_RUNS, `the model is not offered ${missing.join(" ")}`, printed);
+  }
+}
 
 /** Creates a team in a separate home, where nothing but the person's configuration names our server. */
 async function withClient(

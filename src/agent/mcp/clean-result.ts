@@ -22,13 +22,80 @@ export function cleanResult({ data, content }: ToolResult): string {
   return cutText(redacted, MAX_RESULT, (missing) => `… [${missing}; ask for less]`);
 }
 
-/** Strips the strings and keys of a JSON value. */
+/** Strips and redacts the strings and keys of a JSON value. */
 function cleanValue(value: unknown, depth: number): unknown {
-  if (typeof value === "string") return stripControls(value);
+  if (typeof value === "string") return cleanText(value);
   if (typeof value !== "object" || value === null) return value;
   if (depth >= MAX_DEPTH) return "…";
   if (Array.isArray(value)) return value.map((one) => cleanValue(one, depth + 1));
   return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [stripControls(key), cleanValue(one, depth + 1)]),
+    Object.entries(value).map(([key, one]) => [cleanText(key), cleanValue(one, depth + 1)]),
   );
+}
+
+/** A secret may hold control characters, and control characters may hide one. */
+function cleanText(text: string): string {
+  const secrets = ownSecrets();
+  return redactText(stripControls(redactText(text, secrets)), secrets);
+}
+
+/** Longest strings of a result that is too long, tried in this order. */
+const STRING_LIMITS = [100_000, 50_000, 25_000, 10_000, 2_000, 500, 100] as const;
+
+/**
+ * Returns the data of a result for an MCP client, cleaned as {@link cleanResult} cleans a text. If it is too long, its strings are
+ * cut, then its longest lists; `omitted` says how many entries each list has lost.
+ */
+export function cleanData(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const clean = wellFormed(cleanValue(data, 0)) as Record<string, unknown>;
+  if (isShort(clean)) return clean;
+  let shorter = clean;
+  for (const max of STRING_LIMITS) {
+    shorter = withShortStrings(clean, max) as Record<string, unknown>;
+    if (isShort(shorter)) return shorter;
+  }
+  return withShortLists(withFewKeys(shorter) as Record<string, unknown>);
+}
+
+/** Most keys of an object in a result that is too long. */
+const MAX_KEYS = 200;
+
+/** Returns how the data of a result is written as text. */
+export function dataText(data: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(data, undefined, 2);
+}
+
+function isShort(data: Readonly<Record<string, unknown>>): boolean {
+  return dataText(data).length <= MAX_RESULT;
+}
+
+/** Cuts the strings of a JSON value. @param max characters of each */
+export function withShortStrings(value: unknown, max: number): unknown {
+  if (typeof value === "string") return cutText(value, max, (missing) => `… [${missing}; ask for less]`);
+  if (Array.isArray(value)) return value.map((one) => withShortStrings(one, max));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withShortStrings(one, max)]));
+}
+
+/** Limits the keys of each object, which only facts of other programs exceed. */
+function withFewKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withFewKeys);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).slice(0, MAX_KEYS);
+  return Object.fromEntries(entries.map(([key, one]) => [key, withFewKeys(one)]));
+}
+
+/** Halves the longest list until the data is short enough. */
+function withShortLists(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const omitted: Record<string, number> = {};
+  let shorter: Record<string, unknown> = { ...data };
+  for (;;) {
+    const lists = Object.entries(shorter).filter((one): one is [string, unknown[]] => Array.isArray(one[1]));
+    const [longest] = lists.sort(([, a], [, b]) => b.length - a.length);
+    if (isShort(shorter) || longest === undefined || longest[1].length === 0) return shorter;
+    const [key, list] = longest;
+    const kept = list.slice(0, Math.floor(list.length / 2));
+    omitted[key] = (omitted[key] ?? 0) + list.length - kept.length;
+    shorter = { ...shorter, [key]: kept, omitted };
+  }
 }

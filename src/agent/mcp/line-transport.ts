@@ -1,4 +1,4 @@
-import type { JSONRPCMessage, Server, Transport } from "@modelcontextprotocol/server";
+import type { JSONRPCMessage, McpServerFactory, Transport } from "@modelcontextprotocol/server";
 import { messageOf } from "../../errors.ts";
 import { after } from "../../os/clock.ts";
 import { wellFormed } from "../../text/characters/well-formed.ts";
@@ -14,6 +14,10 @@ const LAST_ANSWERS_MS = 2_000;
 /** JSON-RPC's codes for lines that are not a request. */
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
+/** The request for changes in the newer protocol. */
+const LISTEN = "subscriptions/listen";
+/** Most such requests at a time. */
+const MAX_SUBSCRIPTIONS = 16;
 
 type RequestId = string | number;
 
@@ -36,6 +40,7 @@ class LineTransport implements Transport {
   readonly #streams: ByteStreams;
   readonly #parse: (value: unknown) => JSONRPCMessage;
   readonly #signal: AbortSignal;
+  readonly #onListen: () => void;
   /** Requests without an answer. */
   readonly #open = new Set<RequestId>();
   #outbox: string[] = [];
@@ -46,10 +51,16 @@ class LineTransport implements Transport {
   #isClosed = false;
   #resolveClosed: () => void = () => undefined;
 
-  constructor(streams: ByteStreams, parse: (value: unknown) => JSONRPCMessage, signal: AbortSignal) {
+  constructor(
+    streams: ByteStreams,
+    parse: (value: unknown) => JSONRPCMessage,
+    signal: AbortSignal,
+    onListen: () => void,
+  ) {
     this.#streams = streams;
     this.#parse = parse;
     this.#signal = signal;
+    this.#onListen = onListen;
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
@@ -130,7 +141,9 @@ class LineTransport implements Transport {
   /** Records which requests are open: a cancelled one gets no answer. */
   #note(message: JSONRPCMessage): void {
     if (!("method" in message)) return;
-    if ("id" in message) this.#open.add(message.id);
+    // It is answered only at the end of the connection.
+    if (message.method === LISTEN) this.#onListen();
+    else if ("id" in message) this.#open.add(message.id);
     const cancelled = message.method === "notifications/cancelled" ? message.params?.requestId : undefined;
     if (typeof cancelled === "string" || typeof cancelled === "number") this.#open.delete(cancelled);
   }
@@ -202,19 +215,27 @@ function idOf(value: unknown): RequestId | null {
   return typeof id === "string" || typeof id === "number" ? id : null;
 }
 
-/** Serves one client, of an old or a new version of the protocol, until it closes its end or the signal aborts. */
+/**
+ * Serves one client, of an old or a new version of the protocol, until it closes its end or the signal aborts.
+ * @param onListen called when the client asks for changes in the newer protocol
+ */
 export async function serveLines(
   streams: ByteStreams,
-  factory: () => Server,
+  factory: McpServerFactory,
   signal: AbortSignal,
   onProblem: (text: string) => void,
+  onListen: () => void = () => undefined,
 ): Promise<void> {
   const [{ serveStdio }, { parseJSONRPCMessage }] = await Promise.all([
     import("@modelcontextprotocol/server/stdio"),
     import("@modelcontextprotocol/server"),
   ]);
-  const transport = new LineTransport(streams, parseJSONRPCMessage, signal);
-  const handle = serveStdio(factory, { transport, onerror: (error) => onProblem(messageOf(error)) });
+  const transport = new LineTransport(streams, parseJSONRPCMessage, signal, onListen);
+  const handle = serveStdio(factory, {
+    transport,
+    maxSubscriptions: MAX_SUBSCRIPTIONS,
+    onerror: (error) => onProblem(messageOf(error)),
+  });
   await transport.closed;
   await handle.close();
 }

@@ -19,21 +19,26 @@ function specOf(tool: AnyTool): ToolSpec {
   return { name, description, inputSchema: schemaOf(tool.input) };
 }
 
-/** Returns the JSON Schema of an input without redundant fields, since every model call pays for its tokens. */
-export function schemaOf(input: z.ZodMiniType): Record<string, unknown> {
+/** Returns the JSON Schema of an input, or of an output, without redundant fields, since every model call pays for its tokens. */
+export function schemaOf(input: z.ZodMiniType, io: "input" | "output" = "input"): Record<string, unknown> {
   const { $schema: _, ...schema } = z.toJSONSchema(input, {
-    io: "input",
+    io,
     override({ jsonSchema }) {
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       delete jsonSchema.propertyNames;
+      // A number instead of a text is accepted, and not advertised: some programs know no lists of types.
+      if (jsonSchema.anyOf?.map(({ type }) => type).join() === "string,number") {
+        delete jsonSchema.anyOf;
+        jsonSchema.type = "string";
+      }
     },
   });
   return schema;
 }
 
 /** Returns the top-level keys of an input that the tool ignores. A tool that accepts any key ignores none. */
-export function ignoredKeys({ input }: AnyTool, given: unknown): string[] {
+export function ignoredKeys({ input }: Pick<AnyTool, "input">, given: unknown): string[] {
   if (!(input instanceof z.ZodMiniObject) || typeof given !== "object" || given === null) return [];
   return Object.keys(given).filter((key) => !Object.hasOwn(input.shape, key));
 }

@@ -1,7 +1,13 @@
 import { type HttpEntry, MCP_CLIENTS, mcpSnippet } from "../../adapter/mcp-snippets.ts";
 import { EXIT } from "../../errors.ts";
 import { mcpEntry } from "../../launch/mcp-entry.ts";
-import { joinAsClient, openClientMember, openTeamToJoin } from "../../runtime/mcp/open-member.ts";
+import {
+  joinAsClient,
+  openClientLead,
+  openClientMember,
+  openTeamToJoin,
+} from "../../runtime/mcp/open-member.ts";
+import type { MemberServers } from "../../runtime/mcp/server.ts";
 import type { OpenTeam } from "../../runtime/select-team.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
@@ -23,8 +29,10 @@ export const command = defineCommand({
       summary: "the member that the client is (default: $TEAMS_AGENT; no other default)",
     },
     join: { summary: "add the member to the team first, if it is not in it" },
-    http: { summary: "serve HTTP on 127.0.0.1 instead of standard input and output" },
-    port: { value: "number", summary: "the port for --http (default: a free one; --config needs one)" },
+    http: {
+      value: "port",
+      summary: "serve HTTP on this port of 127.0.0.1 instead of standard input and output (0: a free one)",
+    },
     withoutInbox: { summary: "leave out ReadMessages and ReportIdle: its messages reach it in another way" },
     config: {
       value: "cli",
@@ -35,25 +43,28 @@ export const command = defineCommand({
   examples: [
     "teams mcp --team review --as ada",
     "teams mcp --config codex --team review --as ada",
-    "teams mcp --http --port 7000 --as ada@review --join",
+    "teams mcp --http 7000 --as ada@review --join",
   ],
   notes:
     "A client starts it itself; --config prints what to add to its configuration.\n" +
-    "As team-lead, it also has the tools to start teammates and to answer plans.\n" +
+    "As team-lead, it also has the tools to create the team, start teammates, answer plans and delete the team.\n" +
+    "Resources show the team, its tasks, the inbox and conversations; prompts tell a model how to lead or join.\n" +
     "With --http, requests need the token of the printed file: Authorization: Bearer <token>.",
   async run(call) {
     const { options, io, out } = call;
     const port = portOption(options);
     if (options.config !== undefined) {
-      const { ref, actor } = (options.join ? openTeamToJoin : openClientMember)(io.env, options);
+      const find = port === undefined ? openClientLead : openClientMember;
+      const { ref, actor } = (options.join ? openTeamToJoin : find)(io.env, options);
       const { program, env } = io;
-      const entry = options.http
-        ? await httpEntry(ref, actor, port)
-        : mcpEntry({ ...options, program, env, team: ref.team, agent: actor });
+      const entry =
+        port !== undefined
+          ? await httpEntry(ref, actor, port)
+          : mcpEntry({ ...options, program, env, team: ref.team, agent: actor });
       const { where, format, text } = mcpSnippet(options.config, entry);
       out.answer({ client: options.config, where, format, text, entry }, () => text);
       out.note(line`Goes into: ${where}`);
-      if (options.http)
+      if (port !== undefined)
         out.note(
           line`It holds the member's token. Start the server: ${serverCommand(ref.team, actor, port)}`,
         );
@@ -61,27 +72,32 @@ export const command = defineCommand({
     }
     const open = options.join
       ? await joinAsClient(io.env, options, io.cwd)
-      : openClientMember(io.env, options);
+      : (port === undefined ? openClientLead : openClientMember)(io.env, options);
     return serve(call, open, { ...options, port });
   },
 });
 
 /** @throws TeamError INVALID_INPUT */
-function portOption(options: {
-  readonly port: string | undefined;
-  readonly http: boolean;
+function portOption({
+  http,
+  config,
+}: {
+  readonly http: string | undefined;
   readonly config: string | undefined;
-}): number {
-  if (options.config !== undefined && options.http && !Number(options.port))
+}): number | undefined {
+  if (http === undefined) return undefined;
+  const port = Number(http);
+  if (!/^\d+$/.test(http) || port > MAX_PORT)
     throw usageError(
       command,
-      "needs --port with --config and --http: the client must find the server there.",
+      `needs a port from 0 to ${MAX_PORT} after --http, not ${JSON.stringify(http)}.`,
     );
-  if (options.port === undefined) return 0;
-  if (!options.http) throw usageError(command, "accepts --port only with --http.");
-  const port = Number(options.port);
-  if (/^\d+$/.test(options.port) && port <= MAX_PORT) return port;
-  throw usageError(command, `needs a port from 0 to ${MAX_PORT}, not ${JSON.stringify(options.port)}.`);
+  if (config !== undefined && port === 0)
+    throw usageError(
+      command,
+      "needs a fixed port with --config and --http: the client must find the server there.",
+    );
+  return port;
 }
 
 async function httpEntry(ref: TeamRef, agent: string, port: number): Promise<HttpEntry> {
@@ -93,44 +109,67 @@ async function httpEntry(ref: TeamRef, agent: string, port: number): Promise<Htt
 }
 
 function serverCommand(team: string, agent: string, port: number): string {
-  return `teams mcp --http --port ${port} ${optionWords("--team", team)} ${optionWords("--as", agent)}`;
+  return `teams mcp --http ${port} ${optionWords("--team", team)} ${optionWords("--as", agent)}`;
 }
 
 interface ServeOptions {
-  readonly http: boolean;
-  readonly port: number;
+  /** Undefined for standard streams. */
+  readonly port: number | undefined;
   readonly withoutInbox: boolean;
 }
 
-async function serve(
-  call: AnyCall,
-  open: OpenTeam,
-  { http, port, withoutInbox }: ServeOptions,
-): Promise<number> {
+async function serve(call: AnyCall, open: OpenTeam, { port, withoutInbox }: ServeOptions): Promise<number> {
   const { io, out } = call;
-  const [{ openClientTools }, { serverFactory }] = await Promise.all([
+  const [{ openClientTools }, { memberServers }] = await Promise.all([
     import("../../runtime/mcp/client-tools.ts"),
     import("../../runtime/mcp/server.ts"),
   ]);
   const onProblem = (text: string): void => out.note(line`${text}`);
   const signal = io.interruption();
   const tools = await openClientTools(call, open, withoutInbox);
-  const factory = await serverFactory(tools, programVersion(io), onProblem);
-  if (!http) {
-    if (io.terminal.stdin)
-      out.note(
-        "This server expects MCP messages on standard input. To add it to a client: teams mcp --config <cli>",
-      );
-    const { serveLines } = await import("../../agent/mcp/line-transport.ts");
-    await serveLines(io, factory, signal, onProblem);
-    return signal.aborted ? EXIT.interrupted : EXIT.done;
+  const servers = await memberServers(tools, programVersion(io), onProblem);
+  try {
+    return port === undefined
+      ? await serveStreams(call, servers, signal, onProblem)
+      : await serveHttp(call, open, servers, { port, signal, onProblem });
+  } finally {
+    await servers.close();
   }
+}
+
+async function serveStreams(
+  { io, out }: AnyCall,
+  { factory, onListen }: MemberServers,
+  signal: AbortSignal,
+  onProblem: (text: string) => void,
+): Promise<number> {
+  if (io.terminal.stdin)
+    out.note(
+      "This server expects MCP messages on standard input. To add it to a client: teams mcp --config <cli>",
+    );
+  const { serveLines } = await import("../../agent/mcp/line-transport.ts");
+  await serveLines(io, factory, signal, onProblem, onListen);
+  return signal.aborted ? EXIT.interrupted : EXIT.done;
+}
+
+interface HttpServeOptions {
+  readonly port: number;
+  readonly signal: AbortSignal;
+  readonly onProblem: (text: string) => void;
+}
+
+async function serveHttp(
+  { out }: AnyCall,
+  open: OpenTeam,
+  servers: MemberServers,
+  { port, signal, onProblem }: HttpServeOptions,
+): Promise<number> {
   const [{ serveOnHttp }, { memberToken }] = await Promise.all([
     import("../../runtime/mcp/http.ts"),
     import("../../runtime/mcp/token.ts"),
   ]);
   const { token, file } = memberToken(open.ref, open.actor);
-  const server = await serveOnHttp(factory, { port, token, onProblem });
+  const server = await serveOnHttp(servers, { port, token, onProblem });
   const { url } = server;
   out.done(
     { url, tokenFile: file, team: open.ref.team, agent: open.actor },

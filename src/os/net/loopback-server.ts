@@ -1,14 +1,19 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
+import { after } from "../clock.ts";
+import type { ConnectionPorts } from "./loopback-peer.ts";
 
 /** Most connections at a time. */
 const MAX_CONNECTIONS = 64;
 /** Milliseconds in which a client must send the head of a request, and all of it. */
 const HEAD_MS = 10_000;
 const REQUEST_MS = 60_000;
+/** Milliseconds after which a client that takes nothing of a waiting answer is gone: what it does not take fills the memory. */
+const STALLED_MS = 60_000;
+
+type Answer = (request: Request, ended: Promise<void>) => Promise<Response>;
 
 export interface LoopbackServer {
   readonly port: number;
@@ -19,19 +24,21 @@ export interface LoopbackServer {
 /**
  * Serves HTTP to programs of this machine only.
  * @param port 0 for a free one
- * @param answer gets the request with an address on this server, whatever its Host header says; its signal aborts when the
- * client goes away
+ * @param answer gets the request with an address on this server, whatever its Host header says; its signal aborts if the client
+ * goes away before the whole answer is written. `ended` resolves then, or when the answer is complete.
+ * @param stalledMs by default {@link STALLED_MS}
  * @throws a system error, such as EADDRINUSE
  */
 export async function listenOnLoopback(
   port: number,
-  answer: (request: Request) => Promise<Response>,
+  answer: Answer,
   onError: (error: unknown) => void,
+  stalledMs: number = STALLED_MS,
 ): Promise<LoopbackServer> {
   const server = createServer(
     { headersTimeout: HEAD_MS, requestTimeout: REQUEST_MS },
     (incoming, outgoing) => {
-      respond(incoming, outgoing, answer).catch((error: unknown) => {
+      respond(incoming, outgoing, answer, stalledMs).catch((error: unknown) => {
         // A client that went away is no error.
         if (!outgoing.destroyed) onError(error);
         if (!outgoing.headersSent) outgoing.writeHead(500);
@@ -58,14 +65,69 @@ export async function listenOnLoopback(
 async function respond(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  answer: (request: Request) => Promise<Response>,
+  answer: Answer,
+  stalledMs: number,
 ): Promise<void> {
   const gone = new AbortController();
-  outgoing.once("close", () => gone.abort());
-  const response = await answer(requestOf(incoming, gone.signal));
+  const ended = new Promise<void>((resolve) => {
+    outgoing.once("close", () => {
+      if (!outgoing.writableFinished) gone.abort();
+      resolve();
+    });
+  });
+  const response = await answer(requestOf(incoming, gone.signal), ended);
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-  if (response.body === null) outgoing.end();
-  else await pipeline(Readable.fromWeb(response.body as ReadableStream), outgoing);
+  if (response.body === null) {
+    outgoing.end();
+    return;
+  }
+  // A stream may say nothing for long; its client waits for the head.
+  outgoing.flushHeaders();
+  await send(response.body as ReadableStream<Uint8Array>, outgoing, stalledMs);
+}
+
+async function send(
+  body: ReadableStream<Uint8Array>,
+  outgoing: ServerResponse,
+  stalledMs: number,
+): Promise<void> {
+  const reader = body.getReader();
+  // The reader then has no more to give.
+  const onClose = (): void => void reader.cancel().catch(() => undefined);
+  outgoing.once("close", onClose);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || outgoing.destroyed) break;
+      if (!outgoing.write(value)) await drained(outgoing, stalledMs);
+    }
+    outgoing.end();
+  } finally {
+    outgoing.off("close", onClose);
+  }
+}
+
+/** Resolves when the client has taken what was written, or is gone. */
+function drained(outgoing: ServerResponse, stalledMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = after(stalledMs, () => outgoing.destroy());
+    const end = (): void => {
+      cancel();
+      outgoing.off("drain", end);
+      outgoing.off("close", end);
+      resolve();
+    };
+    outgoing.once("drain", end);
+    outgoing.once("close", end);
+    if (outgoing.destroyed) end();
+  });
+}
+
+const connections = new WeakMap<Request, ConnectionPorts>();
+
+/** Returns the ports of the connection on which a request came; undefined if it was not a request to such a server. */
+export function connectionOf(request: Request): ConnectionPorts | undefined {
+  return connections.get(request);
 }
 
 function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
@@ -79,5 +141,11 @@ function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
   const body = hasBody
     ? { body: Readable.toWeb(incoming) as NonNullable<RequestInit["body"]>, duplex: "half" as const }
     : {};
-  return new Request(`http://127.0.0.1${pathname}${search}`, { method, headers: given, signal, ...body });
+  const request = new Request(`http://127.0.0.1${pathname}${search}`, {
+    ...{ method, headers: given, signal },
+    ...body,
+  });
+  const { remotePort: peer, localPort: own } = incoming.socket;
+  if (peer !== undefined && own !== undefined) connections.set(request, { peer, own });
+  return request;
 }

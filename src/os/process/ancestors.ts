@@ -6,20 +6,30 @@ const MAX_DEPTH = 200;
 /** Returns a variable of the environment that a process was started with; undefined if it is not set or cannot be seen. */
 export type StartVariable = (name: string) => string | undefined;
 
-/** Returns the start environment of the nearest living ancestor of this process whose environment is wanted. */
-export function ancestorEnv(isWanted: (variable: StartVariable) => boolean): StartVariable | undefined {
+/**
+ * Returns the start environment of the nearest living ancestor of this process whose environment is wanted.
+ * @param from another process, which counts too
+ */
+export function ancestorEnv(
+  isWanted: (variable: StartVariable) => boolean,
+  from?: number,
+): StartVariable | undefined {
   const above = process.platform === "linux" ? fromProc() : fromPs();
-  const pid = findAbove(above, (one) => isWanted((name) => above.variable(one, name)));
+  const pid = findAbove(above, (one) => isWanted((name) => above.variable(one, name)), from);
   return pid === undefined ? undefined : (name) => above.variable(pid, name);
 }
 
-/** Returns the nearest living ancestor of this process that is wanted. */
-export function ancestorThat(isWanted: (pid: number) => boolean): number | undefined {
-  return findAbove(process.platform === "linux" ? fromProc() : fromPs(), isWanted);
+/** Returns the nearest living ancestor of this process that is wanted. @param from another process, which counts too */
+export function ancestorThat(isWanted: (pid: number) => boolean, from?: number): number | undefined {
+  return findAbove(process.platform === "linux" ? fromProc() : fromPs(), isWanted, from);
 }
 
-function findAbove(above: Above, isWanted: (pid: number) => boolean): number | undefined {
-  let pid: number | undefined = ownParent;
+function findAbove(
+  above: Above,
+  isWanted: (pid: number) => boolean,
+  from: number = ownParent,
+): number | undefined {
+  let pid: number | undefined = from;
   for (let depth = 0; pid !== undefined && pid > 1 && depth < MAX_DEPTH; depth += 1) {
     if (isWanted(pid)) return pid;
     pid = above.parentOf(pid);

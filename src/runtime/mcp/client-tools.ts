@@ -1,17 +1,22 @@
 import type { OperationContext } from "../../operations/context.ts";
+import { createTeam } from "../../operations/create-team.ts";
 import { checkCli } from "../../operations/spawn/check-cli.ts";
+import { spawnType } from "../../operations/spawn/draft-member.ts";
 import { mayModelStart } from "../../operations/spawn/model-requests.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
+import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME, sameName } from "../../schema/names.ts";
 import { bypassForbiddenBy, isPricedBy, loadSettings, worktreeSettings } from "../../settings/settings.ts";
 import { trustDecision } from "../../settings/trust.ts";
-import { findMember } from "../../team/members/members.ts";
+import { updateTeam } from "../../team/config/config.ts";
+import { lookUpMember } from "../../team/members/members.ts";
 import { ClientMail } from "../../team-tools/mcp/client-mail.ts";
 import { ClientMember } from "../../team-tools/mcp/client-member.ts";
-import type { ClientToolContext } from "../../team-tools/mcp/client-tool.ts";
+import type { ClientToolContext, NewClientTeam } from "../../team-tools/mcp/client-tool.ts";
 import type { AnyCall } from "../../terminal/call.ts";
+import { stripControls } from "../../text/terminal-text.ts";
 import { operationContext } from "../operation-context.ts";
-import type { OpenTeam } from "../select-team.ts";
+import { deciderOf, type OpenTeam } from "../select-team.ts";
 import { taskHooks } from "../task-hooks.ts";
 
 /** Returns the dependencies of the tools of a member whose program is an MCP client. */
@@ -21,7 +26,7 @@ export async function openClientTools(
   withoutInbox: boolean,
 ): Promise<ClientToolContext> {
   const { ref, actor, config, home } = open;
-  const { cwd: memberCwd, color } = findMember(config, actor);
+  const { cwd: memberCwd, color } = lookUpMember(config, actor) ?? {};
   const isLead = sameName(actor, LEAD_NAME);
   // A lead's teammates start in the lead's directory, wherever its client runs.
   const cwd = (isLead && memberCwd) || call.io.cwd;
@@ -34,8 +39,25 @@ export async function openClientTools(
     role: isLead ? "lead" : "teammate",
     gate: await taskHooks(call, open, "client"),
     withoutInbox,
+    hasPerson: deciderOf(call.io.env) === "person",
+    knownRequests: new Set(),
     spawnOptions: () => spawnOptions(ctx),
+    createTeam: (team) => createClientTeam(ctx, team),
   };
+}
+
+/** Creates the team of a lead under the name that its server was started with. @throws TeamError TEAM_EXISTS, INVALID_TYPE */
+async function createClientTeam(
+  { home, ref, cwd, clock, agentTypes }: OperationContext,
+  { displayName, description, agentType }: NewClientTeam,
+): Promise<void> {
+  const { permissions } = loadSettings(home.root, cwd);
+  const type = agentType && spawnType(agentType, await agentTypes?.(cwd)).name;
+  const mode = permissions.defaultMode;
+  await createTeam(home, clock, { name: ref.team, cwd, ...defined({ description, agentType: type, mode }) });
+  const shown = stripControls(displayName).replace(/\s+/g, " ").trim();
+  if (shown !== "" && shown !== ref.team)
+    await updateTeam(ref, (current) => ({ ...current, displayName: shown }));
 }
 
 /** Reads the settings at each start of a teammate. */

@@ -1,10 +1,14 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isSystemError, messageOf, TeamError } from "../../errors.ts";
 import { type LoopbackServer, listenOnLoopback } from "../../os/net/loopback-server.ts";
-import type { ServerFactory } from "./server.ts";
+import { HttpSessions } from "./http-sessions.ts";
+import type { MemberServers } from "./server.ts";
+import { WatchedBus } from "./watched-bus.ts";
 
 /** Longest body of a request, in bytes. */
 const MAX_BODY = 4 * 1024 * 1024;
+/** Most streams of changes at a time that clients of the newer protocol have open. */
+const MAX_SUBSCRIPTIONS = 16;
 const PATH = "/mcp";
 
 interface HttpOptions {
@@ -20,23 +24,42 @@ export interface HttpServer extends LoopbackServer {
 
 /** Serves all clients of this user that know the token. @throws TeamError INVALID_INPUT if the port is taken */
 export async function serveOnHttp(
-  factory: ServerFactory,
+  servers: MemberServers,
   { port, token, onProblem }: HttpOptions,
 ): Promise<HttpServer> {
-  const { createMcpHandler } = await import("@modelcontextprotocol/server");
-  const handler = createMcpHandler(factory, {
+  const sdk = await import("@modelcontextprotocol/server");
+  const bus = new WatchedBus(sdk, servers.watch);
+  const handler = sdk.createMcpHandler(servers.factory, {
     maxRequestBodySize: MAX_BODY,
+    maxSubscriptions: MAX_SUBSCRIPTIONS,
+    bus,
     onerror: (error) => onProblem(messageOf(error)),
   });
+  const sessions = new HttpSessions(sdk, servers);
   let own = 0;
-  const answer = async (request: Request): Promise<Response> =>
-    rejection(request, own, token) ?? handler.fetch(request);
+  const answer = async (request: Request, ended: Promise<void>): Promise<Response> => {
+    const refused = rejection(request, own, token);
+    if (refused !== undefined) return refused;
+    if (request.method !== "POST")
+      return sessions.handle(request, undefined, ended) ?? handler.fetch(request);
+    // The package answers a wrong type.
+    if (!sdk.isJsonContentType(request.headers.get("content-type"))) return handler.fetch(request);
+    const read = await sdk.readRequestBody(request, MAX_BODY);
+    if (read.tooLarge) return refuse(413, `A request has at most ${MAX_BODY} bytes.`);
+    const body = parsedJson(read.text);
+    if (body === undefined) return refuse(400, "The body is not JSON.", {}, PARSE_ERROR);
+    const inSession = sessions.handle(request, body, ended);
+    if (inSession !== undefined) return inSession;
+    const opensSession = sdk.isInitializeRequest(body) && (await sdk.isLegacyRequest(request, body));
+    return opensSession ? sessions.open(request, body, ended) : handler.fetch(request, { parsedBody: body });
+  };
   const server = await listen(port, answer, (error) => onProblem(messageOf(error)));
   own = server.port;
   return {
     port: server.port,
     url: urlOf(server.port),
     close: async () => {
+      await sessions.close();
       await handler.close();
       await server.close();
     },
@@ -53,9 +76,18 @@ async function listen(...args: Parameters<typeof listenOnLoopback>): Promise<Loo
   } catch (error) {
     if (!isSystemError(error)) throw error;
     throw new TeamError("INVALID_INPUT", `The server cannot use port ${args[0]}: ${messageOf(error)}.`, {
-      hint: "Choose another port, or leave out --port for a free one.",
+      hint: "Choose another port, or --http 0 for a free one.",
       cause: error,
     });
+  }
+}
+
+/** @returns undefined for a text that is not JSON */
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 
@@ -77,8 +109,17 @@ function rejection(request: Request, port: number, token: string): Response | un
   return new URL(url).pathname === PATH ? undefined : refuse(404, `The server is at ${PATH}.`);
 }
 
-function refuse(status: number, message: string, headers: Record<string, string> = {}): Response {
-  const body = { jsonrpc: "2.0", id: null, error: { code: -32000, message } };
+/** JSON-RPC's code for a body that is not JSON, and the one for errors of a server. */
+const PARSE_ERROR = -32700;
+const SERVER_ERROR = -32000;
+
+function refuse(
+  status: number,
+  message: string,
+  headers: Record<string, string> = {},
+  code = SERVER_ERROR,
+): Response {
+  const body = { jsonrpc: "2.0", id: null, error: { code, message } };
   return Response.json(body, { status, headers });
 }
 

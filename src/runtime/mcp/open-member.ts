@@ -1,8 +1,9 @@
 import { TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
-import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
+import { LEAD_NAME, sameName, splitAddress } from "../../schema/names.ts";
 import { addMembers, lookUpMember } from "../../team/members/members.ts";
-import { agentIdentity, type OpenTeam, openTeam, type Selection } from "../select-team.ts";
+import { movableRef, teamRef, teamsHome } from "../../team/ref.ts";
+import { agentIdentity, deciderOf, type OpenTeam, openTeam, type Selection } from "../select-team.ts";
 
 /**
  * Finds the member that an MCP client acts as. Unlike other commands, a server does not act as the lead by default: its caller
@@ -12,6 +13,26 @@ import { agentIdentity, type OpenTeam, openTeam, type Selection } from "../selec
 export function openClientMember(env: Env, selection: Selection): OpenTeam {
   requireIdentity(env, selection);
   return openTeam(env, selection, { team: addressedTeam(selection) });
+}
+
+/**
+ * Finds the member as {@link openClientMember} does. The named team of a lead need not exist: its model can create it. An agent
+ * cannot create a second team in this way.
+ * @throws TeamError as {@link openClientMember}
+ */
+export function openClientLead(env: Env, selection: Selection): OpenTeam {
+  try {
+    return openClientMember(env, selection);
+  } catch (error) {
+    const name = selection.team ?? addressedTeam(selection);
+    const isLead = selection.as !== undefined && sameName(splitAddress(selection.as).name, LEAD_NAME);
+    const isMissing = error instanceof TeamError && error.code === "TEAM_NOT_FOUND";
+    if (!isMissing || !isLead || name === undefined || deciderOf(env) === "model") throw error;
+    const home = teamsHome(env);
+    const ref = movableRef(teamRef(home, name));
+    const config = { name: ref.team, createdAt: 0, leadAgentId: "", leadSessionId: "", members: [] };
+    return { home, ref, config, actor: LEAD_NAME };
+  }
 }
 
 /**

@@ -1,158 +1,135 @@
-import type { CallToolResult, Server, ServerContext, Tool } from "@modelcontextprotocol/server";
-import { cleanResult } from "../../agent/mcp/clean-result.ts";
-import { schemaOf } from "../../agent/tools/tool-specs.ts";
-import { messageOf, TeamError } from "../../errors.ts";
-import { LEAD_NAME } from "../../schema/names.ts";
-import { readTeam } from "../../team/config/config.ts";
-import { findMember } from "../../team/members/members.ts";
-import { withRefusals } from "../../team-tools/context.ts";
-import type { AnyClientTool, ClientCall, ClientToolContext } from "../../team-tools/mcp/client-tool.ts";
-import { clientTools } from "../../team-tools/mcp/client-tools.ts";
+import type { McpServerFactory, Server, ServerContext } from "@modelcontextprotocol/server";
+import type { ClientCall, ClientToolContext } from "../../team-tools/mcp/client-tool.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
 import { stripControls } from "../../text/terminal-text.ts";
+import { askerOf } from "./forms.ts";
+import { isPersonsRequest } from "./http-peer.ts";
+import { instructionsFor, promptOf, promptsOf } from "./prompts.ts";
+import { ResourceWatch } from "./resource-watch.ts";
+import { readable, TeamResources } from "./resources.ts";
+import { Subscriptions } from "./subscriptions.ts";
+import { ToolCalls } from "./tool-calls.ts";
 
-/** Most calls that run at a time; a client with more is broken. */
-const MAX_CALLS = 100;
+/** The client of standard streams, and all clients of HTTP without a session, as names of connections. */
+const STREAMS = "streams";
+const STATELESS = "stateless";
 
-/** Makes a server for one connection, or for one HTTP request. All of them share the member's state. */
-export type ServerFactory = () => Server;
+/** The servers of one member: one for each connection or request. All of them share the member's state. */
+export interface MemberServers {
+  readonly factory: McpServerFactory;
+  readonly context: ClientToolContext;
+  /** The changes of its resources. */
+  readonly watch: ResourceWatch;
+  /** Call when a client on standard streams asks for changes: the package then chooses those that it wants. */
+  onListen(): void;
+  /** Ends its watches, and lets the next process return the messages that have not arrived. */
+  close(): Promise<void>;
+}
 
 /**
- * Loads the server package, and returns the factory of a member's servers.
+ * Loads the server package, and returns the servers of a member.
  * @param onProblem called with what a person should know; the client gets an answer in any case
  */
-export async function serverFactory(
+export async function memberServers(
   context: ClientToolContext,
   version: string,
   onProblem: (text: string) => void,
-): Promise<ServerFactory> {
+): Promise<MemberServers> {
   const sdk = await import("@modelcontextprotocol/server");
-  const calls = new ToolCalls(context, onProblem);
+  const calls = new ToolCalls(sdk, context, onProblem);
+  const resources = new TeamResources(context);
+  const watch = new ResourceWatch(context.ctx.ref, resources, onProblem);
+  const isPersons = (request: Request): boolean => isPersonsRequest(context.ctx.home.root, request);
   const info = { name: "teams", title: "teams", version };
-  return () => {
+  let streamServer: Server | undefined;
+  let isListening = false;
+  const factory: McpServerFactory = ({ era, requestInfo }) => {
     const server = new sdk.Server(info, {
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, resources: { subscribe: true }, prompts: {} },
       instructions: instructionsFor(context),
     });
     server.setRequestHandler("tools/list", () => ({ tools: calls.list }));
     server.setRequestHandler("tools/call", async ({ params }, ctx) => {
       const tool = calls.find(params.name);
-      if (tool === undefined) {
-        const known = calls.list.map(({ name }) => name).join(", ");
-        throw new sdk.ProtocolError(
-          sdk.ProtocolErrorCode.InvalidParams,
-          `There is no tool ${JSON.stringify(shortened(stripControls(params.name), 100))}. The tools: ${known}`,
-        );
-      }
+      if (tool === undefined) throw unknownName("tool", params.name, "The tools", calls.list);
       return calls.run(tool, params.arguments ?? {}, clientCall(ctx));
     });
-    return server;
-  };
-}
-
-/** Runs the tool calls of one member. */
-class ToolCalls {
-  readonly list: Tool[];
-  readonly #context: ClientToolContext;
-  readonly #tools: readonly AnyClientTool[];
-  readonly #onProblem: (text: string) => void;
-  #running = 0;
-
-  constructor(context: ClientToolContext, onProblem: (text: string) => void) {
-    this.#context = context;
-    this.#onProblem = onProblem;
-    this.#tools = clientTools(context);
-    this.list = this.#tools.map(({ name, description, input, readOnly = false }) => ({
-      name,
-      description: stripControls(description),
-      inputSchema: schemaOf(input) as Tool["inputSchema"],
-      annotations: { readOnlyHint: readOnly, destructiveHint: false, openWorldHint: false },
+    server.setRequestHandler("resources/list", () => readable(sdk, () => ({ resources: resources.list() })));
+    server.setRequestHandler("resources/templates/list", () => ({
+      resourceTemplates: resources.templates(),
     }));
-  }
-
-  /** Also finds `read_messages` for ReadMessages, as models write it. */
-  find(name: string): AnyClientTool | undefined {
-    const plain = (text: string): string => text.replaceAll("_", "").toLowerCase();
-    return this.#tools.find((tool) => plain(tool.name) === plain(name));
-  }
-
-  async run(tool: AnyClientTool, input: unknown, call: ClientCall): Promise<CallToolResult> {
-    if (this.#running >= MAX_CALLS)
-      return refusal(`${MAX_CALLS} calls are running already; nothing was done. Wait for their results.`);
-    this.#running += 1;
-    try {
-      return await this.#run(tool, input, call);
-    } catch (error) {
-      if (call.signal.aborted) throw error;
-      // A defect or a failing disk: the client gets a result, the person the error.
-      this.#onProblem(`${tool.name} failed: ${messageOf(error)}`);
-      return refusal(`${tool.name} failed: ${messageOf(error)}`);
-    } finally {
-      this.#running -= 1;
-    }
-  }
-
-  async #run(tool: AnyClientTool, input: unknown, call: ClientCall): Promise<CallToolResult> {
-    const parsed = tool.input.safeParse(input);
-    if (!parsed.success) {
-      const [issue] = parsed.error.issues;
-      const at = issue?.path.join(".") ?? "";
-      return refusal(
-        `Invalid input${at === "" ? "" : ` (${shortened(at, 100)})`}: ${issue?.message ?? "unknown"}. Nothing was done.`,
-      );
-    }
-    const result = await withRefusals(async () => {
-      const { ref, actor } = this.#context.ctx;
-      // Removed members stay out, although their servers run on.
-      findMember(readTeam(ref), actor);
-      await this.#acknowledge();
-      return tool.execute(parsed.data, call);
+    server.setRequestHandler("resources/read", ({ params: { uri } }) =>
+      readable(sdk, async () => {
+        const contents = await resources.read(uri);
+        if (contents === undefined) throw new sdk.ResourceNotFoundError(plainName(uri));
+        return { contents: [contents] };
+      }),
+    );
+    server.setRequestHandler("prompts/list", () => ({ prompts: promptsOf(context) }));
+    server.setRequestHandler("prompts/get", ({ params }) => {
+      const prompt = promptOf(context, params.name, params.arguments ?? {});
+      if (prompt === undefined) throw unknownName("prompt", params.name, "The prompts", promptsOf(context));
+      if ("missing" in prompt)
+        throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, prompt.missing);
+      return prompt;
     });
-    return { content: [{ type: "text", text: cleanResult(result) }], isError: result.isError === true };
-  }
+    if (era === "legacy") new Subscriptions(sdk, server, resources, watch).serve();
+    else if (requestInfo === undefined) streamServer = server;
+    return server;
 
-  /** A failure does not stop the call: the messages would only come again. */
-  async #acknowledge(): Promise<void> {
-    try {
-      await this.#context.mail.acknowledge();
-    } catch (error) {
-      if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") throw error;
-      this.#onProblem(`the receipt of messages was not recorded: ${messageOf(error)}`);
+    function clientCall(ctx: ServerContext): ClientCall {
+      const { mcpReq, sessionId, http } = ctx;
+      const token = mcpReq._meta?.progressToken;
+      let progress = 0;
+      return {
+        signal: mcpReq.signal,
+        client: sessionId ?? (http?.req === undefined ? STREAMS : STATELESS),
+        lost: http?.req?.signal,
+        ask: askerOf(sdk, server, ctx, { era, isPersons }),
+        progress: (message) => {
+          if (token === undefined || mcpReq.signal.aborted) return;
+          progress += 1;
+          const params = { progressToken: token, progress, message };
+          // A client that has gone needs no progress; its call ends by the signal.
+          void mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
+        },
+      };
     }
+  };
+
+  function unknownName(
+    kind: string,
+    name: string,
+    title: string,
+    known: readonly { readonly name: string }[],
+  ): Error {
+    const names = known.map((one) => one.name).join(", ");
+    return new sdk.ProtocolError(
+      sdk.ProtocolErrorCode.InvalidParams,
+      `There is no ${kind} ${JSON.stringify(plainName(name))}. ${title}: ${names}`,
+    );
   }
-}
 
-function refusal(text: string): CallToolResult {
-  return { content: [{ type: "text", text: cleanResult({ content: text }) }], isError: true };
-}
-
-function clientCall({ mcpReq }: ServerContext): ClientCall {
-  const token = mcpReq._meta?.progressToken;
-  let progress = 0;
   return {
-    signal: mcpReq.signal,
-    progress: (message) => {
-      if (token === undefined || mcpReq.signal.aborted) return;
-      progress += 1;
-      const params = { progressToken: token, progress, message };
-      // A client that has gone needs no progress; its call ends by the signal.
-      void mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
+    factory,
+    context,
+    watch,
+    onListen: () => {
+      if (isListening) return;
+      isListening = true;
+      watch.subscribe((uri) => {
+        // The connection may end at the same moment.
+        void streamServer?.sendResourceUpdated({ uri }).catch(() => undefined);
+      });
+    },
+    close: async () => {
+      watch.close();
+      await context.mail.close();
     },
   };
 }
 
-/** Tells a model who it is in the team, and how messages reach it. */
-function instructionsFor({ ctx, worker, role, withoutInbox }: ClientToolContext): string {
-  const who =
-    role === "lead"
-      ? `You are ${worker.name}, the lead of the agent team ${ctx.ref.team}.`
-      : `You are ${worker.name}, a teammate in the agent team ${ctx.ref.team}, which ${LEAD_NAME} leads.`;
-  const mail = withoutInbox
-    ? "Messages of the others arrive without a tool call."
-    : "Messages arrive only when you ask for them: call ReadMessages when you start and after each piece of work, and Wait when you have nothing to do.";
-  const idle =
-    role === "lead" || withoutInbox
-      ? ""
-      : " When your work is done or cannot continue, call ReportIdle with your result.";
-  return `${who} Your plain text reaches no other member; use SendMessage. ${mail}${idle} Claim a task with TaskClaim before you work on it, and set it to completed with TaskUpdate afterwards.`;
+/** Returns a client's words as an error can repeat them. */
+function plainName(text: string): string {
+  return shortened(stripControls(text), 100);
 }

@@ -1,12 +1,13 @@
+import { randomBytes } from "node:crypto";
 import { TeamError } from "../../errors.ts";
 import { authenticProtocol } from "../../protocol/authenticate.ts";
 import { proseOf } from "../../protocol/render.ts";
 import type { InboxMessage } from "../../schema/inbox.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import { readTeam } from "../../team/config/config.ts";
-import { readHandedOut, writeHandedOut } from "../../team/mailbox/handed-out.ts";
+import { readTeam, teamExists } from "../../team/config/config.ts";
+import { leftMessages, removeHandedOut, writeHandedOut } from "../../team/mailbox/handed-out.ts";
 import { history } from "../../team/mailbox/history.ts";
-import { markAsRead, unreadMessages } from "../../team/mailbox/receive.ts";
+import { markAsRead, unreadCount, unreadMessages } from "../../team/mailbox/receive.ts";
 import { livenessOfAgent } from "../../team/records/read-records.ts";
 import { judgeProcess, type TeamRef } from "../../team/ref.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
@@ -35,20 +36,31 @@ interface Taken {
   readonly more: number;
 }
 
+/** The part of a client's call that matters for its messages. */
+export interface MailCall {
+  /** Aborts when the client cancels the call or goes away. */
+  readonly signal: AbortSignal;
+  /** Identifies the connection of the client: one process serves several over HTTP. */
+  readonly client: string;
+  /** Aborts if the client has gone before its answer was written. Undefined if the connection ends with this process. */
+  readonly lost?: AbortSignal | undefined;
+}
+
 /**
  * The inbox of a member whose program is an MCP client. A message is marked as read once, when a call returns it. Until the
  * client's next call shows that it arrived, its id is also in a file: if this process ends before, the next one returns the
- * message again. So a message arrives at least once, and its id tells repetitions apart.
+ * message again. So it does if a connection ends before the answer is written. So a message arrives at least once, and its id tells
+ * repetitions apart.
  */
 export class ClientMail {
   readonly #ref: TeamRef;
   readonly #name: string;
-  /** Returned, and not acknowledged yet. */
-  #handedOut: readonly string[] = [];
-  /** Messages that an earlier process left, and that this one has not returned yet. */
+  /** Names the list of this server. */
+  readonly #server = `${process.pid}-${randomBytes(4).toString("hex")}`;
+  /** Returned, and not acknowledged yet, by client. */
+  readonly #handedOut = new Map<string, readonly ClientMessage[]>();
+  /** Messages that did not arrive, and that were not returned again yet. */
   #lost: readonly ClientMessage[] = [];
-  /** Whether the ids that an earlier process left were taken over. */
-  #hasTakenOver = false;
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(ref: TeamRef, name: string) {
@@ -56,58 +68,106 @@ export class ClientMail {
     this.#name = name;
   }
 
-  /** Call when a tool call arrives: the results that were returned before it have arrived at its client. */
-  acknowledge(): Promise<void> {
-    const arrived = this.#handedOut;
+  /** Call when a tool call arrives: the results that its client got before it have arrived. */
+  acknowledge(client: string): Promise<void> {
+    const arrived = this.#handedOut.get(client) ?? [];
     if (arrived.length === 0) return Promise.resolve();
     return this.#inTurn(() => {
-      const open = this.#handedOut.filter((id) => !arrived.includes(id));
-      writeHandedOut(this.#ref, this.#name, [...open, ...this.#lost.map(({ id }) => id)]);
-      this.#handedOut = open;
+      this.#keep(client, (one) => !arrived.includes(one));
+      this.#write();
     });
   }
 
   /**
-   * Returns unread messages, oldest first, and marks them as read.
+   * Returns unread messages, oldest first, and marks them as read. A message that another process marks at the same time is not among
+   * them.
    * @throws TeamError INVALID_INPUT if the member's own process reads its messages, ABORTED by the signal
    */
-  take(limit: number, signal: AbortSignal): Promise<Taken> {
+  take(limit: number, { signal, client, lost }: MailCall): Promise<Taken> {
     return this.#inTurn(async () => {
       requireOwnReader(this.#ref, this.#name);
-      const lost = await this.#takeLost();
+      const { servers } = await this.#takeOver();
+      const again = this.#lost;
       const unread = (await unreadMessages(this.#ref, this.#name)).map(({ key, message }) =>
         clientMessage(key, message, this.#name),
       );
-      const waiting = [...lost, ...unread];
-      const messages = firstThatFit(waiting, limit);
+      const waiting = [...again, ...unread];
+      const chosen = firstThatFit(waiting, limit);
       // The client gave up: nothing was returned, so nothing is marked.
       signal.throwIfAborted();
-      const ids = messages.map(({ id }) => id);
-      const rest = lost.filter(({ id }) => !ids.includes(id));
+      lost?.throwIfAborted();
+      const before = this.#handedOut.get(client) ?? [];
+      this.#handedOut.set(client, [...before, ...chosen]);
+      this.#lost = again.filter((one) => !chosen.includes(one));
       // In this order: after a crash in between, the message is unread and named, and is returned once.
-      const named = [...new Set([...this.#handedOut, ...ids, ...rest.map(({ id }) => id)])];
-      if (named.length > 0) writeHandedOut(this.#ref, this.#name, named);
-      await markAsRead(this.#ref, this.#name, ids);
-      this.#handedOut = [...this.#handedOut, ...ids];
-      this.#lost = rest;
-      return { messages, more: waiting.length - messages.length };
+      this.#write();
+      removeHandedOut(this.#ref, this.#name, servers);
+      const ids = chosen.flatMap(({ id, again: isAgain }) => (isAgain ? [] : [id]));
+      const marked = await markAsRead(this.#ref, this.#name, ids);
+      const messages = chosen.filter(({ id, again: isAgain }) => isAgain === true || marked.has(id));
+      this.#keep(client, (one) => !chosen.includes(one) || messages.includes(one));
+      if (lost?.aborted) this.#takeBack(client, messages);
+      lost?.addEventListener("abort", () => void this.#inTurn(() => this.#takeBack(client, messages)), {
+        once: true,
+      });
+      return { messages, more: waiting.length - chosen.length };
     });
   }
 
-  /** Returns the messages that an earlier process marked as read, and whose receipt its client never showed. */
-  async #takeLost(): Promise<readonly ClientMessage[]> {
-    if (this.#hasTakenOver) return this.#lost;
-    const ids = new Set(readHandedOut(this.#ref, this.#name));
+  /** Returns how many messages a {@link take} would find. */
+  waiting(): Promise<number> {
+    return this.#inTurn(() => {
+      const left = leftMessages(this.#ref, this.#name, this.#server).ids.length;
+      return unreadCount(this.#ref, this.#name) + this.#lost.length + left;
+    });
+  }
+
+  /** Returns the messages of a client again whose connection has ended. */
+  leave(client: string): Promise<void> {
+    return this.#inTurn(() => this.#takeBack(client, this.#handedOut.get(client) ?? []));
+  }
+
+  /** Lets the next server return what has not arrived; call it when this one ends. */
+  close(): Promise<void> {
+    return this.#inTurn(() => {
+      if (teamExists(this.#ref)) this.#write(true);
+    });
+  }
+
+  /** Takes over the messages that ended servers left. @returns their lists, to be removed once the own one names them */
+  async #takeOver(): Promise<{ readonly servers: readonly string[] }> {
+    const left = leftMessages(this.#ref, this.#name, this.#server);
+    const known = new Set(this.#lost.map(({ id }) => id));
+    const ids = new Set(left.ids.filter((id) => !known.has(id)));
     const found = ids.size === 0 ? [] : await history(this.#ref, this.#name, { all: true });
-    this.#lost = found
+    const lost = found
       // An unread one is returned with the others.
       .filter(({ id, read }) => ids.has(id) && read)
-      .map(({ id, ...message }) => ({
-        ...clientMessage(id, message, this.#name),
-        again: true as const,
-      }));
-    this.#hasTakenOver = true;
-    return this.#lost;
+      .map(({ id, ...message }) => asAgain(clientMessage(id, message, this.#name)));
+    this.#lost = [...this.#lost, ...lost];
+    return left;
+  }
+
+  /** Moves messages that a client did not get to those that are returned again. */
+  #takeBack(client: string, messages: readonly ClientMessage[]): void {
+    const open = (this.#handedOut.get(client) ?? []).filter((one) => messages.includes(one));
+    if (open.length === 0) return;
+    this.#keep(client, (one) => !open.includes(one));
+    this.#lost = [...this.#lost, ...open.map(asAgain)];
+    // It changes a file of the team, which ends the wait of another client.
+    if (teamExists(this.#ref)) this.#write();
+  }
+
+  #keep(client: string, isKept: (message: ClientMessage) => boolean): void {
+    const kept = (this.#handedOut.get(client) ?? []).filter(isKept);
+    if (kept.length === 0) this.#handedOut.delete(client);
+    else this.#handedOut.set(client, kept);
+  }
+
+  #write(hasEnded = false): void {
+    const messages = [...[...this.#handedOut.values()].flat(), ...this.#lost];
+    const ids = [...new Set(messages.map(({ id }) => id))];
+    writeHandedOut(this.#ref, this.#name, this.#server, ids, hasEnded);
   }
 
   /** Returns the newest messages, also read ones, oldest first. Marks nothing. */
@@ -153,6 +213,10 @@ function clientMessage(id: string, message: InboxMessage, reader: string): Clien
     ...(summary === undefined ? {} : { summary }),
     text: cutText(text, MAX_TEXT),
   };
+}
+
+function asAgain(message: ClientMessage): ClientMessage {
+  return { ...message, again: true };
 }
 
 /** Returns as many messages as fit into one result, but at least one. */

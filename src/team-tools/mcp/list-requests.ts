@@ -8,16 +8,31 @@ const input = z.object({
   request_id: z.optional(z.string()).check(z.describe("Only this request, with all its details")),
 });
 
-export const listRequests: ClientTool = ({ ctx }) => ({
+const request = z.looseObject({
+  id: z.string(),
+  kind: z.enum(["plan", "permission", "question", "crash"]),
+  from: z.string(),
+  summary: z.string(),
+  at: z.number(),
+});
+const output = z.looseObject({
+  request: z.optional(request),
+  requests: z.optional(z.array(request)),
+});
+
+export const listRequests: ClientTool = ({ ctx, knownRequests }) => ({
   name: "ListRequests",
   description:
     "Lists the plans, permissions, questions and crashes that wait for an answer. You can answer plans; only a person can answer the others.",
+  hints: { title: "List the open requests", readOnly: true },
   input,
-  readOnly: true,
+  output,
   execute: ({ request_id: id }: z.infer<typeof input>) =>
     withRefusals(async () => {
       await openForeignRequests(ctx.ref, ctx.env);
       if (id !== undefined) return jsonResult({ request: await approvalDetails(ctx.ref, id) });
-      return jsonResult({ requests: listApprovals(ctx.ref) });
+      const requests = listApprovals(ctx.ref);
+      for (const one of requests) knownRequests.add(one.id);
+      return jsonResult({ requests });
     }),
 });

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { removeAgreedMembers } from "../../operations/ending/agreed-shutdowns.ts";
 import { jsonResult, withRefusals } from "../context.ts";
 import type { ClientTool } from "./client-tool.ts";
 
@@ -12,15 +13,33 @@ const input = z.object({
     ),
 });
 
-export const readMessages: ClientTool = ({ mail }) => ({
+const output = z.looseObject({
+  messages: z.array(
+    z.looseObject({
+      id: z.string(),
+      from: z.string(),
+      at: z.string(),
+      type: z.string(),
+      text: z.string(),
+      summary: z.optional(z.string()),
+      again: z.optional(z.literal(true)),
+    }),
+  ),
+  more: z.optional(z.int()).check(z.describe("Unread messages that did not fit")),
+});
+
+export const readMessages: ClientTool = ({ ctx, mail, role }) => ({
   name: "ReadMessages",
   description:
     "Returns your unread messages, oldest first, and marks them as read. A message may come again after a crash (`again`): its id stays the same.",
+  hints: { title: "Read your messages" },
   input,
-  execute: ({ limit, recent }: z.infer<typeof input>, { signal }) =>
+  output,
+  execute: ({ limit, recent }: z.infer<typeof input>, call) =>
     withRefusals(async () => {
       if (recent !== undefined) return jsonResult({ messages: await mail.recent(recent) });
-      const { messages, more } = await mail.take(limit, signal);
+      if (role === "lead") await removeAgreedMembers(ctx, false);
+      const { messages, more } = await mail.take(limit, call);
       return jsonResult({ messages, ...(more === 0 ? {} : { more }) });
     }),
 });

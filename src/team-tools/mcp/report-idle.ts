@@ -14,7 +14,9 @@ const input = z.object({
 export const reportIdle: ClientTool = ({ ctx, worker }) => ({
   name: "ReportIdle",
   description: `Tells ${LEAD_NAME} that you have nothing left to do, with your result. Call it once when your work is done or cannot continue; then Wait for a message.`,
+  hints: { title: "Report that you are idle" },
   input,
+  output: z.looseObject({ success: z.boolean(), message: z.string() }),
   execute: ({ result, failure }: z.infer<typeof input>) =>
     withRefusals(async () => {
       const notice = worker.takeIdleNotice(result, failure, ctx.clock.now());

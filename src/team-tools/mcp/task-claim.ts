@@ -3,6 +3,7 @@ import { claimTask } from "../../team/tasks/claim-task.ts";
 import { jsonResult, withRefusals } from "../context.ts";
 import { publicTask, taskIdInput } from "../task-schema.ts";
 import type { ClientTool } from "./client-tool.ts";
+import { taskOutput } from "./shared-tools.ts";
 
 const input = z.object({
   taskId: z.optional(taskIdInput).check(z.describe("The task's id; without it, the first free task")),
@@ -12,7 +13,9 @@ export const taskClaim: ClientTool = ({ ctx }) => ({
   name: "TaskClaim",
   description:
     "Makes you the owner of a task and starts it. Refused if the task is taken, blocked or completed, or if a running task touches the same files.",
+  hints: { title: "Claim a task" },
   input,
+  output: z.looseObject({ success: z.boolean(), task: taskOutput }),
   execute: ({ taskId }: z.infer<typeof input>) =>
     withRefusals(async () => {
       const task = await claimTask(ctx.ref, ctx.actor, taskId);

@@ -1,18 +1,47 @@
 import * as z from "zod/mini";
+import { removeAgreedMembers } from "../../operations/ending/agreed-shutdowns.ts";
 import { teamStatus as readStatus } from "../../operations/status.ts";
 import { jsonResult, withRefusals } from "../context.ts";
 import type { ClientTool } from "./client-tool.ts";
 
 const input = z.object({});
 
-export const teamStatus: ClientTool = ({ ctx }) => ({
+const output = z.looseObject({
+  team: z.string(),
+  you: z.string(),
+  members: z.array(
+    z.looseObject({
+      name: z.string(),
+      state: z.string(),
+      activity: z.string(),
+      unread: z.int(),
+      agent_type: z.nullable(z.string()),
+      model: z.nullable(z.string()),
+      task_ids: z.array(z.string()),
+    }),
+  ),
+  tasks: z.looseObject({
+    pending: z.int(),
+    in_progress: z.int(),
+    completed: z.int(),
+    blocked: z.int(),
+  }),
+  requests: z.array(
+    z.looseObject({ id: z.string(), kind: z.string(), from: z.string(), summary: z.string() }),
+  ),
+  problems: z.optional(z.array(z.string())),
+});
+
+export const teamStatus: ClientTool = ({ ctx, role }) => ({
   name: "TeamStatus",
   description:
     "Shows the team: its members with their states and unread messages, how many tasks are open, and what waits for an answer.",
+  hints: { title: "Show the team", readOnly: true },
   input,
-  readOnly: true,
+  output,
   execute: () =>
     withRefusals(async () => {
+      if (role === "lead") await removeAgreedMembers(ctx, false);
       const { team, displayName, members, tasks, approvals, deadlock, problems } = await readStatus(ctx);
       return jsonResult({
         team,

@@ -1,78 +1,79 @@
 import * as z from "zod/mini";
+import { listApprovals } from "../../operations/approvals/approvals.ts";
+import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
 import { follow } from "../../operations/follow-team.ts";
 import { type MemberStatus, teamStatus } from "../../operations/status.ts";
-import { pause } from "../../os/clock.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { Task } from "../../schema/task.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { unreadCount } from "../../team/mailbox/receive.ts";
 import { findMember } from "../../team/members/members.ts";
 import { withLapsedUnassigned } from "../../team/tasks/lease.ts";
 import { listTasks, ownerName } from "../../team/tasks/tasks.ts";
 import { jsonResult, withRefusals } from "../context.ts";
-import type { ClientCall, ClientTool, ClientToolContext } from "./client-tool.ts";
+import type { ClientTool, ClientToolContext } from "./client-tool.ts";
+import { withProgress } from "./progress.ts";
 
-/** Seconds; common clients end a call after 60. */
-const MAX_SECONDS = 55;
-/** Milliseconds between two signs of life. */
-const PROGRESS_MS = 5_000;
+/** Seconds. Many clients end a call after 60, unless it reports progress. */
+const MAX_SECONDS = 300;
+const DEFAULT_SECONDS = 30;
 
-const EVENTS = ["message", "idle", "free_task", "all_tasks_done"] as const;
+const EVENTS = ["message", "request", "idle", "free_task", "all_tasks_done"] as const;
 type Event = (typeof EVENTS)[number];
 
 const input = z.object({
   for: z
-    ._default(z.array(z.enum(EVENTS)).check(z.minLength(1)), ["message"])
+    .optional(z.array(z.enum(EVENTS)).check(z.minLength(1), z.maxLength(EVENTS.length)))
     .check(
       z.describe(
-        "The call ends at the first of these: message (you have an unread message), idle (the agents are idle), free_task (a task can be claimed), all_tasks_done",
+        "The call ends at the first of these: message (you have an unread message), request (a plan, permission or question that you have not been shown waits for an answer), idle (the agents are idle), free_task (a task can be claimed), all_tasks_done. By default message, for a lead also request",
       ),
     ),
   agents: z
     .optional(z.array(z.string()).check(z.maxLength(100)))
     .check(z.describe("For idle: these members; all other teammates by default")),
   timeout_seconds: z
-    ._default(z.number().check(z.minimum(0), z.maximum(MAX_SECONDS)), 30)
+    ._default(z.number().check(z.minimum(0), z.maximum(MAX_SECONDS)), DEFAULT_SECONDS)
     .check(z.describe(`At most ${MAX_SECONDS}; call it again to wait longer`)),
 });
 type Call = z.infer<typeof input>;
+
+const output = z.looseObject({
+  happened: z.array(z.enum(EVENTS)),
+  unread_messages: z.optional(z.int()),
+  requests: z.optional(z.array(z.string())).check(z.describe("Ids of the open requests")),
+});
 
 export const wait: ClientTool = (context) => ({
   name: "Wait",
   description:
     "Waits until something happens, for a limited time, without cost. No message arrives unasked: Wait, then ReadMessages. `happened` is empty when the time is over.",
+  hints: { title: "Wait for news", readOnly: true },
   input,
-  readOnly: true,
-  execute: (call: Call, { signal, progress }) =>
+  output,
+  execute: (call: Call, clientCall) =>
     withRefusals(async () => {
-      const { ctx } = context;
+      const { ctx, knownRequests, role } = context;
+      const { signal } = clientCall;
       const agents = awaitedAgents(context, call.agents);
+      const wanted = call.for ?? (role === "lead" ? ["message", "request"] : ["message"]);
       let happened: readonly Event[] = [];
-      const ended = new AbortController();
-      const shown = showProgress({ signal: ended.signal, progress });
-      try {
-        const outcome = await follow(
-          ctx.ref,
-          async () => {
-            happened = await eventsOf(context, call.for, agents);
-            return happened.length > 0;
-          },
-          { signal, timeoutMs: call.timeout_seconds * 1_000 },
-        );
-        if (outcome === "interrupted") signal.throwIfAborted();
-      } finally {
-        ended.abort();
-        await shown;
-      }
-      const unread = unreadCount(ctx.ref, ctx.actor);
-      return jsonResult({ happened, ...(context.withoutInbox ? {} : { unread_messages: unread }) });
+      const check = async (): Promise<boolean> => {
+        happened = await eventsOf(context, wanted, agents);
+        return happened.length > 0;
+      };
+      const options = { signal, timeoutMs: call.timeout_seconds * 1_000 };
+      const outcome = await withProgress(clientCall, "waiting", () => follow(ctx.ref, check, options));
+      if (outcome === "interrupted") signal.throwIfAborted();
+      const requests = happened.includes("request") ? listApprovals(ctx.ref).map(({ id }) => id) : undefined;
+      for (const id of requests ?? []) knownRequests.add(id);
+      const unread = await context.mail.waiting();
+      return jsonResult({
+        happened,
+        ...(context.withoutInbox ? {} : { unread_messages: unread }),
+        ...(requests === undefined ? {} : { requests }),
+      });
     }),
 });
-
-async function showProgress({ signal, progress }: ClientCall): Promise<void> {
-  do progress("waiting");
-  while ((await pause(PROGRESS_MS, signal)) === "elapsed");
-}
 
 /** @throws TeamError AGENT_NOT_FOUND */
 function awaitedAgents(
@@ -86,16 +87,19 @@ function awaitedAgents(
 
 /** Returns the events of the list that are true now. */
 async function eventsOf(
-  { ctx }: ClientToolContext,
+  { ctx, knownRequests, mail }: ClientToolContext,
   wanted: readonly Event[],
   agents: ReadonlySet<string> | undefined,
 ): Promise<readonly Event[]> {
-  const tasks = wanted.some((event) => event !== "message" && event !== "idle")
+  const tasks = wanted.some((event) => event === "free_task" || event === "all_tasks_done")
     ? withLapsedUnassigned(listTasks(ctx.ref))
     : [];
   const members = wanted.includes("idle") ? (await teamStatus(ctx)).members : [];
+  if (wanted.includes("request")) await openForeignRequests(ctx.ref, ctx.env);
+  const messages = wanted.includes("message") ? await mail.waiting() : 0;
   const isTrue: Readonly<Record<Event, () => boolean>> = {
-    message: () => unreadCount(ctx.ref, ctx.actor) > 0,
+    message: () => messages > 0,
+    request: () => listApprovals(ctx.ref).some(({ id }) => !knownRequests.has(id)),
     idle: () => members.filter((one) => isAwaited(one, ctx.actor, agents)).every(isIdle),
     free_task: () => tasks.some((task) => isFree(task, tasks)),
     all_tasks_done: () => tasks.every(({ status }) => status === "completed"),

@@ -1,28 +1,80 @@
+import { join } from "node:path";
 import * as z from "zod/mini";
-import { removeFile } from "../../os/files/fs.ts";
-import { type Form, lazily } from "../../schema/guards/guard.ts";
+import { listDir, removeFile } from "../../os/files/fs.ts";
+import { ownIdentity } from "../../os/process/identity.ts";
+import { type Form, isTextList, lazily, optional, plainObject } from "../../schema/guards/guard.ts";
+import { isIdentity } from "../../schema/guards/identity.ts";
+import { type ProcessIdentity, processIdentity } from "../../schema/process-identity.ts";
 import { readRecordFile } from "../../store/json-file.ts";
 import { writeRecord } from "../records/write-records.ts";
-import type { TeamRef } from "../ref.ts";
+import { judgeProcess, type TeamRef } from "../ref.ts";
 
-const idList = lazily(() => z.array(z.string()));
+/** The messages that one MCP server returned to its client without proof that they arrived. */
+interface HandedOut {
+  /** The process of the server; absent once the server has ended in order. */
+  readonly by?: ProcessIdentity | undefined;
+  /** Ids of messages that are marked as read. */
+  readonly ids: string[];
+}
 
-const handedOutIds: Form<string[]> = {
-  guard: (value): value is string[] => Array.isArray(value) && value.every((id) => typeof id === "string"),
-  schema: idList,
-};
+/** The messages that servers left when they ended. */
+interface LeftMessages {
+  readonly ids: readonly string[];
+  /** Names of the lists, for {@link removeHandedOut}. */
+  readonly servers: readonly string[];
+}
 
 /**
- * Returns the ids of messages that are marked as read, but may not have reached the model: the process that returned them ended
- * before the next call of its client.
+ * Returns the messages that ended servers of an agent returned, and that may not have reached the model: no further call of their
+ * client came.
+ * @param server the name of the own list, which is left out
  */
-export function readHandedOut(ref: TeamRef, agent: string): readonly string[] {
-  return readRecordFile(ref.paths.agent(agent).handedOut, handedOutIds) ?? [];
+export function leftMessages(ref: TeamRef, agent: string, server: string): LeftMessages {
+  const directory = ref.paths.agent(agent).handedOut;
+  const left = listDir(directory).flatMap((file) => {
+    const name = SUFFIXED.exec(file)?.[1];
+    if (name === undefined || name === server) return [];
+    const record = readRecordFile(join(directory, file), handedOut);
+    if (record === undefined) return [];
+    const isOpen = record.by !== undefined && judgeProcess(ref, record.by) !== "dead";
+    return isOpen ? [] : [{ name, ids: record.ids }];
+  });
+  return { ids: [...new Set(left.flatMap(({ ids }) => ids))], servers: left.map(({ name }) => name) };
 }
 
-/** Replaces that list, synced to disk. Written by the agent's newest MCP server. @throws TeamError TEAM_NOT_FOUND */
-export function writeHandedOut(ref: TeamRef, agent: string, ids: readonly string[]): void {
-  const path = ref.paths.agent(agent).handedOut;
-  if (ids.length === 0) removeFile(path);
-  else writeRecord(ref, path, ids, { sync: true });
+/**
+ * Replaces the list of one server, synced to disk.
+ * @param hasEnded whether another server may return the messages now
+ * @throws TeamError TEAM_NOT_FOUND
+ */
+export function writeHandedOut(
+  ref: TeamRef,
+  agent: string,
+  server: string,
+  ids: readonly string[],
+  hasEnded = false,
+): void {
+  if (ids.length === 0) {
+    removeHandedOut(ref, agent, [server]);
+    return;
+  }
+  const record: HandedOut = { ...(hasEnded ? {} : { by: ownIdentity() }), ids: [...ids] };
+  writeRecord(ref, pathOf(ref, agent, server), record, { sync: true });
 }
+
+export function removeHandedOut(ref: TeamRef, agent: string, servers: readonly string[]): void {
+  for (const server of servers) removeFile(pathOf(ref, agent, server));
+}
+
+function pathOf(ref: TeamRef, agent: string, server: string): string {
+  return join(ref.paths.agent(agent).handedOut, `${server}.json`);
+}
+
+/** The file of a list; a temporary one begins with a dot. */
+const SUFFIXED = /^([\w-]+)\.json$/;
+
+const schema = lazily(() => z.object({ by: z.optional(processIdentity), ids: z.array(z.string()) }));
+const handedOut: Form<HandedOut> = {
+  guard: plainObject<HandedOut>({ by: optional(isIdentity), ids: isTextList }),
+  schema,
+};

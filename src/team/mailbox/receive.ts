@@ -63,6 +63,7 @@ export async function unreadMessages(
  * recipient's conversation on disk. Nothing is dropped from the inbox of another program's member, which may rely on
  * the order of its entries.
  * @param warn called if the inbox was broken and has been repaired; the lead and the event log are notified too
+ * @returns the keys that this call has marked: the others were marked before, or are not in the inbox
  */
 export async function markAsRead(
   ref: TeamRef,
@@ -70,14 +71,18 @@ export async function markAsRead(
   keys: Iterable<string>,
   clock: Clock = systemClock,
   warn?: Warn,
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
   const wanted = new Set(keys);
-  if (wanted.size === 0) return;
+  if (wanted.size === 0) return wanted;
+  let marked: ReadonlySet<string> = new Set();
   const mayDrop = isJournalled(ref, agent);
   const repairs: string[] = [];
   const change = (entries: readonly unknown[]): unknown[] | undefined => {
     const items = entries.map((entry) => markItem(entry, wanted));
-    if (!items.some(({ isNew }) => isNew)) return undefined;
+    marked = new Set(
+      items.flatMap(({ message, isNew }) => (isNew && message !== undefined ? [messageKey(message)] : [])),
+    );
+    if (marked.size === 0) return undefined;
     const dropped = mayDrop ? consumedBeyondTail(items.map(({ message }) => message)) : NOTHING;
     journalConsumed(
       ref,
@@ -89,6 +94,7 @@ export async function markAsRead(
   };
   await changeInbox(ref, agent, change, { warn: (repair) => void repairs.push(repair) });
   await reportRepairs(ref, agent, repairs, warn);
+  return marked;
 }
 
 const NOTHING: ReadonlySet<number> = new Set();

@@ -111,7 +111,7 @@ export function clearRun(ref: TeamRef, agent: string): void {
   removeFile(paths.background);
   removeFile(paths.foreign);
   removeFile(paths.hook);
-  removeFile(paths.handedOut);
+  removeTree(paths.handedOut);
   removeFile(paths.mcpToken);
   for (const name of RECORDS) {
     removeFile(paths[name]);

@@ -61,7 +61,7 @@ describe("teams mcp on standard streams", () => {
     ).toMatchObject({
       code: "NOT_LEAD",
     });
-    await expect(teammate.call("SpawnTeammate", { name: "bob", prompt: "work" })).rejects.toThrow("no tool");
+    await expect(teammate.call("Agent", { name: "bob", prompt: "work" })).rejects.toThrow("no tool");
     await teammate.call("AskUserQuestion", { question: "Red or blue?" });
     const lead = await stdioClient(team, ["--as", "team-lead@crew"]);
     const { requests } = (await lead.call("ListRequests")).json as { requests: { id: string }[] };
@@ -91,15 +91,15 @@ describe("teams mcp on standard streams", () => {
     );
     const lead = await stdioClient({ ...team, directory: temporaryDirectory() }, ["--as", "team-lead@crew"]);
     const bob = { name: "bob", prompt: "Say hello.", model: "scripted:play.json" };
-    const denied = await lead.call("SpawnTeammate", { ...bob, mode: "bypassPermissions" });
+    const denied = await lead.call("Agent", { ...bob, mode: "bypassPermissions" });
     expect(denied.json).toMatchObject({ code: "PERMISSION_DENIED" });
-    const outside = await lead.call("SpawnTeammate", { name: "bob", prompt: "x", cli: "shell" });
+    const outside = await lead.call("Agent", { name: "bob", prompt: "x", cli: "shell" });
     expect(outside.json).toMatchObject({
       code: "PERMISSION_DENIED",
       message: expect.stringContaining("No rule lets a model start shell"),
     });
     onTestFinished(async () => void (await team.teams(["kill", "bob", "--force"])));
-    const spawned = await lead.call("SpawnTeammate", bob);
+    const spawned = await lead.call("Agent", bob);
     expect(spawned).toMatchObject({ isError: false, json: { status: "teammate_spawned", name: "bob" } });
     await eventually("the message", async () =>
       ((await lead.call("Wait", { timeout_seconds: 50 })).json.happened as string[]).includes("message"),
@@ -136,7 +136,7 @@ describe("teams mcp on standard streams", () => {
     const team = await foreignTeam();
     const { client, call } = await stdioClient(team);
     expect((await call("Wait", { timeout_seconds: 0 })).json).toEqual({ happened: [], unread_messages: 0 });
-    expect((await call("Wait", { timeout_seconds: 3_000 })).isError).toBe(true);
+    expect((await call("Wait", { timeout_seconds: 301 })).isError).toBe(true);
     const waiting = call("Wait", { for: ["message", "all_tasks_done"], timeout_seconds: 50 });
     // No tasks are all done.
     expect((await waiting).json).toMatchObject({ happened: ["all_tasks_done"] });

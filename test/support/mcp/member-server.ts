@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   Client,
@@ -39,14 +40,26 @@ export interface Answer {
   readonly isError: boolean;
   readonly text: string;
   readonly json: Record<string, unknown>;
+  /** The structured content, which the client package has checked against the schema of the tool. */
+  readonly data: Record<string, unknown> | undefined;
 }
 
-/** Connects the real client package. */
+/** Answers a form as a person would. */
+export type Person = (form: {
+  readonly message: string;
+  readonly requestedSchema: { readonly properties: Readonly<Record<string, unknown>> };
+}) => Promise<{ action: "accept" | "decline" | "cancel"; content?: Record<string, string> }>;
+
+/** Connects the real client package. @param person answers its forms; without one, it has none */
 async function connected(
   transport: StdioClientTransport | StreamableHTTPClientTransport,
   mode: VersionNegotiationMode,
+  person?: Person,
 ) {
-  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+  const capabilities = person === undefined ? {} : { elicitation: {} };
+  const client = new Client({ name: "test", version: "1" }, { capabilities, versionNegotiation: { mode } });
+  if (person !== undefined)
+    client.setRequestHandler("elicitation/create", ({ params }) => person(params as Parameters<Person>[0]));
   onTestFinished(() => client.close());
   await client.connect(transport);
   const call = async (
@@ -61,6 +74,7 @@ async function connected(
       isError: result.isError === true,
       text,
       json: text.startsWith("{") ? (JSON.parse(text) as Record<string, unknown>) : {},
+      data: result.structuredContent as Record<string, unknown> | undefined,
     };
   };
   return { client, call };
@@ -71,6 +85,7 @@ export async function stdioClient(
   { env, directory }: ForeignTeam,
   words: readonly string[] = ["--team", "crew", "--as", "ada"],
   mode: VersionNegotiationMode = "auto",
+  person?: Person,
 ) {
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -79,14 +94,14 @@ export async function stdioClient(
     cwd: directory,
     stderr: "ignore",
   });
-  return { ...(await connected(transport, mode)), transport };
+  return { ...(await connected(transport, mode, person)), transport };
 }
 
 /** Starts the built server on HTTP. */
 export async function httpServer({ env, directory }: ForeignTeam, as = "ada") {
   const child: ChildProcess = spawn(
     process.execPath,
-    [TEAMS, "mcp", "--http", "--json", "--team", "crew", "--as", as],
+    [TEAMS, "mcp", "--http", "0", "--json", "--team", "crew", "--as", as],
     { env, cwd: directory, stdio: ["ignore", "pipe", "inherit"] },
   );
   let out = "";
@@ -103,7 +118,18 @@ export async function httpServer({ env, directory }: ForeignTeam, as = "ada") {
   return { ...started, child, ended };
 }
 
-export function httpClient(url: string, token: string, mode: VersionNegotiationMode = "auto") {
+export async function httpClient(
+  url: string,
+  token: string,
+  mode: VersionNegotiationMode = "auto",
+  person?: Person,
+) {
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
-  return connected(new StreamableHTTPClientTransport(new URL(url), { requestInit }), mode);
+  const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit });
+  return { ...(await connected(transport, mode, person)), transport };
+}
+
+/** Reads the token of a server. */
+export function tokenIn(file: string): string {
+  return readFileSync(file, "utf8").trim();
 }

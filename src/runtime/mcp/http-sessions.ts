@@ -1,0 +1,124 @@
+import { randomUUID } from "node:crypto";
+import type { Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import { steadyNow } from "../../os/clock.ts";
+import type { Sdk } from "./forms.ts";
+import type { MemberServers } from "./server.ts";
+
+/** Most sessions at a time. Above it, the least recently used session ends. */
+const MAX_SESSIONS = 16;
+/** Milliseconds without a request or a stream after which a session may end. */
+const MAX_IDLE_MS = 3_600_000;
+
+const SESSION_HEADER = "mcp-session-id";
+
+interface Session {
+  readonly server: Server;
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  /** Requests that are not answered, and streams. */
+  open: number;
+  usedAt: number;
+}
+
+/**
+ * The sessions of clients of the older protocol. A session keeps what its client can do, its subscriptions, and the stream on which
+ * the server asks and notifies it. Without a session, such a client can only call.
+ */
+export class HttpSessions {
+  readonly #sdk: Sdk;
+  readonly #servers: MemberServers;
+  readonly #sessions = new Map<string, Session>();
+
+  constructor(sdk: Sdk, servers: MemberServers) {
+    this.#sdk = sdk;
+    this.#servers = servers;
+  }
+
+  /**
+   * Answers a request that names a session; a session that has ended is not found, so that its client opens a new one.
+   * @param ended resolves when the answer is complete, or the client has gone
+   * @returns undefined for a request without a session
+   */
+  handle(request: Request, body: unknown, ended: Promise<void>): Promise<Response> | undefined {
+    const id = request.headers.get(SESSION_HEADER);
+    if (id === null) return undefined;
+    const session = this.#sessions.get(id);
+    if (session === undefined) return Promise.resolve(refusal(404, "The session has ended; open a new one."));
+    return this.#answer(session, request, body, ended);
+  }
+
+  /** Opens a session for an `initialize` request. */
+  async open(request: Request, body: unknown, ended: Promise<void>): Promise<Response> {
+    await this.#makeRoom();
+    if (this.#sessions.size >= MAX_SESSIONS)
+      return refusal(503, `There are ${MAX_SESSIONS} sessions already, and all are in use.`);
+    const { context, factory } = this.#servers;
+    const server = (await factory({ era: "legacy", requestInfo: request })) as Server;
+    const id = randomUUID();
+    const transport = new this.#sdk.WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => id,
+      onsessioninitialized: () => void this.#sessions.set(id, session),
+    });
+    const session: Session = { server, transport, open: 0, usedAt: steadyNow() };
+    const { onclose } = server;
+    server.onclose = () => {
+      this.#sessions.delete(id);
+      // The team may be gone.
+      context.mail.leave(id).catch(() => undefined);
+      onclose?.();
+    };
+    await server.connect(transport);
+    const response = await this.#answer(session, request, body, ended);
+    if (!this.#sessions.has(id)) await server.close();
+    return response;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#sessions.values()].map(({ server }) => server.close()));
+  }
+
+  async #answer(session: Session, request: Request, body: unknown, ended: Promise<void>): Promise<Response> {
+    session.open += 1;
+    session.usedAt = steadyNow();
+    void ended.then(() => {
+      session.open -= 1;
+      session.usedAt = steadyNow();
+    });
+    // No later request can fetch an answer: a client that has gone needs none.
+    for (const requestId of requestIds(body))
+      request.signal.addEventListener("abort", () => cancel(session.transport, requestId), { once: true });
+    return session.transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
+  }
+
+  /** Ends the sessions that were idle for long, and the least recently used session if there are too many. */
+  async #makeRoom(): Promise<void> {
+    const idle = [...this.#sessions.values()]
+      .filter(({ open }) => open === 0)
+      .sort((a, b) => a.usedAt - b.usedAt);
+    const now = steadyNow();
+    const surplus = this.#sessions.size - MAX_SESSIONS + 1;
+    const ended = idle.filter(({ usedAt }, at) => at < surplus || now - usedAt > MAX_IDLE_MS);
+    await Promise.all(ended.map(({ server }) => server.close()));
+  }
+}
+
+function cancel(transport: WebStandardStreamableHTTPServerTransport, requestId: string | number): void {
+  const params = { requestId, reason: "The connection was closed." };
+  transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params });
+}
+
+/** Returns the ids of the requests in a body, which may be no message at all. */
+function requestIds(body: unknown): readonly (string | number)[] {
+  const messages: readonly unknown[] = Array.isArray(body) ? body.slice(0, MAX_MESSAGES) : [body];
+  return messages.flatMap((message) => {
+    if (typeof message !== "object" || message === null || !("id" in message && "method" in message))
+      return [];
+    return typeof message.id === "string" || typeof message.id === "number" ? [message.id] : [];
+  });
+}
+
+/** Most messages of a body; the package refuses more. */
+const MAX_MESSAGES = 100;
+
+function refusal(status: number, message: string): Response {
+  return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32001, message } }, { status });
+}

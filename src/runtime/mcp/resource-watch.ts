@@ -1,0 +1,80 @@
+import { messageOf } from "../../errors.ts";
+import { moveAfterRename, teamBell } from "../../operations/follow-team.ts";
+import { pause } from "../../os/clock.ts";
+import type { TeamRef } from "../../team/ref.ts";
+import type { TeamResources } from "./resources.ts";
+
+/** Milliseconds in which several changes of a resource are one. */
+const TOGETHER_MS = 200;
+
+/** Notices changes of a member's resources, while a client wants to know of them. */
+export class ResourceWatch {
+  readonly #ref: TeamRef;
+  readonly #resources: TeamResources;
+  readonly #onProblem: (text: string) => void;
+  readonly #listeners = new Set<(uri: string) => void>();
+  #watching: AbortController | undefined;
+
+  constructor(ref: TeamRef, resources: TeamResources, onProblem: (text: string) => void) {
+    this.#ref = ref;
+    this.#resources = resources;
+    this.#onProblem = onProblem;
+  }
+
+  /** Calls the listener with the address of each changed resource. @returns ends that; idempotent */
+  subscribe(listener: (uri: string) => void): () => void {
+    // A new function for each call: a caller may subscribe the same function twice.
+    const own = (uri: string): void => listener(uri);
+    this.#listeners.add(own);
+    if (this.#watching === undefined) this.#start();
+    return () => {
+      this.#listeners.delete(own);
+      if (this.#listeners.size === 0) this.#stop();
+    };
+  }
+
+  close(): void {
+    this.#listeners.clear();
+    this.#stop();
+  }
+
+  #start(): void {
+    const watching = new AbortController();
+    this.#watching = watching;
+    this.#follow(watching.signal).catch((error: unknown) => {
+      this.#onProblem(`changes of the team's resources are not reported any more: ${messageOf(error)}`);
+      if (this.#watching === watching) this.#watching = undefined;
+    });
+  }
+
+  #stop(): void {
+    this.#watching?.abort();
+    this.#watching = undefined;
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const open = () => teamBell(this.#ref, this.#resources.otherDirectories());
+    let bell = open();
+    try {
+      // The bell is open before the first look, so that no change is missed.
+      let before = this.#resources.versions();
+      while ((await bell.wait({ signal })) !== "aborted") {
+        if ((await pause(TOGETHER_MS, signal)) === "aborted") return;
+        if (moveAfterRename(this.#ref)) {
+          bell.close();
+          bell = open();
+        }
+        const now = this.#resources.versions();
+        for (const uri of new Set([...before.keys(), ...now.keys()]))
+          if (before.get(uri) !== now.get(uri)) this.#tell(uri);
+        before = now;
+      }
+    } finally {
+      bell.close();
+    }
+  }
+
+  #tell(uri: string): void {
+    for (const listener of [...this.#listeners]) listener(uri);
+  }
+}

@@ -1,0 +1,48 @@
+import * as z from "zod/mini";
+import { TeamError } from "../../errors.ts";
+import { removeAgreedMembers } from "../../operations/ending/agreed-shutdowns.ts";
+import { deleteTeam } from "../../operations/ending/delete-team.ts";
+import { type TeamConfig, teamTitle } from "../../schema/config.ts";
+import { readTeam, teamExists } from "../../team/config/config.ts";
+import { judgeProcess, type TeamRef } from "../../team/ref.ts";
+import { withRefusals } from "../context.ts";
+import { deletionResult } from "../team-delete.ts";
+import type { ClientTool } from "./client-tool.ts";
+
+const output = z.looseObject({
+  success: z.boolean(),
+  message: z.string(),
+  worktrees: z.optional(z.array(z.looseObject({ path: z.string() }))),
+});
+
+export const deleteClientTeam: ClientTool = ({ ctx }) => ({
+  name: "TeamDelete",
+  description:
+    "Deletes the team with its tasks and messages, and its worktrees in which nothing is unsaved. Refused while a teammate still runs: shut all of them down first.",
+  hints: { title: "Delete the team", destructive: true, idempotent: true },
+  input: z.object({}),
+  output,
+  withoutTeam: true,
+  execute: (_: unknown, { signal }) =>
+    withRefusals(async () => {
+      if (!teamExists(ctx.ref)) return deletionResult({ kept: false, worktrees: [] });
+      const config = readTeam(ctx.ref);
+      requireOwnTeam(ctx.ref, config);
+      const title = teamTitle(config);
+      await removeAgreedMembers(ctx, true, signal);
+      const problems: string[] = [];
+      const worktrees = await deleteTeam(ctx, { problem: (text) => void problems.push(text) });
+      return deletionResult({ title, kept: false, worktrees, problems });
+    }),
+});
+
+/** @throws TeamError PERMISSION_DENIED for the team of another program, and of a lead whose own process runs */
+function requireOwnTeam(ref: TeamRef, config: TeamConfig): void {
+  const { leadProcess, schemaVersion } = config;
+  const isLed = leadProcess !== undefined && judgeProcess(ref, leadProcess) !== "dead";
+  if (schemaVersion !== undefined && !isLed) return;
+  const why = isLed ? "is led by a process that runs" : "was created by another program";
+  throw new TeamError("PERMISSION_DENIED", `${teamTitle(config)} ${why}; nothing was deleted.`, {
+    hint: "Ask the person to delete it.",
+  });
+}

@@ -1,0 +1,203 @@
+import { request } from "node:http";
+import { describe, expect, it } from "vitest";
+import { startTimeOf } from "../../../src/os/process/identity.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
+import { initialize, requestOf } from "../../support/mcp/exchange.ts";
+import {
+  foreignTeam,
+  httpClient,
+  httpServer,
+  stdioClient,
+  tokenIn,
+} from "../../support/mcp/member-server.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+
+const VERSION = "2025-11-25";
+
+/** A client of the older protocol without a package, which can do everything wrong. */
+async function bareClient(url: string, token: string) {
+  const common = {
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+  };
+  const post = (body: unknown, headers: Record<string, string> = {}, signal?: AbortSignal) =>
+    fetch(url, {
+      method: "POST",
+      headers: { ...common, ...headers },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  const open = async (): Promise<{ readonly status: number; readonly session: Record<string, string> }> => {
+    const response = await post(initialize(VERSION));
+    await response.text();
+    const id = response.headers.get("mcp-session-id");
+    return { status: response.status, session: id === null ? {} : { "mcp-session-id": id } };
+  };
+  return { post, open, common };
+}
+
+async function server() {
+  const team = await foreignTeam();
+  const { url, tokenFile, child } = await httpServer(team);
+  return { team, url, token: tokenIn(tokenFile), child };
+}
+
+describe("teams mcp › attacks", () => {
+  it("answers what is no request over HTTP, and works on", async () => {
+    const { url, token } = await server();
+    const { post } = await bareClient(url, token);
+    const bodies: readonly (readonly [unknown, number])[] = [
+      ["", 400],
+      ["half a", 400],
+      ['{"jsonrpc":"2.0","id":1,"method":"tools/list"', 400],
+      ["[".repeat(100_000), 400],
+      [`${"[".repeat(50_000)}${"]".repeat(50_000)}`, 400],
+      ["null", 400],
+      ["7", 400],
+      ["[]", 400],
+      [Array.from({ length: 500 }, (_, id) => requestOf(id, "tools/list")), 400],
+      [`"${"x".repeat(5_000_000)}"`, 413],
+    ];
+    for (const [body, status] of bodies) {
+      const response = await post(body).catch(() => undefined);
+      await response?.text();
+      // A connection may be closed before a body that is too long was read.
+      expect([String(body).slice(0, 20), response?.status ?? status]).toEqual([
+        String(body).slice(0, 20),
+        status,
+      ]);
+    }
+    const wrongType = await post("{}", { "content-type": "text/plain" });
+    expect(wrongType.status).toBe(415);
+    await wrongType.text();
+    const works = await post(requestOf(1, "tools/list"));
+    expect([works.status, (await works.text()).includes("TaskList")]).toEqual([200, true]);
+  });
+
+  it("keeps sessions apart, ends them, and limits their number", async () => {
+    const { url, token } = await server();
+    const { post, open, common } = await bareClient(url, token);
+    const list = requestOf(1, "tools/list");
+    const first = await open();
+    expect(first.status).toBe(200);
+    for (const id of ["no-such", "../x", "x".repeat(5_000)]) {
+      const guessed = await post(list, { "mcp-session-id": id });
+      expect(guessed.status).toBe(404);
+      await guessed.text();
+    }
+    // A session is no way around the token.
+    const stolen = await post(list, { ...first.session, authorization: "Bearer wrong" });
+    expect(stolen.status).toBe(401);
+    await stolen.text();
+    const ended = await fetch(url, { method: "DELETE", headers: { ...common, ...first.session } });
+    expect(ended.status).toBe(200);
+    await ended.text();
+    expect((await post(list, first.session)).status).toBe(404);
+    const sessions = [];
+    for (let at = 0; at < 20; at += 1) sessions.push(await open());
+    expect(sessions.every(({ status }) => status === 200)).toBe(true);
+    const alive = [];
+    for (const { session } of sessions) {
+      const { status, text } = await post(list, session).then(async (r) => ({
+        status: r.status,
+        text: await r.text(),
+      }));
+      alive.push(status);
+      expect(status === 404 || text.includes("TaskList")).toBe(true);
+    }
+    expect(alive.filter((status) => status === 200)).toHaveLength(16);
+  });
+
+  it("a client that vanishes in a Wait leaves nothing, and its session works on", async () => {
+    const { team, url, token } = await server();
+    const { post, open } = await bareClient(url, token);
+    const { session } = await open();
+    const wait = { name: "Wait", arguments: { timeout_seconds: 300 } };
+    const leaving = new AbortController();
+    const response = await post(requestOf(7, "tools/call", wait), session, leaving.signal);
+    expect(response.status).toBe(200);
+    leaving.abort();
+    // Its call has ended: more of them than may run at a time are answered.
+    for (let at = 0; at < 120; at += 1) {
+      const next = new AbortController();
+      await post(requestOf(100 + at, "tools/call", wait), session, next.signal);
+      next.abort();
+    }
+    await sendMessage(team.ref, { from: "team-lead", to: "ada", text: "hello" });
+    const read = { name: "ReadMessages", arguments: {} };
+    await eventually("an answer", async () => {
+      const answer = await post(requestOf(900, "tools/call", read), session);
+      const text = await answer.text();
+      return text.includes("hello");
+    });
+  });
+
+  it("a client on standard streams that is killed in a Wait takes its server with it", async () => {
+    const team = await foreignTeam();
+    const { call, transport, client } = await stdioClient(team);
+    const pid = transport.pid as number;
+    const waiting = call("Wait", { timeout_seconds: 300 });
+    waiting.catch(() => undefined);
+    expect((await call("TeamStatus")).isError).toBe(false);
+    // The end of its input is all that a server sees of a client's death.
+    await client.close();
+    await eventually("the end of the server", () => startTimeOf(pid) === undefined);
+  });
+
+  it("two clients of one member share its messages, each of them once", async () => {
+    const { team, url, token } = await server();
+    const other = await stdioClient(team);
+    const http = [await httpClient(url, token, "legacy"), await httpClient(url, token, "auto")];
+    for (let at = 0; at < 12; at += 1)
+      await sendMessage(team.ref, { from: "team-lead", to: "ada", text: `message ${at}` });
+    const clients = [other, ...http];
+    const answers = await Promise.all(
+      [0, 1].flatMap(() => clients.map(({ call }) => call("ReadMessages", { limit: 2 }))),
+    );
+    const rest = await other.call("ReadMessages", { limit: 50 });
+    const texts = [...answers, rest].flatMap(({ json }) =>
+      (json.messages as { text: string }[]).map(({ text }) => text),
+    );
+    expect([...texts].sort()).toEqual(Array.from({ length: 12 }, (_, at) => `message ${at}`).sort());
+  });
+
+  it("limits the streams of changes", async () => {
+    const { url, token } = await server();
+    const { client } = await httpClient(url, token, "auto");
+    const filter = { resourceSubscriptions: ["teams://crew/tasks"] };
+    const open = [];
+    let refused: unknown;
+    for (let at = 0; at < 20 && refused === undefined; at += 1) {
+      const one = await client.listen(filter).catch((error: unknown) => {
+        refused = error;
+        return undefined;
+      });
+      if (one !== undefined) open.push(one);
+    }
+    expect([open.length, String(refused)]).toEqual([16, expect.stringContaining("limit")]);
+    await open[0]?.close();
+    await eventually("room", async () => {
+      const again = await client.listen(filter).catch(() => undefined);
+      return again !== undefined;
+    });
+    expect((await client.listTools()).tools.length).toBeGreaterThan(5);
+  });
+
+  it("half a request does not delay other clients", async () => {
+    const { url, token } = await server();
+    const { port } = new URL(url);
+    const headers = {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      "content-length": "1000",
+    };
+    const half = request({ host: "127.0.0.1", port, path: "/mcp", method: "POST", headers });
+    half.on("error", () => undefined);
+    half.write('{"jsonrpc":"2.0",');
+    const { client } = await httpClient(url, token, "legacy");
+    expect((await client.listTools()).tools.length).toBeGreaterThan(5);
+    half.destroy();
+    expect((await client.listTools()).tools.length).toBeGreaterThan(5);
+  });
+});

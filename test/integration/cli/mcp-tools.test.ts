@@ -1,0 +1,228 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { teamRef, teamsHome } from "../../../src/team/ref.ts";
+import { openRequest } from "../../../src/team/requests/requests.ts";
+import {
+  AS_ADA,
+  AS_LEAD,
+  callTools,
+  crew,
+  exchange,
+  initialize,
+  requestOf,
+} from "../../support/mcp/exchange.ts";
+import { cliIn } from "../../support/processes/in-process-cli.ts";
+
+interface ListedTool {
+  readonly name: string;
+  readonly title?: string;
+  readonly inputSchema: { readonly type: string };
+  readonly outputSchema?: { readonly type: string };
+  readonly annotations: Record<string, boolean | string>;
+}
+
+async function listTools(words: readonly string[]): Promise<readonly ListedTool[]> {
+  const { reply } = await exchange(
+    await crew(),
+    [initialize("2025-11-25"), requestOf(1, "tools/list")],
+    words,
+  );
+  return ((reply(1)?.result ?? {}) as { tools: ListedTool[] }).tools;
+}
+
+describe("teams mcp › tools", () => {
+  it("have the names of the team tools, and the lead's only for the lead", async () => {
+    const forAll = [
+      ...["SendMessage", "TaskCreate", "TaskGet", "TaskUpdate", "TaskList", "AskUserQuestion"],
+      ...["TaskClaim", "TeamStatus", "Wait", "ReadMessages"],
+    ];
+    const names = (tools: readonly ListedTool[]) => tools.map(({ name }) => name);
+    expect(names(await listTools(AS_ADA))).toEqual([...forAll, "ReportIdle"]);
+    const forLead = ["Agent", "ListRequests", "AnswerRequest", "TeamCreate", "TeamDelete"];
+    expect(names(await listTools(AS_LEAD))).toEqual([...forAll, ...forLead]);
+  });
+
+  it("say what they return, and what a call may do", async () => {
+    const tools = [...(await listTools(AS_LEAD)), ...(await listTools(AS_ADA))];
+    for (const { name, title, inputSchema, outputSchema, annotations } of tools) {
+      expect([name, inputSchema.type, outputSchema?.type]).toEqual([name, "object", "object"]);
+      expect(title).toBe(annotations.title);
+      const hints = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+      for (const hint of hints) expect(typeof annotations[hint]).toBe("boolean");
+    }
+    const having = (hint: string) => [
+      ...new Set(tools.filter(({ annotations }) => annotations[hint]).map(({ name }) => name)),
+    ];
+    expect(having("readOnlyHint")).toEqual(["TaskGet", "TaskList", "TeamStatus", "Wait", "ListRequests"]);
+    expect(having("destructiveHint")).toEqual(["TaskUpdate", "TeamDelete"]);
+    expect(having("openWorldHint")).toEqual(["Agent"]);
+  });
+
+  it("return their data beside the text", async () => {
+    const answers = await callTools(await crew(), [
+      ["TaskCreate", { subject: "write docs" }],
+      ["TaskList"],
+      ["AskUserQuestion", { question: "Red or blue?" }],
+    ]);
+    for (const { text, data } of answers.slice(0, 2)) expect(JSON.parse(text)).toEqual(data);
+    expect(answers[1]?.data).toMatchObject({ tasks: [{ id: "1", subject: "write docs", owner: null }] });
+    expect(answers[2]?.text).toContain("Your question waits");
+    expect(answers[2]?.data).toEqual({ request_id: expect.stringContaining("question-") });
+  });
+
+  it("name each wrong field of an input, and each unknown one", async () => {
+    const wrong = await callTools(await crew(), [
+      ["TaskCreate", { subject: 7, metadata: "x" }],
+      ["SendMessage", { type: "no such type", recipient: "ada" }],
+      ["SendMessage", { content: "to whom?" }],
+      ["Wait", { timeout_seconds: 301 }],
+      ["Wait", { for: ["message", "rain"] }],
+      ["TaskUpdate", { taskId: "1", addBlocks: [{ deep: [] }] }],
+      ["TaskCreate", {}],
+    ]);
+    expect(wrong.every(({ isError, data }) => isError && data === undefined)).toBe(true);
+    const texts = wrong.map(({ text }) => text);
+    expect(texts[0]).toMatch(/subject: .*string.*metadata: /);
+    expect(texts[1]).toContain("type: ");
+    expect(texts[2]).toContain("needs recipient");
+    expect(texts[3]).toContain("timeout_seconds: ");
+    expect(texts[4]).toContain("for[1]: ");
+    expect(texts[5]).toContain("addBlocks[0]: ");
+    expect(texts[6]).toContain("subject: ");
+    const [known] = await callTools(await crew(), [["TaskCreate", { subject: "a", colour: "red" }]]);
+    expect(known).toMatchObject({ isError: false, text: expect.stringContaining("no field colour") });
+  });
+
+  it("shorten what is too long, and stay valid", async () => {
+    const cli = await crew();
+    const { paths } = teamRef(teamsHome(cli.env), "crew");
+    mkdirSync(paths.tasks, { recursive: true });
+    const subject = "s".repeat(1_000);
+    for (let id = 1; id <= 400; id += 1) {
+      const task = { id: String(id), subject, description: "", status: "pending", blocks: [], blockedBy: [] };
+      writeFileSync(
+        paths.task(String(id)),
+        JSON.stringify(id === 400 ? { ...task, description: "\\".repeat(400_000) } : task),
+      );
+    }
+    const [list, one] = await callTools(cli, [["TaskList"], ["TaskGet", { taskId: "400" }]]);
+    for (const answer of [list, one]) {
+      expect(answer?.isError).toBe(false);
+      expect(answer?.text.length).toBeLessThan(150_100);
+    }
+    const { tasks } = (list?.data ?? {}) as { tasks: { subject: string }[] };
+    expect([tasks.length, tasks[0]?.subject]).toEqual([400, expect.stringContaining("ask for less")]);
+    expect(one?.data).toMatchObject({ task: { id: "400" } });
+  });
+});
+
+describe("teams mcp › a lead's team", () => {
+  const AS_NEW_LEAD = ["mcp", "--team", "boat", "--as", "team-lead"];
+
+  it("is created and deleted by its model", async () => {
+    const cli = cliIn();
+    const answers = await callTools(
+      cli,
+      [
+        ["TaskList"],
+        ["TeamDelete"],
+        ["TeamCreate", { team_name: "The\u001b[31m boat", description: "to sail" }],
+        ["TeamCreate", { team_name: "another" }],
+        ["TaskCreate", { subject: "hoist" }],
+        ["TeamDelete"],
+        ["TaskList"],
+        ["TeamCreate", { team_name: "boat" }],
+        ["TaskList"],
+      ],
+      AS_NEW_LEAD,
+    );
+    expect(answers.map(({ isError }) => isError)).toEqual([
+      true,
+      false,
+      false,
+      true,
+      false,
+      false,
+      true,
+      false,
+      false,
+    ]);
+    expect(answers[0]?.text).toContain("TEAM_NOT_FOUND");
+    expect(answers[2]?.data).toMatchObject({ team_name: "boat", display_name: "The boat" });
+    expect(answers[3]?.text).toContain("ALREADY_LEADING");
+    expect(answers[8]?.data).toEqual({ tasks: [] });
+    const list = await exchange(
+      cliIn(),
+      [initialize("2025-11-25"), requestOf(1, "resources/list")],
+      AS_NEW_LEAD,
+    );
+    expect(list.reply(1)?.result).toEqual({ resources: [] });
+    expect((await cli(["status", "--json"])).json<{ team: string }>().team).toBe("boat");
+  });
+
+  it("cannot be created by a teammate, over HTTP, or in the shell of an agent", async () => {
+    const cli = cliIn();
+    const start = async (words: readonly string[], env = {}) =>
+      (await cli([...words, "--json"], { env })).error().code;
+    expect(await start(["mcp", "--team", "boat", "--as", "ada"])).toBe("TEAM_NOT_FOUND");
+    expect(await start([...AS_NEW_LEAD, "--http", "0"])).toBe("TEAM_NOT_FOUND");
+    expect(await start(AS_NEW_LEAD, { TEAMS_AGENT: "team-lead@boat" })).toBe("TEAM_NOT_FOUND");
+  });
+
+  it("is not deleted if another program has created it", async () => {
+    const cli = await crew();
+    const { paths } = teamRef(teamsHome(cli.env), "crew");
+    const members = [{ name: "team-lead", agentId: "team-lead@crew" }];
+    writeFileSync(
+      paths.config,
+      JSON.stringify({ name: "crew", createdAt: 1, leadAgentId: "team-lead@crew", members }),
+    );
+    const [answer] = await callTools(cli, [["TeamDelete"]]);
+    expect(answer).toMatchObject({ isError: true, text: expect.stringContaining("PERMISSION_DENIED") });
+  });
+});
+
+describe("teams mcp › Wait", () => {
+  it("ends for a lead at a request that it has not been shown, once", async () => {
+    const cli = await crew();
+    const ref = teamRef(teamsHome(cli.env), "crew");
+    const plan = { id: "plan-1", kind: "plan" as const, from: "ada", summary: "a plan", at: 1 };
+    openRequest(ref, { ...plan, payload: { planContent: "Do it." } });
+    const quick = { timeout_seconds: 0 };
+    const [first, second, third] = await callTools(cli, [
+      ["Wait", { timeout_seconds: 300 }],
+      ["Wait", quick],
+      ["Wait", { ...quick, for: ["request"] }],
+    ]);
+    expect(first?.data).toEqual({ happened: ["request"], unread_messages: 0, requests: ["plan-1"] });
+    expect(second?.data).toEqual({ happened: [], unread_messages: 0 });
+    expect(third?.data).toMatchObject({ happened: [] });
+    const [listed, waited] = await callTools(cli, [["ListRequests"], ["Wait", quick]]);
+    expect(listed?.data).toMatchObject({ requests: [{ id: "plan-1", kind: "plan" }] });
+    expect(waited?.data).toMatchObject({ happened: [] });
+  });
+});
+
+describe("teams mcp › AnswerRequest", () => {
+  it("refuses to ask a person if the client has no forms", async () => {
+    const cli = await crew();
+    const ref = teamRef(teamsHome(cli.env), "crew");
+    const plan = { id: "plan-1", kind: "plan" as const, from: "ada", summary: "a plan", at: 1 };
+    openRequest(ref, { ...plan, payload: { planContent: "Do it." } });
+    const [asked] = await callTools(cli, [["AnswerRequest", { request_id: "plan-1" }]]);
+    expect(asked).toMatchObject({ isError: true, text: expect.stringContaining("shows no forms") });
+    const [unknown] = await callTools(cli, [
+      ["AnswerRequest", { request_id: "../../config", approve: true }],
+    ]);
+    expect(unknown).toMatchObject({ isError: true, text: expect.stringContaining("REQUEST_NOT_FOUND") });
+  });
+});
+
+it("teams mcp › settings that are broken end the start with their file", async () => {
+  const cli = await crew();
+  writeFileSync(join(cli.root, "settings.json"), "{");
+  const { code, err } = await cli(AS_LEAD);
+  expect([code, err]).toEqual([expect.any(Number), expect.stringContaining("settings.json")]);
+  expect(code).not.toBe(0);
+});

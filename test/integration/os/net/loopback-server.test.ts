@@ -1,0 +1,88 @@
+import { connect, type Socket } from "node:net";
+import { expect, it, onTestFinished } from "vitest";
+import { listenOnLoopback } from "../../../../src/os/net/loopback-server.ts";
+
+type Answer = Parameters<typeof listenOnLoopback>[1];
+
+async function serve(answer: Answer, stalledMs?: number) {
+  const errors: unknown[] = [];
+  const server = await listenOnLoopback(0, answer, (error) => errors.push(error), stalledMs);
+  onTestFinished(() => server.close());
+  return { ...server, errors, url: `http://127.0.0.1:${server.port}/` };
+}
+
+/** A promise that code resolves. */
+function signalled() {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve: () => resolve() };
+}
+
+/** Sends a request on a bare connection that takes no answer. */
+function rawClient(port: number): Socket {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => undefined);
+  socket.pause();
+  socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
+
+it("loopback server › the signal of a request that was answered never aborts, and its end is reported", async () => {
+  const signals: AbortSignal[] = [];
+  const ends: Promise<void>[] = [];
+  const { url, errors } = await serve(async (request, ended) => {
+    signals.push(request.signal);
+    ends.push(ended);
+    return new Response("whole");
+  });
+  expect(await (await fetch(url, { headers: { connection: "close" } })).text()).toBe("whole");
+  await Promise.all(ends);
+  expect([signals.map(({ aborted }) => aborted), errors]).toEqual([[false], []]);
+});
+
+it("loopback server › a client that goes away in the middle aborts the signal and ends the stream", async () => {
+  const gone = signalled();
+  const cancelled = signalled();
+  const { url, errors } = await serve(async (request) => {
+    request.signal.addEventListener("abort", () => gone.resolve());
+    const body = new ReadableStream({
+      start: (controller) => controller.enqueue(new TextEncoder().encode("a part")),
+      cancel: () => cancelled.resolve(),
+    });
+    return new Response(body);
+  });
+  const leaving = new AbortController();
+  const response = await fetch(url, { signal: leaving.signal });
+  leaving.abort();
+  await response.text().catch(() => undefined);
+  await Promise.all([gone.promise, cancelled.promise]);
+  expect(errors).toEqual([]);
+});
+
+it("loopback server › shows the head of a stream that says nothing yet", async () => {
+  const { url } = await serve(
+    async () => new Response(new ReadableStream(), { headers: { "x-is": "there" } }),
+  );
+  const leaving = new AbortController();
+  const response = await fetch(url, { signal: leaving.signal });
+  expect(response.headers.get("x-is")).toBe("there");
+  leaving.abort();
+});
+
+it("loopback server › ends a connection whose client takes nothing", async () => {
+  const cancelled = signalled();
+  const chunk = new Uint8Array(1024 * 1024);
+  const { port, errors } = await serve(async () => {
+    const body = new ReadableStream({
+      pull: (controller) => controller.enqueue(chunk),
+      cancel: () => cancelled.resolve(),
+    });
+    return new Response(body);
+  }, 50);
+  rawClient(port);
+  await cancelled.promise;
+  expect(errors).toEqual([]);
+});

@@ -1,0 +1,92 @@
+import { expect, it } from "vitest";
+import { leftMessages, writeHandedOut } from "../../../src/team/mailbox/handed-out.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
+import { addMembers } from "../../../src/team/members/members.ts";
+import { type TeamRef, teamRef, teamsHome } from "../../../src/team/ref.ts";
+import { ClientMail } from "../../../src/team-tools/mcp/client-mail.ts";
+import { cliIn } from "../../support/processes/in-process-cli.ts";
+
+async function crew(): Promise<TeamRef> {
+  const cli = cliIn();
+  await cli(["create", "crew"]);
+  const ref = teamRef(teamsHome(cli.env), "crew");
+  await addMembers(ref, [{ name: "ada", cwd: cli.directory }]);
+  return ref;
+}
+
+const send = (ref: TeamRef, text: string) => sendMessage(ref, { from: "team-lead", to: "ada", text });
+const call = (client: string, lost?: AbortSignal) => ({
+  signal: new AbortController().signal,
+  client,
+  ...(lost === undefined ? {} : { lost }),
+});
+const textsOf = ({ messages }: Awaited<ReturnType<ClientMail["take"]>>) =>
+  messages.map(({ text, again }) => (again === true ? `${text} again` : text));
+
+it("ClientMail › returns a message again whose answer was not written, to whichever client asks next", async () => {
+  const ref = await crew();
+  const mail = new ClientMail(ref, "ada");
+  await send(ref, "one");
+  const lost = new AbortController();
+  expect(textsOf(await mail.take(9, call("a", lost.signal)))).toEqual(["one"]);
+  lost.abort();
+  expect(await mail.waiting()).toBe(1);
+  expect(textsOf(await mail.take(9, call("b")))).toEqual(["one again"]);
+  await mail.acknowledge("b");
+  expect([await mail.waiting(), textsOf(await mail.take(9, call("a")))]).toEqual([0, []]);
+});
+
+it("ClientMail › a call of one client says nothing about the messages of another", async () => {
+  const ref = await crew();
+  const mail = new ClientMail(ref, "ada");
+  await send(ref, "one");
+  await mail.take(9, call("a"));
+  await mail.acknowledge("b");
+  await send(ref, "two");
+  expect(textsOf(await mail.take(9, call("b")))).toEqual(["two"]);
+  await mail.leave("a");
+  expect(textsOf(await mail.take(9, call("b")))).toEqual(["one again"]);
+  await mail.acknowledge("b");
+  await mail.close();
+  expect(leftMessages(ref, "ada", "none")).toEqual({ ids: [], servers: [] });
+});
+
+it("ClientMail › marks nothing for a client that has gone before", async () => {
+  const ref = await crew();
+  const mail = new ClientMail(ref, "ada");
+  await send(ref, "one");
+  await expect(mail.take(9, call("a", AbortSignal.abort()))).rejects.toThrow();
+  await expect(mail.take(9, { signal: AbortSignal.abort(), client: "a" })).rejects.toThrow();
+  expect(textsOf(await mail.take(9, call("a")))).toEqual(["one"]);
+});
+
+it("ClientMail › two servers of one member at a time return each message once", async () => {
+  const ref = await crew();
+  const servers = [new ClientMail(ref, "ada"), new ClientMail(ref, "ada")];
+  for (let at = 0; at < 10; at += 1) await send(ref, `message ${at}`);
+  const taken = await Promise.all([0, 1, 2, 3].flatMap(() => servers.map((mail) => mail.take(2, call("a")))));
+  const texts = taken.flatMap(textsOf);
+  const rest = textsOf(await (servers[0] as ClientMail).take(50, call("a")));
+  expect([...texts, ...rest].sort()).toEqual(Array.from({ length: 10 }, (_, at) => `message ${at}`));
+});
+
+it("ClientMail › takes over what an ended server left, and leaves a running one its own", async () => {
+  const ref = await crew();
+  await send(ref, "one");
+  const running = new ClientMail(ref, "ada");
+  await running.take(9, call("a"));
+  const next = new ClientMail(ref, "ada");
+  expect(textsOf(await next.take(9, call("a")))).toEqual([]);
+  await running.close();
+  expect(textsOf(await next.take(9, call("a")))).toEqual(["one again"]);
+  // A third one gets nothing while the second runs.
+  expect(textsOf(await new ClientMail(ref, "ada").take(9, call("a")))).toEqual([]);
+});
+
+it("ClientMail › ignores names of lists that are no lists", async () => {
+  const ref = await crew();
+  writeHandedOut(ref, "ada", "old-1", ["no-such-id"], true);
+  const mail = new ClientMail(ref, "ada");
+  expect(textsOf(await mail.take(9, call("a")))).toEqual([]);
+  expect(leftMessages(ref, "ada", "none").servers).toEqual([]);
+});
