@@ -55,7 +55,9 @@ export function taskDifferences(
     if (task === undefined || task.status === "completed") return [];
     const blockers = living.filter(({ id }) => task.blockedBy.includes(id)).map(({ subject }) => subject);
     const isOthers =
-      task.status === "pending" && wanted.owner !== undefined && !sameName(wanted.owner, ownerName(task) ?? "");
+      task.status === "pending" &&
+      wanted.owner !== undefined &&
+      !sameName(wanted.owner, ownerName(task) ?? "");
     const update = [
       ...(hasOtherDescription(wanted, task) ? ["description"] : []),
       ...(isOthers ? ["owner"] : []),

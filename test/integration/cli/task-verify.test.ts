@@ -111,7 +111,10 @@ test("task done › keeps the task in progress if its verify command fails, and 
 test("task done › never runs a verify command that only the task's file names", async () => {
   const { teams, ref, work, task } = await team();
   await task(["add", "Fix it", "--owner", "ada"]);
-  await changeTask(ref, "1", (one) => ({ ...one, metadata: { ...one.metadata, _verify: "touch forged #\ntouch worse" } }));
+  await changeTask(ref, "1", (one) => ({
+    ...one,
+    metadata: { ...one.metadata, _verify: "touch forged #\ntouch worse" },
+  }));
   expect((await teams(["task", "show", "1"])).out).toContain(
     "proposed:   touch forged #\\ntouch worse (no person has confirmed it",
   );
