@@ -463,8 +463,8 @@ describe("team status", () => {
       tokens: { input: 3, output: 4, cacheRead: 0, cacheWrite: 0 },
       costUsd: 0,
       budget: null,
-      startedAt: expect.any(Number),
-      lastActivityAt: expect.any(Number),
+      startedAt: expect.any(String),
+      lastActivityAt: expect.any(String),
       exit: null,
       metadata: {},
     });

@@ -155,8 +155,8 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
     await leadGot("ready");
     await teams("send", "ada", "limit: 3600");
     await state("ada", "paused");
-    const { pausedUntil = 0, activity } = (await ada()) ?? {};
-    expect(Math.abs(pausedUntil - Date.now() - 3_600_000)).toBeLessThan(600_000);
+    const { pausedUntil = "", activity } = (await ada()) ?? {};
+    expect(Math.abs(Date.parse(pausedUntil) - Date.now() - 3_600_000)).toBeLessThan(600_000);
     expect(activity).toMatch(/^account limit, until \d\d:\d\d; waits for teams resume --now$/);
     expect(await inbox()).toContain("a person continues it: teams resume --now ada@crew");
     expect((await teams("resume", "--now", "ada")).code).toBe(0);

@@ -16,7 +16,7 @@ export interface MemberRow {
   readonly activity: string;
   readonly taskIds: readonly string[];
   readonly pid?: number;
-  readonly pausedUntil?: number;
+  readonly pausedUntil?: string;
   readonly tokens?: { readonly input: number; readonly output: number } | null;
 }
 

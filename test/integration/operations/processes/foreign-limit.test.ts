@@ -22,7 +22,7 @@ test("a claude that a person started › is paused while its account's limit las
   expect(seen).toMatchObject({ state: "paused", stateFrom: "notice" });
   expect(seen).toMatchObject({
     activity: expect.stringContaining("account limit, until"),
-    pausedUntil: expect.any(Number),
+    pausedUntil: expect.any(String),
   });
   const resumed = await cli(["resume", "--now", "ada@crew"]);
   expect(resumed.code).toBe(0);
