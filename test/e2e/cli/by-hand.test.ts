@@ -101,7 +101,7 @@ it("a team led by hand › runs from spawn to delete through JSON commands, and 
     kind: "permission",
     from: "dev",
     summary: expect.stringContaining("echo built"),
-    at: expect.any(Number),
+    at: expect.any(String),
     reason: expect.stringMatching(/^No rule allows/),
     always: ["Bash(echo built)", "Bash(cat built.txt)"],
   });
@@ -148,8 +148,8 @@ it("a team led by hand › runs from spawn to delete through JSON commands, and 
     tokens: { input: 120, output: 30, cacheRead: 0, cacheWrite: 0 },
     costUsd: 0,
     budget: null,
-    startedAt: expect.any(Number),
-    lastActivityAt: expect.any(Number),
+    startedAt: expect.any(String),
+    lastActivityAt: expect.any(String),
     metadata: {},
     exit: null,
   });

@@ -38,7 +38,7 @@ describe("teams trust (S70)", () => {
     expect((await cli(["trust", "repo"])).out).toContain("was already trusted");
     const listed = (await cli(["trust", "--list", "--json"])).json();
     expect(listed).toEqual({
-      directories: [{ directory: kept, trusted: true, at: expect.any(Number), parts: 1 }],
+      directories: [{ directory: kept, trusted: true, at: expect.any(String), parts: 1 }],
     });
     expect(statSync(join(cli.root, "teams-trust.json")).mode & 0o777).toBe(0o600);
     expect((await cli(["trust", worktree, "--revoke"])).out).toBe(`${kept} is no longer trusted.\n`);
