@@ -143,7 +143,7 @@ describe("shutdown", () => {
     });
     const text = JSON.stringify({ type: "shutdown_approved", requestId, from: "guest" });
     await sendMessage(ref, { from: "guest", to: LEAD_NAME, text });
-    expect(await asking).toEqual([{ name: "guest", outcome: "approved" }]);
+    expect(await asking).toEqual([{ name: "guest", outcome: "approved", unproven: true }]);
     expect(names(ref)).not.toContain("guest");
   });
 
@@ -463,8 +463,8 @@ describe("team status", () => {
       tokens: { input: 3, output: 4, cacheRead: 0, cacheWrite: 0 },
       costUsd: 0,
       budget: null,
-      startedAt: expect.any(String),
-      lastActivityAt: expect.any(String),
+      startedAt: expect.any(Number),
+      lastActivityAt: expect.any(Number),
       exit: null,
       metadata: {},
     });
