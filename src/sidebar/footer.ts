@@ -1,7 +1,7 @@
-import { displayWidth } from "../text/cell-width.ts";
+import { cutToWidth, displayWidth } from "../text/cell-width.ts";
 import { joinedLines } from "../text/line-ends.ts";
 import { TONE } from "../text/style.ts";
-import { gridText } from "../text/terminal-text.ts";
+import { gridRow, gridText } from "../text/terminal-text.ts";
 import { type Condition, KEYS, type KeyBinding } from "./keys.ts";
 import { wrap } from "./labels.ts";
 import { isOneKey } from "./prompts.ts";
@@ -112,15 +112,27 @@ function promptLines(prompt: Prompt, { width, height }: ScreenSize): Line[] {
   const what = cut([span(` ${title} `, { fg, bold: true })], width);
   const isBelow = width - widthOf(what) < MIN_LINE;
   const room = Math.max(1, width - 1 - (isBelow ? 1 : widthOf(what)));
-  const blank = /\s$/.test(prompt.text) && prompt.text.trim() !== "" ? " " : "";
-  const shown = endOf(`${gridText(joinedLines(prompt.text, " ⏎ "))}${blank}`, room);
-  const line = [span(isBelow ? ` ${shown}` : shown), span("▏", { blink: true })];
+  const { text, behind = 0 } = prompt;
+  const at = text.length - behind;
+  // What is behind the cursor gets a third of the room, and all that the text before it leaves.
+  const before = shownPart(text.slice(0, at));
+  const after = cutToWidth(
+    shownPart(text.slice(at)),
+    Math.max(Math.floor(room / 3), room - displayWidth(before)),
+  );
+  const shown = endOf(before, Math.max(1, room - displayWidth(after)));
+  const line = [span(isBelow ? ` ${shown}` : shown), span("▏", { blink: true }), span(after)];
   const rows = isOneKey(prompt)
     ? [lineOf(what)]
     : isBelow
       ? [lineOf(what), lineOf(line)]
       : [lineOf([...what, ...line])];
   return [...asked, ...hint, ...rows];
+}
+
+/** A part of a line, with all of its blanks. */
+function shownPart(text: string): string {
+  return gridRow(joinedLines(text, " ⏎ ").replaceAll("\t", " "));
 }
 
 /** Returns the end of a text that fits into a number of cells. */

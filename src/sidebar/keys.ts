@@ -97,7 +97,12 @@ function bind(
 
 /** All keys of all views; source of the help and the footer. */
 export const KEYS: readonly KeyBinding[] = [
-  bind(LISTS, "a", "a", "approve", "approve what is shown", { hint: "approve", when: "asks", rank: 0 }),
+  bind(LISTS, "a y", "a y", "approve", "approve what is shown", {
+    hint: "approve",
+    when: "asks",
+    rank: 0,
+    short: "a",
+  }),
   bind(LISTS, "r", "r", "reject", "reject the request", { hint: "reject", when: "asks", rank: 0 }),
   bind(LISTS, "v", "v", "view", "view the whole request", { hint: "view", when: "asks", rank: 1 }),
   bind(LISTS, "n", "n", "next", "next request that waits", {

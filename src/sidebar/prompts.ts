@@ -1,12 +1,17 @@
 import { textStart } from "../text/characters/cut-text.ts";
+import { type TextBuffer, textBuffer } from "../text/characters/text-buffer.ts";
+import { stripControls } from "../text/terminal-text.ts";
 import type { DiffPlace, LineComment } from "./documents.ts";
 import { backToList, commentsOn, type Prompt, type SidebarState, type Step } from "./state.ts";
 
 type PromptOf<K extends Prompt["kind"]> = Extract<Prompt, { readonly kind: K }>;
+type Target = Parameters<TextBuffer["move"]>[0];
 type Enter<K extends Prompt["kind"]> = (prompt: PromptOf<K>, rest: SidebarState) => Step;
 
 /** Characters of a line; for a longer text, use an editor and a command that takes `-`. */
 const MAX_TEXT = 2_000;
+
+const PASTE_NOTICE = "pasted text is no key: nothing was done";
 
 /** What Enter does; `y` for a prompt that is answered by one key. */
 const ENTER: { readonly [K in Prompt["kind"]]: Enter<K> } = {
@@ -17,7 +22,8 @@ const ENTER: { readonly [K in Prompt["kind"]]: Enter<K> } = {
   message: (prompt, rest) => {
     const text = prompt.text.trim();
     if (text === "") return { state: rest };
-    const next: Prompt = { ...prompt, text: "", sent: [text, ...prompt.sent], at: 0 };
+    const { behind: _, ...line } = prompt;
+    const next: Prompt = { ...line, text: "", sent: [text, ...prompt.sent], at: 0 };
     return { state: { ...rest, prompt: next }, effect: { kind: "message", to: prompt.to, text } };
   },
   comment: ({ member, place, text }, rest) => ({
@@ -66,23 +72,28 @@ export function write(state: SidebarState, key: string, char: string | undefined
     case "escape":
     case "C-c":
       return { state: prompt.kind === "filter" ? withFilter(rest, "") : rest };
-    case "backspace":
-      return changed(rest, prompt, textStart(prompt.text, prompt.text.length - 1));
-    case "C-u":
-      return changed(rest, prompt, "");
-    case "C-w":
-    case "M-backspace":
-      return changed(rest, prompt, prompt.text.replace(/\S*\s*$/, ""));
     case "linefeed":
-      return hasLines(prompt) ? changed(rest, prompt, `${prompt.text}\n`) : { state };
+      return hasLines(prompt) ? edited(rest, prompt, (buffer) => buffer.insert("\n")) : { state };
     case "up":
     case "down":
       return { state: { ...rest, prompt: recalled(prompt, key === "up" ? 1 : -1) } };
     default: {
+      const [move, erase] = [MOVES[key], ERASES[key]];
+      if (move !== undefined) return edited(rest, prompt, (buffer) => buffer.move(move));
+      if (erase !== undefined) return edited(rest, prompt, (buffer) => buffer.erase(erase));
       if (char === undefined || /\p{Cc}/u.test(char)) return { state };
-      return changed(rest, prompt, textStart(prompt.text + char, MAX_TEXT));
+      return edited(rest, prompt, (buffer) => buffer.insert(textStart(char, MAX_TEXT - prompt.text.length)));
     }
   }
+}
+
+/** Inserts pasted text into the line that the user writes; it sends nothing, and without a line its characters are no keys. */
+export function pasted(state: SidebarState, text: string): Step {
+  const { prompt, ...rest } = state;
+  if (prompt === undefined || isOneKey(prompt)) return { state: { ...state, notice: PASTE_NOTICE } };
+  const lines = stripControls(text.replace(/\r\n?/g, "\n")).trimEnd();
+  const piece = hasLines(prompt) ? lines : lines.replace(/\s+/g, " ");
+  return edited(rest, prompt, (buffer) => buffer.insert(textStart(piece, MAX_TEXT - prompt.text.length)));
 }
 
 function enter<K extends Prompt["kind"]>(prompt: PromptOf<K>, rest: SidebarState): Step {
@@ -90,8 +101,40 @@ function enter<K extends Prompt["kind"]>(prompt: PromptOf<K>, rest: SidebarState
   return handle(prompt, rest);
 }
 
-function changed(rest: SidebarState, prompt: Prompt, text: string): Step {
-  const next = { ...prompt, text } as Prompt;
+/** The keys that move in the line, and those that erase up to there, as blessed names them. */
+const MOVES: Readonly<Record<string, Target>> = {
+  left: "left",
+  right: "right",
+  home: "home",
+  "C-a": "home",
+  end: "end",
+  "C-e": "end",
+  "C-left": "word-left",
+  "M-left": "word-left",
+  "M-b": "word-left",
+  "C-right": "word-right",
+  "M-right": "word-right",
+  "M-f": "word-right",
+};
+const ERASES: Readonly<Record<string, Target>> = {
+  backspace: "left",
+  delete: "right",
+  "C-d": "right",
+  "C-u": "home",
+  "C-k": "end",
+  "C-w": "word-left",
+  "M-backspace": "word-left",
+  "M-d": "word-right",
+};
+
+function edited(rest: SidebarState, prompt: Prompt, edit: (buffer: TextBuffer) => void): Step {
+  const buffer = textBuffer();
+  buffer.set(prompt.text, prompt.text.length - (prompt.behind ?? 0));
+  edit(buffer);
+  const { text, cursor } = buffer;
+  const { behind: _, ...kind } = prompt;
+  const behind = text.length - cursor;
+  const next = { ...kind, text, ...(behind > 0 && { behind }) } as Prompt;
   // The list shows at once what a filter leaves.
   return { state: { ...(prompt.kind === "filter" ? withFilter(rest, text) : rest), prompt: next } };
 }
@@ -99,7 +142,8 @@ function changed(rest: SidebarState, prompt: Prompt, text: string): Step {
 function recalled(prompt: Prompt, by: 1 | -1): Prompt {
   if (prompt.kind !== "message") return prompt;
   const at = Math.min(Math.max(prompt.at + by, 0), prompt.sent.length);
-  return at === prompt.at ? prompt : { ...prompt, at, text: at === 0 ? "" : (prompt.sent[at - 1] ?? "") };
+  const { behind: _, ...line } = prompt;
+  return at === prompt.at ? prompt : { ...line, at, text: at === 0 ? "" : (prompt.sent[at - 1] ?? "") };
 }
 
 function withFilter({ filter: _, ...state }: SidebarState, text: string): SidebarState {

@@ -1,9 +1,7 @@
-import { Transform } from "node:stream";
-import { StringDecoder } from "node:string_decoder";
 import type { Widgets } from "blessed";
 import { asciiRow } from "../text/ascii.ts";
 import { cells } from "../text/cell-width.ts";
-import { withPlainKeys } from "../text/extended-keys.ts";
+import { KeyInput, PASTES_OFF, PASTES_ON } from "./key-input.ts";
 import type { Line, SpanStyle } from "./spans.ts";
 
 /** A full-screen grid of cells with a keyboard and a mouse. */
@@ -13,6 +11,8 @@ export interface GridScreen {
   draw(lines: readonly Line[]): void;
   /** A key as blessed names it (`j`, `S-g`, `C-c`, `enter`), and the character that it types. */
   onKey(listener: (key: string, char: string | undefined) => void): void;
+  /** Pasted text, which may have several lines. */
+  onPaste(listener: (text: string) => void): void;
   /** A press of the left button, or one step of the wheel, on a row counted from 0. */
   onMouse(listener: (event: "press" | "wheel-up" | "wheel-down", row: number) => void): void;
   onResize(listener: () => void): void;
@@ -64,36 +64,6 @@ export async function openScreen(options: ScreenOptions): Promise<GridScreen> {
   return gridScreen(screen, input, options);
 }
 
-/** The keys of a terminal, for blessed: it reads an extended key as an Esc and the characters of its sequence. */
-class KeyInput extends Transform {
-  readonly #terminal: NodeJS.ReadStream;
-  readonly #decoder = new StringDecoder("utf8");
-
-  constructor(terminal: NodeJS.ReadStream) {
-    super();
-    this.#terminal = terminal;
-    terminal.pipe(this);
-  }
-
-  get isRaw(): boolean {
-    return this.#terminal.isRaw;
-  }
-
-  setRawMode(on: boolean): void {
-    this.#terminal.setRawMode(on);
-  }
-
-  override _transform(bytes: Buffer, _encoding: string, done: (error: null, text: string) => void): void {
-    done(null, withPlainKeys(this.#decoder.write(bytes)));
-  }
-
-  /** Stops reading the terminal. */
-  close(): void {
-    this.#terminal.unpipe(this);
-    this.#terminal.pause();
-  }
-}
-
 interface ScreenOptions {
   readonly color: boolean;
   /** The terminal shows no UTF-8. */
@@ -126,6 +96,10 @@ function gridScreen(screen: Widgets.Screen, input: KeyInput, options: ScreenOpti
         if (name !== undefined && name !== "return") listener(name, char);
       });
     },
+    onPaste(listener) {
+      input.pasted = listener;
+      program.write(PASTES_ON);
+    },
     onMouse(listener) {
       program.on("mouse", (event: { action: string; button?: string; y: number }) => {
         if (event.action === "mousedown" && event.button === "left") listener("press", event.y);
@@ -142,6 +116,7 @@ function gridScreen(screen: Widgets.Screen, input: KeyInput, options: ScreenOpti
       if (closed) return;
       closed = true;
       program.disableMouse();
+      program.write(PASTES_OFF);
       screen.destroy();
       input.close();
     },

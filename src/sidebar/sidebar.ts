@@ -7,7 +7,7 @@ import type { LineComment, OpenDocument, Source } from "./documents.ts";
 import { newFailures, withFailures } from "./failures.ts";
 import { actionOf } from "./keys.ts";
 import { settled } from "./press.ts";
-import { withoutComments } from "./prompts.ts";
+import { pasted, withoutComments } from "./prompts.ts";
 import { type GridScreen, openScreen } from "./screen.ts";
 import type { Line } from "./spans.ts";
 import {
@@ -109,6 +109,7 @@ class Controller {
       failed: (source, error) => this.#documentFailed(source, error),
     });
     screen.onKey((key, char) => this.#onKey(key, char));
+    screen.onPaste((text) => this.#take(pasted(this.#state, text)));
     screen.onMouse((event, row) => this.#onMouse(event, row));
     screen.onResize(() => {
       this.#draw();

@@ -34,7 +34,12 @@ export interface SidebarState {
 }
 
 /** The line that the user is writing. */
-export type Prompt =
+export type Prompt = PromptKind & {
+  /** Code units after the cursor; none if omitted. */
+  readonly behind?: number;
+};
+
+type PromptKind =
   | {
       readonly kind: "answer";
       readonly id: string;

@@ -9,7 +9,7 @@ import type { SidebarApproval, SidebarData } from "./data.ts";
 import { wrap } from "./labels.ts";
 import { BLANK, bar, cut, INDENT, type Line, lineOf, type Span, span, widthOf } from "./spans.ts";
 import { currentRequest, type SidebarState } from "./state.ts";
-import { spansOfStyled } from "./styled-spans.ts";
+import { spansOfStyled } from "./views/styled-spans.ts";
 
 /** Requests shown; of a longer queue, the number of further ones. */
 const SHOWN = 3;

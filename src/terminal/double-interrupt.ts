@@ -1,6 +1,6 @@
 import { steadyNow } from "../os/clock.ts";
 
-/** Milliseconds in which a second Ctrl-C confirms the first. A Ctrl-C that only discards a typed line shows the warning, too. */
+/** Milliseconds in which a second Ctrl-C confirms the first. A Ctrl-C that discards a typed line does nothing else. */
 const MEANT_MS = 3_000;
 
 /**
@@ -16,7 +16,8 @@ export function onDoubleInterrupt(
     press(dropped) {
       const now = steadyNow();
       if (ending.aborted || (now <= until && !dropped)) return true;
-      until = now + MEANT_MS;
+      until = dropped ? Number.NEGATIVE_INFINITY : now + MEANT_MS;
+      if (dropped) return false;
       tell();
       return false;
     },

@@ -28,11 +28,28 @@ export class OutputTail {
   }
 }
 
-/** Input for a worker from within its process, besides its inbox. */
-interface WorkerInput {
+/** Input for a worker from within its process, besides its inbox: what the user presses in its view. */
+export interface WorkerInput {
+  /** Passes on a line of the user, as if typed in its pane. */
   typed(line: string, begun: number): Promise<void>;
   /** @returns whether a turn was running */
   interrupt(): boolean;
+  /** Returns the id of the open request that this key answers. */
+  answers(char: string): string | undefined;
+  answer(char: string): void;
+  /** Changes its permission mode to the next one. */
+  nextMode(): void;
+  /** Shows more of a shortened result. */
+  expand(): void;
+  /** Returns what a word of its input line can become. */
+  complete(word: string, command: string | undefined, more: () => void): readonly CompletedWord[];
+}
+
+interface CompletedWord {
+  readonly insert: string;
+  readonly label: string;
+  readonly note?: string;
+  readonly runs?: boolean;
 }
 
 /** One start of a worker in this process. */
@@ -55,14 +72,12 @@ export type RunWorker = (start: WorkerStart) => Promise<number>;
 
 /** A teammate in this process, as the screen shows it. */
 export interface InProcessAgent {
+  /** Undefined before it runs. */
+  readonly input: WorkerInput | undefined;
   readonly name: string;
   readonly color: string;
   readonly state: InProcessState;
   readonly output: OutputTail;
-  /** Passes on a line of the user, as if typed in its pane. */
-  typed(line: string, begun: number): Promise<void>;
-  /** @returns whether a turn was running */
-  interrupt(): boolean;
 }
 
 /** Output lines in the exit record, for the lead (S34). */
@@ -90,14 +105,6 @@ export class Resident implements InProcessAgent {
 
   get color(): string {
     return this.request.color;
-  }
-
-  async typed(line: string, begun: number): Promise<void> {
-    await this.input?.typed(line, begun);
-  }
-
-  interrupt(): boolean {
-    return this.input?.interrupt() ?? false;
   }
 
   write(text: string): void {

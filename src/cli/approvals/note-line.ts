@@ -1,4 +1,5 @@
-import { type EditedLine, lineEditor } from "../../terminal/input/line-editor.ts";
+import { lineEditor } from "../../terminal/input/line-editor.ts";
+import type { EditedLine } from "../../terminal/input/typed.ts";
 
 /** The line in which a user writes a note. */
 export class NoteLine {
@@ -12,7 +13,7 @@ export class NoteLine {
   }
 
   get isPending(): boolean {
-    return this.#editor.isPending;
+    return this.#editor.settleMs !== undefined;
   }
 
   get edited(): EditedLine {

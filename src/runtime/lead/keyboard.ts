@@ -47,7 +47,15 @@ export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () =>
   const stopShowing = attachScreen(screen, signal);
   const stopReading = readTypedLines(screen, {
     ...leadHandlers,
-    answers: (char) => screen.showsLead && keys.answers(char),
+    answers: (char) => (screen.showsLead ? keys : screen.teammate)?.answers(char),
+    answer: (char) => (screen.showsLead ? keys : screen.teammate)?.answer(char),
+    shiftTab: () => (screen.showsLead ? keys.shiftTab() : screen.teammate?.nextMode()),
+    complete: (...of) => (screen.showsLead ? keys : screen.teammate)?.complete(...of) ?? [],
+    pane: (key) => {
+      if (screen.showsLead) keys.pane(key);
+      else if (key === "expand") screen.teammate?.expand();
+      else screen.clear();
+    },
     line: async (line, begun) => {
       if ((await screen.line(line, begun)) === "lead") await leadHandlers.line(line, begun);
     },
@@ -57,7 +65,7 @@ export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () =>
       if (screen.escape()) leadHandlers.escape();
     },
     mayInterrupt: (dropped) => {
-      screen.leave();
+      if (!dropped) screen.leave();
       return leadHandlers.mayInterrupt(dropped);
     },
     signal: () => screen.leave(),

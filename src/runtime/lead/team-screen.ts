@@ -1,5 +1,5 @@
 import type { InProcessBackend } from "../../backend/in-process/in-process-backend.ts";
-import type { InProcessAgent } from "../../backend/in-process/resident-agent.ts";
+import type { InProcessAgent, WorkerInput } from "../../backend/in-process/resident-agent.ts";
 import { after } from "../../os/clock.ts";
 import { readTeam, teamExists } from "../../team/config/config.ts";
 import { readStatus } from "../../team/records/read-records.ts";
@@ -10,11 +10,11 @@ import type { LineEditor } from "../../terminal/input/line-editor.ts";
 import type { InputTerminal } from "../../terminal/input/line-reader.ts";
 import { type LiveRegion, liveRegion } from "../../terminal/live-region.ts";
 import type { PaneRegion } from "../../terminal/pane/pane-view.ts";
-import { textEnd } from "../../text/characters/cut-text.ts";
 import { shortCall } from "../../text/short-call.ts";
 import { styler } from "../../text/style.ts";
 import {
   applyKey,
+  heldOutput,
   type KeyPress,
   LEAD_VIEW,
   renderFrame,
@@ -40,6 +40,8 @@ interface LeadScreenOptions {
 export interface LeadScreen extends InputTerminal, PaneRegion {
   /** Whether the terminal shows the lead's output. */
   readonly showsLead: boolean;
+  /** Where the keys go if it shows a teammate. */
+  readonly teammate: WorkerInput | undefined;
   /** Writes output of the lead. */
   write(text: string): void;
   key(key: ViewKey): void;
@@ -59,8 +61,6 @@ export interface LeadScreen extends InputTerminal, PaneRegion {
 
 /** Milliseconds between two frames; changes in between are drawn together. */
 const FRAME_MS = 40;
-/** Characters of held lead output: a hundred screens; the lead's log has the rest. */
-const MAX_HELD = 512 * 1024;
 const BELL = "\x07";
 /** Switches to the alternate screen, without line wrap. */
 const ENTER = "\x1b[?1049h\x1b[?7l\x1b[2J";
@@ -101,17 +101,15 @@ class Screen implements LeadScreen {
     return this.#view.at === "lead";
   }
 
+  get teammate(): WorkerInput | undefined {
+    return this.#view.at === "agent" ? this.#selected()?.input : undefined;
+  }
+
   write(text: string): void {
     // A bell draws nothing and must not be late.
-    if (this.#view.at === "lead" || text === BELL) {
-      if (text === BELL) this.#options.out(text);
-      else this.#leadOutput.write(text);
-      return;
-    }
-    this.#held += text;
-    if (this.#held.length <= MAX_HELD) return;
-    const kept = textEnd(this.#held, MAX_HELD / 2);
-    this.#held = `… earlier output: teams logs team-lead\n${kept.slice(kept.indexOf("\n") + 1)}`;
+    if (text === BELL) this.#options.out(text);
+    else if (this.#view.at === "lead") this.#leadOutput.write(text);
+    else this.#held = heldOutput(this.#held + text);
   }
 
   control(sequence: string): void {
@@ -170,7 +168,7 @@ class Screen implements LeadScreen {
     else if (line.trim() !== "") {
       // Scroll to the end: the user wants to see the effect of the line.
       this.#show({ ...this.#view, scrolledBack: 0 });
-      await this.#selected()?.typed(line, begun);
+      await this.#selected()?.input?.typed(line, begun);
     }
     return "taken";
   }
@@ -202,13 +200,14 @@ class Screen implements LeadScreen {
   #press(key: KeyPress): void {
     const { view, interrupt } = applyKey(this.#view, key, this.#agents());
     // A teammate that waits for an answer after its turn has no turn to interrupt: Esc then leaves its view.
-    const leaves = interrupt && !(this.#selected()?.interrupt() ?? false);
+    const leaves = interrupt && !(this.#selected()?.input?.interrupt() ?? false);
     this.#show(leaves ? { ...view, at: "lead", scrolledBack: 0 } : view);
   }
 
   #show(view: TeamView): void {
     const before = this.#view;
-    if (view.at !== before.at) this.#dropTyped();
+    // A line typed in one view is not meant for the next.
+    if (view.at !== before.at) this.editor.clear();
     this.#view = view;
     if (before.at === "lead" && view.at !== "lead") {
       this.#leadOutput.pause();
@@ -226,11 +225,6 @@ class Screen implements LeadScreen {
     this.#options.out(LEAVE);
     this.#leadOutput.resume();
     if (held !== "") this.#leadOutput.write(held);
-  }
-
-  /** A line typed in one view is not meant for the next. */
-  #dropTyped(): void {
-    this.editor.clear();
   }
 
   #selected(): InProcessAgent | undefined {
@@ -278,7 +272,8 @@ class Screen implements LeadScreen {
     const { width, height } = size();
     const canvas = { width, height, styleText: styler(plain) };
     const { rows, cursor } = renderFrame(valid, facts, canvas, this.editor.edited);
-    const cursorCode = cursor === undefined ? "\x1b[?25l" : `\x1b[${rows.length};${cursor + 1}H\x1b[?25h`;
+    const cursorCode =
+      cursor === undefined ? "\x1b[?25l" : `\x1b[${cursor.row + 1};${cursor.column + 1}H\x1b[?25h`;
     // Erase before writing: after a full row the cursor stays on its last cell.
     const drawn = rows.map((row) => `\x1b[2K${row}\x1b[0m`).join("\r\n");
     out(`\x1b[H${drawn}${rows.length < height ? "\r\n\x1b[J" : ""}${cursorCode}`);

@@ -3,8 +3,9 @@ import type { Task } from "../../schema/task.ts";
 import { TASK_LOOKS, taskState } from "../../sidebar/labels.ts";
 import { inputRows } from "../../terminal/input/input-rows.ts";
 import type { ViewKey } from "../../terminal/input/key-decoder.ts";
-import type { EditedLine } from "../../terminal/input/line-editor.ts";
+import type { EditedLine } from "../../terminal/input/typed.ts";
 import { cutToWidth, displayWidth } from "../../text/cell-width.ts";
+import { textEnd } from "../../text/characters/cut-text.ts";
 import { cutStyled } from "../../text/cut-styled.ts";
 import { memberColor, type Style, type Styler, TONE } from "../../text/style.ts";
 import { gridText } from "../../text/terminal-text.ts";
@@ -114,8 +115,8 @@ export function validView(view: TeamView, agents: readonly Pick<AgentSummary, "n
 interface Frame {
   /** At most as many as the screen has, and none wider than it. */
   readonly rows: readonly string[];
-  /** The cursor's column in the last row; undefined if the view has no input row. */
-  readonly cursor?: number;
+  /** Index of the cursor's row, and its column; undefined if the view has no input row. */
+  readonly cursor?: { readonly row: number; readonly column: number };
 }
 
 interface Canvas {
@@ -161,7 +162,20 @@ function listFrame(view: TeamView, facts: ViewFacts, canvas: Canvas): string[] {
   return [...head, ...list.slice(top), "", rule(canvas), ...last].slice(0, height);
 }
 
-/** Returns how many rows of its output a teammate's view shows, on a screen of this height. */
+/** Characters of held lead output: a hundred screens; the lead's log has the rest. */
+const MAX_HELD = 512 * 1024;
+
+/** Returns what is kept of the lead's output while another view is shown. */
+export function heldOutput(text: string): string {
+  if (text.length <= MAX_HELD) return text;
+  const kept = textEnd(text, MAX_HELD / 2);
+  return `… earlier output: teams logs team-lead\n${kept.slice(kept.indexOf("\n") + 1)}`;
+}
+
+/** Rows of the input line at most, and of its list of suggestions. */
+const MAX_INPUT = 8;
+
+/** Returns how many rows of its output a teammate's view shows above one input row, on a screen of this height. */
 export function outputRows(height: number): number {
   return Math.max(1, height - 4);
 }
@@ -185,16 +199,18 @@ function agentFrame(
     Math.max(1, width - displayWidth(plain) - 2 - displayWidth(facts) - displayWidth(keys)),
   );
   const head = `${name}  ${styleText(TONE.quiet, `${facts}${gap}${keys}`)}`;
-  const room = outputRows(height);
+  const maxRows = Math.max(1, Math.min(MAX_INPUT, Math.floor(height / 3)));
+  const input = isOver(agent.state)
+    ? { rows: [styleText(TONE.quiet, "it has ended")], row: 0, column: 0 }
+    : inputRows(edited, { width, maxRows, styleText, prompt: "›" });
+  const room = Math.max(1, outputRows(height) + 1 - input.rows.length);
   // Never scroll beyond the first row.
   const end = Math.max(Math.min(room, agent.lines.length), agent.lines.length - scrolledBack);
   const shown = agent.lines.slice(Math.max(0, end - room), end);
   const filled = [...shown, ...Array<string>(room - shown.length).fill("")];
-  const options = { width, maxRows: 1, styleText, prompt: "›" };
-  const { rows: input, column } = inputRows({ ...edited, suggestions: undefined }, options);
-  const prompt = isOver(agent.state) ? styleText(TONE.quiet, "it has ended") : (input[0] ?? "");
-  const cursor = isOver(agent.state) ? {} : { cursor: column };
-  return { rows: [head, rule(canvas), ...filled, rule(canvas), prompt], ...cursor };
+  const above = [head, rule(canvas), ...filled, rule(canvas)];
+  const cursor = { row: above.length + input.row, column: input.column };
+  return { rows: [...above, ...input.rows], ...(!isOver(agent.state) && { cursor }) };
 }
 
 function tasksFrame({ tasks, team }: ViewFacts, canvas: Canvas): string[] {

@@ -1,7 +1,9 @@
 import { listApprovals, unansweredPlans } from "../../operations/approvals/approvals.ts";
 import { decideByLeadRules } from "../../operations/approvals/decide-by-lead-rules.ts";
 import type { ProtocolMessage } from "../../protocol/messages.ts";
+import { sameName } from "../../schema/names.ts";
 import { additionalDirectories } from "../../settings/settings.ts";
+import { memberWord } from "../../team/address-words.ts";
 import { readTeam } from "../../team/config/config.ts";
 import type { InboxEntry } from "../../team/mailbox/receive.ts";
 import { cutToWidth } from "../../text/cell-width.ts";
@@ -42,15 +44,20 @@ export async function answerTeammateRequest(
     directories: additionalDirectories(settings(), ctx),
   });
   if (decision === "person") {
+    const open = listApprovals(ctx.ref);
     const where =
       screen === undefined ? "answer in its pane" : "view it (Shift+Down, Enter) and answer there";
-    const { summary, partial, change } = listApprovals(ctx.ref).find(({ id }) => id === wanted.id) ?? {};
+    const { summary, partial, change } = open.find(({ id }) => id === wanted.id) ?? {};
     const { cwd } = readTeam(ctx.ref).members.find(({ name }) => name === message.from) ?? {};
     const { text } = shortCall(summary ?? wanted.action, cwd, MAX_SUMMARY_WIDTH);
     const shown = cutToWidth(gridText(text), MAX_SUMMARY_WIDTH);
     // A request of another program may have no record, only its message.
     const request = summary ? `asks: ${shown}` : `asks to ${shown}`;
-    const [see, approve] = ["approvals", "approve"].map((word) => `teams ${word} ${operand(wanted.id)}`);
+    // A name is easier to type than an id, and means the oldest request of its member.
+    const isOnly =
+      summary !== undefined && open.filter(({ from }) => sameName(from, message.from)).length === 1;
+    const which = isOnly ? memberWord(ctx.ref, message.from, ctx.env) : operand(wanted.id);
+    const [see, approve] = [`teams approvals ${operand(wanted.id)}`, `teams approve ${which}`];
     const isPart = partial === true || change !== undefined || shown.includes("…");
     const command = isPart ? `see all of it with ${see}, then ${approve}` : approve;
     view.waiting(`${message.from} ${request}: ${command}, or ${where}`, "person", wanted.id);

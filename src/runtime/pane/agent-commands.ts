@@ -1,8 +1,9 @@
 import { defaultModelName, isScripted, resolveModelName, SCRIPTED } from "../../agent/model/model-names.ts";
 import { messageOf, TeamError } from "../../errors.ts";
 import { requirePrice } from "../../operations/budget.ts";
-import type { TeamMember } from "../../schema/config.ts";
+import { permissionMode, type TeamMember } from "../../schema/config.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
+import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { isPricedBy, loadSettings } from "../../settings/settings.ts";
 import { memberWord } from "../../team/address-words.ts";
 import { readTeam } from "../../team/config/config.ts";
@@ -18,6 +19,8 @@ import { playbookFile } from "../agent/models.ts";
 
 /** The commands that act on the agent of the pane itself, between two turns. */
 export interface AgentCommands {
+  /** Shows the permission mode. */
+  showMode(): void;
   /** Shows the model; with a name, changes it from the next turn on. */
   model(name: string | undefined): void;
   /** Replaces the conversation by a summary. @param focus what it must keep above all */
@@ -60,6 +63,10 @@ export function agentCommands({ ref, name, call, view, worker, clear }: AgentCom
     if (isLater) view.note("after this turn; Esc interrupts it");
   };
   return {
+    showMode() {
+      const mode = permissionMode.safeParse(member().mode).data ?? "default";
+      view.answer(`permission mode: ${mode}\n/mode <mode> changes it: ${PERMISSION_MODES.join(", ")}`);
+    },
     model(wanted) {
       const now = member().model ?? "its program's own";
       if (wanted === undefined) {

@@ -6,8 +6,10 @@ import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { fileHistory, type History } from "../../terminal/input/history.ts";
 import type { TypingHandlers } from "../../terminal/input/line-reader.ts";
+import type { Completer } from "../../terminal/input/suggestions.ts";
 import type { PaneLines, PaneLinesOptions } from "./pane-lines.ts";
 import { paneSuggestions } from "./pane-suggestions.ts";
+import { projectFiles } from "./project-files.ts";
 
 type PaneKeys = Required<
   Pick<
@@ -39,18 +41,36 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
     opened ??= paneLines(options);
     return opened;
   };
+  let suggestions: Completer | undefined;
   let kept: History | undefined;
   const history = (): History => {
     kept ??= fileHistory(join(ref.home.root, "teams-history.jsonl"), problem);
     return kept;
   };
+  /** How often the person wants the next mode that is not set yet. */
+  let wanted = 0;
+  let isChanging = false;
   const nextMode = async (): Promise<void> => {
     const usual = name === LEAD_NAME ? CYCLE : CYCLE.slice(0, -1);
     const cycle = usual.includes(options.mode) ? usual : [...usual, options.mode];
-    const member = readTeam(ref).members.find((one) => one.name === name);
-    const current = permissionMode.safeParse(member?.mode).data ?? "default";
-    const next = cycle[(cycle.indexOf(current) + 1) % cycle.length] ?? "default";
-    await (await lines()).teams(["mode", name, next, "--quiet"]);
+    while (wanted > 0) {
+      const member = readTeam(ref).members.find((one) => one.name === name);
+      const current = permissionMode.safeParse(member?.mode).data ?? "default";
+      const next = cycle[(cycle.indexOf(current) + wanted) % cycle.length] ?? "default";
+      wanted = 0;
+      if (next !== current) await (await lines()).teams(["mode", name, next, "--quiet"]);
+    }
+  };
+  const changeMode = async (): Promise<void> => {
+    wanted += 1;
+    if (isChanging) return;
+    isChanging = true;
+    try {
+      await nextMode();
+    } finally {
+      isChanging = false;
+      wanted = 0;
+    }
   };
   /** Shows the newest part of the conversation on an empty screen. */
   const redraw = async (): Promise<void> => {
@@ -61,16 +81,19 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
   return {
     problem,
     async line(line, begun) {
-      if (line.trim() === EXPLAIN && view.answers(EXPLAIN)) view.explain();
+      if (line.trim() === EXPLAIN && view.answers(EXPLAIN) !== undefined) view.explain();
       else if (COMMAND.test(line)) await (await lines()).handle(line, begun);
       else await worker.handleTypedLine(line, begun);
     },
     escape() {
       if (opened?.interrupt() !== true) worker.interrupt();
     },
-    shiftTab: () => void nextMode().catch(problem),
+    shiftTab: () => void changeMode().catch(problem),
     history: { entries: () => history().entries(), add: (line) => history().add(line) },
-    complete: (word) => paneSuggestions(name, call.io.cwd, word),
+    complete(...of) {
+      suggestions ??= paneSuggestions(name, call.io.cwd, projectFiles({ ...call.io, problem }));
+      return suggestions(...of);
+    },
     answers: view.answers,
     answer(char) {
       if (char === EXPLAIN) view.explain();

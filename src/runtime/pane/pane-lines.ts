@@ -129,6 +129,7 @@ export function paneLines(options: PaneLinesOptions): PaneLines {
     }
     if (name === "help") view.answer(slashHelp(agent, width() - 1));
     else if (name === "cost") await showCost();
+    else if (name === "mode") actions.showMode();
     else if (name === "model") actions.model(words[0]);
     else if (name === "compact") actions.compact(words.join(" "));
     else if (name === "clear") actions.clear();

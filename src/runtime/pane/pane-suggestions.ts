@@ -2,23 +2,53 @@ import { basename, dirname, join, resolve } from "node:path";
 import { isSystemError } from "../../errors.ts";
 import { entryOf, listDir } from "../../os/files/fs.ts";
 import type { Completer, Suggestion } from "../../terminal/input/suggestions.ts";
-import { slashCommand, slashNames } from "./slash-commands.ts";
+import type { ProjectFiles } from "./project-files.ts";
+import { isName, slashCommand, slashNames } from "./slash-commands.ts";
 
-/** Maximum names of a directory that are offered. */
+/** Letters from which on all files are searched: one letter occurs in nearly all of them. */
+const MIN_LETTERS = 2;
+/** Maximum names that are offered. */
 const MAX_NAMES = 50;
 
-/** Returns what a word of a pane can become: a `/` command of this agent, or an `@` path in its directory. */
-export function paneSuggestions(agent: string, cwd: string, word: string): ReturnType<Completer> {
-  return word.startsWith("/") ? commandsLike(agent, word) : pathsLike(cwd, word.slice(1));
+/**
+ * Returns the suggestions of a pane: a `/` command of this agent and its argument, or an `@` path. A path is completed part by part, and
+ * a part of its name finds a file in any directory.
+ */
+export function paneSuggestions(agent: string, cwd: string, files: ProjectFiles): Completer {
+  return (word, command, more) => {
+    if (command !== undefined) return argumentsLike(agent, command, word);
+    if (word.startsWith("/")) return commandsLike(agent, word);
+    const typed = word.slice(1);
+    const here = pathsLike(cwd, typed);
+    const anywhere = typed.length < MIN_LETTERS ? [] : files.like(typed, MAX_NAMES, more);
+    const paths = new Set([...here, ...anywhere]);
+    return [...paths].slice(0, MAX_NAMES).map((path) => ({
+      insert: path.endsWith("/") ? `@${path}` : `@${path} `,
+      label: path,
+    }));
+  };
 }
 
 function commandsLike(agent: string, word: string): readonly Suggestion[] {
   return slashNames(agent)
-    .map((name) => ({ insert: `/${name} `, label: `/${name}`, note: slashCommand(name, agent).help }))
-    .filter(({ label }) => label.startsWith(word));
+    .filter((name) => `/${name}`.startsWith(word.toLowerCase()))
+    .map((name) => {
+      const { help, onlyShows } = slashCommand(name, agent);
+      return { insert: `/${name} `, label: `/${name}`, note: help, runs: onlyShows === true };
+    });
 }
 
-function pathsLike(cwd: string, typed: string): readonly Suggestion[] {
+/** Enter sends the line with its argument: the person has selected it, or typed a part of it. */
+function argumentsLike(agent: string, command: string, word: string): readonly Suggestion[] {
+  const name = command.slice(1);
+  if (!isName(name, slashNames(agent))) return [];
+  const { choices = [] } = slashCommand(name, agent);
+  return choices
+    .filter((choice) => choice.startsWith(word))
+    .map((choice) => ({ insert: choice, label: choice, runs: true }));
+}
+
+function pathsLike(cwd: string, typed: string): readonly string[] {
   const directory = typed.endsWith("/") ? typed : dirname(typed);
   const begun = typed.endsWith("/") ? "" : basename(typed);
   const place = resolve(cwd, directory);
@@ -30,8 +60,7 @@ function pathsLike(cwd: string, typed: string): readonly Suggestion[] {
     // A name with a blank would look like two words.
     if (/[\s\p{Cc}]/u.test(name)) return [];
     const path = join(directory, name);
-    const isDirectory = isFolder(join(place, name));
-    return [{ insert: isDirectory ? `@${path}/` : `@${path} `, label: `${path}${isDirectory ? "/" : ""}` }];
+    return [isFolder(join(place, name)) ? `${path}/` : path];
   });
 }
 

@@ -7,34 +7,40 @@ interface SlashCommand {
   /** Its arguments as the help shows them. */
   readonly usage?: string;
   readonly help: string;
+  /** What its first argument can be. */
+  readonly choices?: readonly string[];
+  /** It only shows something: Enter runs it although its name is not complete. */
+  readonly onlyShows?: true;
   /** The words that it takes after its name; any number if omitted. */
   readonly arguments?: RegExp;
   /** Only in the lead's pane. */
   readonly leadOnly?: true;
   /** The differences in a teammate's pane. */
-  readonly teammate?: Pick<SlashCommand, "usage" | "help" | "arguments">;
+  readonly teammate?: Pick<SlashCommand, "usage" | "help" | "arguments" | "choices">;
   /** It runs in the lead's directory: a teammate's worktree is not the checkout that gets the work. */
   readonly inLeadDirectory?: true;
   /** The same command of `teams`. */
-  readonly teams?: (agent: string, words: readonly string[]) => readonly string[];
+  readonly teams?: (agent: string, words: readonly string[]) => readonly string[] | undefined;
 }
 
 const NONE = /^$/;
-const MODE = new RegExp(`^(?:${PERMISSION_MODES.join("|")})$`);
+const MODE = new RegExp(`^(?:${PERMISSION_MODES.join("|")})?$`);
 
 /** The commands that a person can type in an agent's pane. */
 export const SLASH_COMMANDS = {
-  help: { help: "show this help", arguments: NONE },
+  help: { help: "show this help", arguments: NONE, onlyShows: true },
   status: {
     help: "show the members, what they do and what waits for you",
     arguments: NONE,
+    onlyShows: true,
     teams: () => ["status"],
   },
-  tasks: { help: "show the task list", arguments: NONE, teams: () => ["task", "list"] },
+  tasks: { help: "show the task list", arguments: NONE, onlyShows: true, teams: () => ["task", "list"] },
   bg: {
     usage: "[id [end]]",
     help: "list this agent's background commands and subagents; show one; end it",
     arguments: /^(?:\S+(?: end)?)?$/,
+    onlyShows: true,
     teams: (agent, [id, end]) => [
       "bg",
       agent,
@@ -42,17 +48,25 @@ export const SLASH_COMMANDS = {
       ...(end === undefined ? [] : ["--kill"]),
     ],
   },
-  cost: { help: "show the tokens and the cost of this agent and of the team", arguments: NONE },
+  cost: {
+    help: "show the tokens and the cost of this agent and of the team",
+    arguments: NONE,
+    onlyShows: true,
+  },
   mode: {
-    usage: "<mode>",
-    help: `change this agent's permission mode: ${PERMISSION_MODES.join(", ")}`,
+    usage: "[mode]",
+    help: `show the permission mode; change it: ${PERMISSION_MODES.join(", ")}`,
     arguments: MODE,
-    teams: (agent, [mode = ""]) => ["mode", agent, mode],
+    choices: PERMISSION_MODES,
+    onlyShows: true,
+    teams: (agent, [mode]) => (mode === undefined ? undefined : ["mode", agent, mode]),
   },
   model: {
     usage: "[id]",
     help: "show the model; change it from the next turn on: haiku, sonnet, opus, or an id",
     arguments: /^\S*$/,
+    choices: ["haiku", "sonnet", "opus"],
+    onlyShows: true,
   },
   compact: {
     usage: "[focus]",
@@ -66,6 +80,8 @@ export const SLASH_COMMANDS = {
     usage: "[--stat]",
     help: "show what this agent has changed; in the lead's pane, all agents",
     arguments: /^(?:--stat)?$/,
+    choices: ["--stat"],
+    onlyShows: true,
     teams: (agent, words) => ["diff", ...(agent === LEAD_NAME ? [] : [agent]), ...words],
   },
   land: {
@@ -85,7 +101,9 @@ export const SLASH_COMMANDS = {
     usage: "[--delete]",
     help: "end the run; unfinished work is kept, unless you add --delete (also Ctrl-D, or Ctrl-C twice)",
     arguments: /^(?:--delete)?$/,
+    choices: ["--delete"],
     teammate: {
+      choices: [],
       help: "ask this agent to shut down: it ends once it agrees (Ctrl-C twice ends it at once)",
       arguments: NONE,
     },
@@ -141,7 +159,7 @@ export function slashCommand(name: SlashName, agent: string): SlashCommand {
   return agent === LEAD_NAME || teammate === undefined ? command : { ...rest, ...teammate };
 }
 
-function isName(word: string, names: readonly SlashName[]): word is SlashName {
+export function isName(word: string, names: readonly SlashName[]): word is SlashName {
   return (names as readonly string[]).includes(word);
 }
 
@@ -172,7 +190,7 @@ const HELP_COLUMN = 18;
 const MIN_HELP = 20;
 const KEYS: readonly (readonly [string, string])[] = [
   ["!command", "run a command for yourself; the agent does not see it"],
-  ["@path", "name a file; Tab completes it"],
+  ["@name", "name a file; Tab completes it"],
   ["Alt-Enter, \\Enter", "begin another line"],
   ["Up, Ctrl-R", "earlier lines; search in them"],
   ["Shift+Tab", "the next permission mode"],

@@ -32,7 +32,10 @@ export async function openView(
   const abilities = terminalAbilities(io.env);
   const agent = { name, color, cwd: io.cwd };
   if (host !== undefined) {
-    return { pane: createPaneView({ ...agent, ...host, abilities, markdown: true }), region: undefined };
+    return {
+      pane: createPaneView({ ...agent, ...host, abilities, markdown: true, isHosted: true }),
+      region: undefined,
+    };
   }
   const width = (): number => io.columns ?? 80;
   const common = { ...agent, width, readOnly: !io.terminal.stdin };

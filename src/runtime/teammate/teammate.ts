@@ -183,6 +183,11 @@ function readLines(
   host.connect({
     typed: (line, begun) => keys.line(line, begun),
     interrupt: () => worker.interrupt(),
+    answers: keys.answers,
+    answer: keys.answer,
+    nextMode: keys.shiftTab,
+    expand: () => view.expand(),
+    complete: keys.complete,
   });
   return () => undefined;
 }

@@ -10,8 +10,8 @@ import type { DiffPlace, LineComment, MemberDiff } from "../documents.ts";
 import { wrap } from "../labels.ts";
 import { isSamePlace } from "../prompts.ts";
 import { ends, type Span, span } from "../spans.ts";
-import { spansOfStyled } from "../styled-spans.ts";
 import { type ReaderRow, row } from "./reader.ts";
+import { spansOfStyled } from "./styled-spans.ts";
 
 const LETTERS: Readonly<Record<FileStatus, string>> = {
   added: "A",

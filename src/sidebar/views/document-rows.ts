@@ -1,10 +1,10 @@
 import type { SidebarData } from "../data.ts";
 import type { Content, LineComment, Reader } from "../documents.ts";
-import { spansOfStyled } from "../styled-spans.ts";
 import { diffDocument } from "./diff-view.ts";
 import { helpDocument } from "./help-view.ts";
 import { messagesDocument } from "./messages-view.ts";
 import { type ReaderRow, row } from "./reader.ts";
+import { spansOfStyled } from "./styled-spans.ts";
 import { teamsDocument } from "./teams-view.ts";
 import { requestDocument } from "./whole-view.ts";
 

@@ -6,8 +6,8 @@ import { gridRow, gridText, revealHidden, stripControls } from "../../text/termi
 import { brokenRows } from "../../text/word-wrap.ts";
 import type { RequestDetails } from "../documents.ts";
 import { type Span, type SpanStyle, span } from "../spans.ts";
-import { spansOfStyled } from "../styled-spans.ts";
 import { type ReaderRow, row, textOf } from "./reader.ts";
+import { spansOfStyled } from "./styled-spans.ts";
 
 /** Returns everything that a request says, as rows. */
 export function requestDocument(request: RequestDetails, width: number): readonly ReaderRow[] {

@@ -2,8 +2,8 @@ import { cutToWidth, displayWidth } from "../../text/cell-width.ts";
 import { borderAfter, borderBefore, graphemes } from "../../text/characters/graphemes.ts";
 import { type Styler, TONE } from "../../text/style.ts";
 import { gridText } from "../../text/terminal-text.ts";
-import type { EditedLine } from "./line-editor.ts";
 import type { Suggestions } from "./suggestions.ts";
+import type { EditedLine } from "./typed.ts";
 
 /** The rows of the input line, and where its cursor is. */
 export interface InputRows {
@@ -29,7 +29,7 @@ const UNITS_PER_CELL = 4;
 /** Lays out the typed text, broken at the last column, in the rows around its cursor. */
 export function inputRows(edited: EditedLine, options: InputRowsOptions): InputRows {
   const { width, maxRows, styleText } = options;
-  const prompt = edited.search === undefined ? options.prompt : `search ${gridText(edited.search)} ›`;
+  const prompt = edited.search === undefined ? options.prompt : searchPrompt(edited.search);
   const head = cutToWidth(prompt, Math.max(1, width - 4));
   const indent = displayWidth(head) + GAP.length;
   const room = Math.max(2, width - indent - 1);
@@ -41,6 +41,10 @@ export function inputRows(edited: EditedLine, options: InputRowsOptions): InputR
   );
   const listed = suggestionRows(edited.suggestions, options);
   return { rows: [...rows, ...listed], row: row - first, column: indent + column };
+}
+
+function searchPrompt({ query, isFound }: NonNullable<EditedLine["search"]>): string {
+  return `${isFound ? "search" : "not found:"} ${gridText(query)} ›`;
 }
 
 /** Breaks the text near the cursor into rows. */
@@ -95,11 +99,16 @@ function suggestionRows(
 ): readonly string[] {
   if (suggestions === undefined) return [];
   const { items, selected } = suggestions;
-  const first = Math.max(0, Math.min(selected - Math.floor(maxRows / 2), items.length - maxRows));
-  return items.slice(first, first + maxRows).map(({ label, note = "" }, i) => {
+  // The number of the others takes a row; in a very low pane, the rows are for the suggestions.
+  const isCounted = items.length > maxRows && maxRows > 2;
+  const room = maxRows - (isCounted ? 1 : 0);
+  const first = Math.max(0, Math.min(selected - Math.floor(room / 2), items.length - room));
+  const rows = items.slice(first, first + room).map(({ label, note = "" }, i) => {
     const isSelected = first + i === selected;
     const name = `${isSelected ? "›" : " "} ${gridText(label)}`;
     const text = cutToWidth(note === "" ? name : `${name.padEnd(14)} ${gridText(note)}`, width - 1);
     return styleText(isSelected ? "bold" : TONE.quiet, text);
   });
+  const count = cutToWidth(`  ${selected + 1} of ${items.length}`, width - 1);
+  return isCounted ? [...rows, styleText(TONE.quiet, count)] : rows;
 }

@@ -100,6 +100,10 @@ const SEQUENCES: Readonly<Record<string, Pressed>> = {
   "\u001b[1;3D": edit("word-left"),
   "\u001b[1;5C": edit("word-right"),
   "\u001b[1;5D": edit("word-left"),
+  "\u001b[1;9C": edit("word-right"),
+  "\u001b[1;9D": edit("word-left"),
+  "\u001bOc": edit("word-right"),
+  "\u001bOd": edit("word-left"),
   "\u001b[H": edit("home"),
   "\u001b[F": edit("end"),
   "\u001bOH": edit("home"),
@@ -137,6 +141,8 @@ const WITH_ALT: Readonly<Record<string, Pressed>> = {
 const PLAIN = /^[^\u0000-\u001f\u007f]+/;
 /** A complete key sequence: CSI (`ESC [ … letter`) or SS3 (`ESC O letter`). */
 const KEY_SEQUENCE = /^\u001b(?:\[[0-?]*[ -/]*[@-~]|O[ -~])/;
+/** Left or Right with Alt, as terminals send it that put an escape before the sequence of the key. */
+const ALT_ARROW = /^\u001b\u001b[[O]([CD])/;
 /** The beginning of a key sequence. */
 const PARTIAL_SEQUENCE = /^\u001b(?:\[[0-?]*[ -/]*|O)?$/;
 
@@ -166,6 +172,9 @@ export function keyDecoder(): KeyDecoder {
     if (sequence !== undefined) return { pressed: sequenceKey(sequence), length: sequence.length };
     const withAlt = pasting ? undefined : WITH_ALT[text.charAt(1)];
     if (withAlt !== undefined) return { pressed: [withAlt], length: 2 };
+    const [altArrow = "", arrow] = pasting ? [] : (ALT_ARROW.exec(text) ?? []);
+    if (altArrow !== "")
+      return { pressed: [edit(arrow === "C" ? "word-right" : "word-left")], length: altArrow.length };
     return { pressed: [{ kind: "escape" }], length: 1 };
   };
   return {

@@ -1,43 +1,17 @@
 import { steadyNow } from "../../os/clock.ts";
 import { textStart } from "../../text/characters/cut-text.ts";
+import { type TextBuffer, textBuffer } from "../../text/characters/text-buffer.ts";
 import type { History } from "./history.ts";
+import { historyWalk } from "./history-walk.ts";
+import { type EditKey, ESCAPE_MS, keyDecoder, type Pressed } from "./key-decoder.ts";
 import {
-  type EditKey,
-  keyDecoder,
-  type PaneKey,
-  type Pressed,
-  type TypedSignal,
-  type ViewKey,
-} from "./key-decoder.ts";
-import { type Completer, type Suggestions, suggestionsFor } from "./suggestions.ts";
-import { textBuffer } from "./text-buffer.ts";
-
-/** The result of typed keys. */
-export type Typed =
-  /** The line, its cursor or its suggestions have changed. */
-  | { readonly kind: "changed" }
-  /** @param begun when its first character came, in milliseconds of the steady clock */
-  | { readonly kind: "line"; readonly line: string; readonly begun: number }
-  /** One key that answers a question, pressed in an empty line. */
-  | { readonly kind: "answer"; readonly char: string }
-  | { readonly kind: "escape" }
-  | { readonly kind: "shift-tab" }
-  | { readonly kind: "key"; readonly key: ViewKey }
-  | { readonly kind: "pane"; readonly key: PaneKey }
-  /** The line is full and ignores further characters; reported once for each line. */
-  | { readonly kind: "full" }
-  /** Ctrl-D in an empty line. */
-  | { readonly kind: "end" }
-  | { readonly kind: "signal"; readonly signal: TypedSignal; readonly dropped: boolean };
-
-/** The typed line as the input rows show it. */
-export interface EditedLine {
-  readonly text: string;
-  readonly cursor: number;
-  readonly suggestions: Suggestions | undefined;
-  /** The typed text of a search in the history (Ctrl-R). */
-  readonly search: string | undefined;
-}
+  type Completer,
+  chosenByEnter,
+  nextSelected,
+  type Suggestions,
+  suggestionsFor,
+} from "./suggestions.ts";
+import { type EditedLine, type Typed, withoutRepeats } from "./typed.ts";
 
 export interface LineEditor {
   /**
@@ -45,9 +19,9 @@ export interface LineEditor {
    * @param at when it came, in milliseconds of the steady clock
    */
   push(text: string, at?: number): readonly Typed[];
-  /** Whether an escape is held: call {@link settle} if no input follows soon. */
-  readonly isPending: boolean;
-  /** Reports the held escape as the Esc key, because no input followed. */
+  /** Milliseconds after which to call {@link settle} if no input follows: a key may still be part of more. */
+  readonly settleMs: number | undefined;
+  /** No input followed: reports a held escape as the Esc key, or a key as an answer. */
   settle(): readonly Typed[];
   readonly edited: EditedLine;
   /** Erases the line. */
@@ -59,14 +33,27 @@ export interface LineEditor {
 export interface EditorHelpers {
   readonly history?: History;
   readonly complete?: Completer;
-  /** Whether this key, pressed in an empty line, answers an open question. */
-  answers?(char: string): boolean;
+  /** Called when the suggestions have changed without a key. */
+  changed?(): void;
+  /** Returns the id of the open question that this key answers, pressed in an empty line. */
+  answers?(char: string): string | undefined;
 }
 
 /** Maximum characters of a line; a terminal in line mode allows only 4096. */
 export const MAX_LINE = 100_000;
 /** At the end of a line: the next Enter adds a line instead of sending. */
 const CONTINUES = "\\";
+/** Up to where each erasing key erases. */
+const ERASED_TO: Partial<Record<EditKey, Parameters<TextBuffer["erase"]>[0]>> = {
+  erase: "left",
+  delete: "right",
+  "erase-word": "word-left",
+  "delete-word": "word-right",
+  "erase-to-start": "home",
+  "erase-to-end": "end",
+};
+/** Milliseconds without a further key after which one key is an answer, and not the first letter of a sentence. */
+export const ANSWER_MS = 500;
 
 /**
  * Edits the line of a terminal in raw mode: cursor keys, words, several lines, history, completion.
@@ -76,19 +63,26 @@ export function lineEditor(): LineEditor {
   const buffer = textBuffer();
   const decoder = keyDecoder();
   let helpers: EditorHelpers = {};
+  const walk = historyWalk(() => helpers.history);
   let isFull = false;
   let now = 0;
   let begun = 0;
   let suggestions: Suggestions | undefined;
-  /** Index of the shown entry of the history, counted from the newest; undefined for the typed line. */
-  let recalled: number | undefined;
-  let draft = "";
-  let search: { readonly query: string; readonly at: number } | undefined;
+  /** The only typed character, if it is an answer unless more follows. */
+  let answer: { readonly char: string; readonly question: string } | undefined;
 
   const changed: readonly Typed[] = [{ kind: "changed" }];
+  const suggest = (): void => {
+    const { text } = buffer;
+    suggestions = suggestionsFor(helpers.complete, buffer, () => {
+      if (buffer.text !== text || suggestions?.isChosen) return;
+      suggest();
+      helpers.changed?.();
+    });
+  };
   const edited = (): readonly Typed[] => {
-    recalled = undefined;
-    suggestions = suggestionsFor(helpers.complete, buffer);
+    walk.edited();
+    suggest();
     return changed;
   };
   const insert = (piece: string): readonly Typed[] => {
@@ -104,46 +98,47 @@ export function lineEditor(): LineEditor {
   const drop = (): void => {
     buffer.set("");
     suggestions = undefined;
-    recalled = undefined;
-    search = undefined;
+    answer = undefined;
+    walk.edited();
+    walk.endSearch();
     isFull = false;
   };
-  const enter = (): readonly Typed[] => {
-    const isEscaped = buffer.text.slice(0, buffer.cursor).endsWith(CONTINUES);
-    if (isEscaped && search === undefined) {
-      buffer.erase("left");
-      return insert("\n");
-    }
+  const send = (): readonly Typed[] => {
     const line = buffer.text;
     const at = line === "" ? now : begun;
     drop();
     if (line.trim() !== "") helpers.history?.add(line);
     return [...changed, { kind: "line", line, begun: at }];
   };
-  const recall = (step: 1 | -1): readonly Typed[] => {
-    const entries = helpers.history?.entries() ?? [];
-    const next = (recalled ?? -1) + step;
-    if (next < -1 || next >= entries.length) return [];
-    if (recalled === undefined) draft = buffer.text;
+  const enter = (): readonly Typed[] => {
+    const isSearching = walk.search !== undefined;
+    const isEscaped = buffer.text.slice(0, buffer.cursor).endsWith(CONTINUES);
+    if (isEscaped && !isSearching) {
+      buffer.erase("left");
+      return insert("\n");
+    }
+    const chosen = isSearching ? undefined : chosenByEnter(suggestions, buffer);
+    if (chosen === undefined) return send();
+    const completed = accept();
+    return chosen.runs && buffer.cursor === buffer.text.length ? [...completed, ...send()] : completed;
+  };
+  const recall = (step: "earlier" | "later"): readonly Typed[] => {
+    const line = walk.step(step, buffer.text);
+    if (line === undefined) return [];
     // The line is new: it answers nothing that was asked before.
     begun = now;
-    recalled = next === -1 ? undefined : next;
-    buffer.set(next === -1 ? draft : (entries[entries.length - 1 - next] ?? ""));
+    buffer.set(line);
     suggestions = undefined;
     return changed;
   };
-  const find = (query: string, from: number): readonly Typed[] => {
-    const entries = helpers.history?.entries() ?? [];
-    const at = query === "" ? -1 : entries.findLastIndex((entry, i) => i <= from && entry.includes(query));
-    search = { query, at: at === -1 ? from : at };
-    if (at !== -1) {
-      const entry = entries[at] ?? "";
-      buffer.set(entry, entry.indexOf(query));
+  const found = (line: string | undefined): readonly Typed[] => {
+    suggestions = undefined;
+    if (line !== undefined) {
+      buffer.set(line, line.indexOf(walk.search?.query ?? ""));
       begun = now;
     }
     return changed;
   };
-  const newest = (): number => (helpers.history?.entries().length ?? 0) - 1;
   const accept = (): readonly Typed[] => {
     const chosen = suggestions?.items[suggestions.selected];
     if (suggestions === undefined || chosen === undefined) return [];
@@ -154,19 +149,18 @@ export function lineEditor(): LineEditor {
     );
     return edited();
   };
-  const select = (step: 1 | -1): readonly Typed[] => {
-    if (suggestions === undefined) return [];
-    const count = suggestions.items.length;
-    suggestions = { ...suggestions, selected: (suggestions.selected + step + count) % count };
-    return changed;
-  };
-  const vertical = (step: 1 | -1): readonly Typed[] => {
-    if (suggestions !== undefined) return select(step);
-    if (recalled === undefined && buffer.moveLine(step)) return changed;
-    return recall(step === -1 ? 1 : -1);
+  const vertical = (key: "up" | "down"): readonly Typed[] => {
+    if (suggestions !== undefined) {
+      suggestions = nextSelected(suggestions, key === "up" ? -1 : 1);
+      return changed;
+    }
+    if (!walk.isRecalled && buffer.moveLine(key === "up" ? -1 : 1)) return changed;
+    return recall(key === "up" ? "earlier" : "later");
   };
   const moved = (to: Parameters<typeof buffer.move>[0]): readonly Typed[] => {
     buffer.move(to);
+    // Up and Down then move within the line, also in one of the history.
+    walk.edited();
     suggestions = undefined;
     return changed;
   };
@@ -175,23 +169,12 @@ export function lineEditor(): LineEditor {
     return edited();
   };
   const edit = (key: EditKey): readonly Typed[] => {
+    const end = ERASED_TO[key];
+    if (end !== undefined) return erased(end);
     switch (key) {
       case "up":
-        return vertical(-1);
       case "down":
-        return vertical(1);
-      case "erase":
-        return erased("left");
-      case "delete":
-        return erased("right");
-      case "erase-word":
-        return erased("word-left");
-      case "delete-word":
-        return erased("word-right");
-      case "erase-to-start":
-        return erased("home");
-      case "erase-to-end":
-        return erased("end");
+        return vertical(key);
       case "yank":
         if (buffer.text === "") begun = now;
         buffer.yank();
@@ -199,32 +182,52 @@ export function lineEditor(): LineEditor {
       case "newline":
         return insert("\n");
       case "search":
-        return find("", newest());
+        return found(walk.find(""));
       case "complete":
         return accept();
       default:
-        return moved(key);
+        return moved(key as Parameters<typeof buffer.move>[0]);
     }
   };
   /** A key during a search in the history; undefined ends the search and gives the key its usual meaning. */
   const searchKey = (pressed: Pressed): readonly Typed[] | undefined => {
+    const { search } = walk;
     if (search === undefined) return undefined;
-    if (pressed.kind === "text") return find(search.query + pressed.text, newest());
-    if (pressed.kind === "edit" && pressed.key === "erase") return find(search.query.slice(0, -1), newest());
-    if (pressed.kind === "edit" && pressed.key === "search") return find(search.query, search.at - 1);
-    search = undefined;
+    if (pressed.kind === "text") return found(walk.find(search.query + pressed.text));
+    if (pressed.kind === "edit" && pressed.key === "erase")
+      return found(walk.find(search.query.slice(0, -1)));
+    if (pressed.kind === "edit" && pressed.key === "search") return found(walk.findEarlier());
+    walk.endSearch();
     return pressed.kind === "escape" ? changed : undefined;
   };
-  const press = (pressed: Pressed, isAlone: boolean): readonly Typed[] => {
-    const found = searchKey(pressed);
-    if (found !== undefined) return found;
+  /** Reports the typed character as an answer, if its question is still open; else it stays in the line. */
+  const answered = (given: typeof answer): readonly Typed[] | undefined => {
+    if (given === undefined || helpers.answers?.(given.char) !== given.question) return undefined;
+    drop();
+    return [...changed, { kind: "answer", char: given.char }];
+  };
+  /** A key after a character that may be an answer; undefined gives the key its usual meaning. */
+  const keyAfterAnswer = (pressed: Pressed): readonly Typed[] | undefined => {
+    const before = answer;
+    answer = undefined;
+    if (pressed.kind === "enter") return answered(before);
+    if (before === undefined || pressed.kind !== "escape") return undefined;
+    // The person takes the answer back, and interrupts nothing.
+    drop();
+    return changed;
+  };
+  const typed = (text: string, isPasted: boolean): readonly Typed[] => {
+    const question = isPasted || buffer.text !== "" ? undefined : helpers.answers?.(text);
+    const shown = insert(text);
+    answer = question === undefined ? undefined : { char: text, question };
+    return shown;
+  };
+  const press = (pressed: Pressed): readonly Typed[] => {
+    const special = keyAfterAnswer(pressed) ?? searchKey(pressed);
+    if (special !== undefined) return special;
     switch (pressed.kind) {
-      case "text": {
-        const mayAnswer = isAlone && !pressed.pasted && buffer.text === "";
-        return mayAnswer && helpers.answers?.(pressed.text)
-          ? [{ kind: "answer", char: pressed.text }]
-          : insert(pressed.text);
-      }
+      case "text":
+        return typed(pressed.text, pressed.pasted);
       case "edit":
         return edit(pressed.key);
       case "enter":
@@ -252,24 +255,24 @@ export function lineEditor(): LineEditor {
   return {
     push(text, at = steadyNow()) {
       now = at;
-      const keys = decoder.push(text);
-      return withoutRepeats(keys.flatMap((key) => press(key, keys.length === 1)));
+      return withoutRepeats(decoder.push(text).flatMap(press));
     },
-    get isPending() {
-      return decoder.isPending;
+    get settleMs() {
+      if (decoder.isPending) return ESCAPE_MS;
+      return answer === undefined ? undefined : ANSWER_MS;
     },
-    settle: () => decoder.settle().flatMap((key) => press(key, true)),
+    settle() {
+      if (decoder.isPending) return withoutRepeats(decoder.settle().flatMap(press));
+      const last = answer;
+      answer = undefined;
+      return answered(last) ?? [];
+    },
     get edited() {
-      return { text: buffer.text, cursor: buffer.cursor, suggestions, search: search?.query };
+      return { text: buffer.text, cursor: buffer.cursor, suggestions, search: walk.search };
     },
     clear: drop,
     connect(next) {
       helpers = { ...helpers, ...next };
     },
   };
-}
-
-/** Keeps only the last of consecutive changes, because one drawing shows them all. */
-function withoutRepeats(typed: readonly Typed[]): Typed[] {
-  return typed.filter((one, i) => one.kind !== "changed" || typed[i + 1]?.kind !== "changed");
 }

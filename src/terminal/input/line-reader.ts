@@ -2,8 +2,9 @@ import { StringDecoder } from "node:string_decoder";
 import type { ReadStream } from "node:tty";
 import { after } from "../../os/clock.ts";
 import { signalProcess } from "../../os/process/process-table.ts";
-import { ESCAPE_MS, PASTES_OFF, PASTES_ON, type PaneKey, type ViewKey } from "./key-decoder.ts";
-import { type EditorHelpers, type LineEditor, MAX_LINE, type Typed } from "./line-editor.ts";
+import { PASTES_OFF, PASTES_ON, type PaneKey, type ViewKey } from "./key-decoder.ts";
+import { type EditorHelpers, type LineEditor, MAX_LINE } from "./line-editor.ts";
+import type { Typed } from "./typed.ts";
 
 /** Milliseconds in which Ctrl-Z stops a process that can be stopped. */
 const STOP_MS = 50;
@@ -132,7 +133,8 @@ export function readTypedLines(terminal: InputTerminal, handlers: TypingHandlers
   const onData = (bytes: Buffer): void => {
     cancelSettle();
     take(editor.push(decoder.write(bytes)));
-    if (editor.isPending) cancelSettle = after(ESCAPE_MS, () => take(editor.settle()));
+    const { settleMs } = editor;
+    if (settleMs !== undefined) cancelSettle = after(settleMs, () => take(editor.settle()));
   };
   // A closed terminal is reported by SIGHUP.
   stdin.on("error", () => undefined);
@@ -143,7 +145,7 @@ export function readTypedLines(terminal: InputTerminal, handlers: TypingHandlers
   process.stdout.on("resize", resized);
   process.on("SIGCONT", takeTerminal);
   process.on("exit", leaveTerminal);
-  editor.connect(handlers);
+  editor.connect({ ...handlers, changed: () => terminal.changed() });
   terminal.openInput();
   takeTerminal();
   return () => {

@@ -1,4 +1,4 @@
-import type { TextBuffer } from "./text-buffer.ts";
+import type { TextBuffer } from "../../text/characters/text-buffer.ts";
 
 /** A word that can replace the word at the cursor. */
 export interface Suggestion {
@@ -7,6 +7,8 @@ export interface Suggestion {
   readonly label: string;
   /** Shown after the label. */
   readonly note?: string;
+  /** Enter also sends a line that ends with it; without this, Enter only completes the word. */
+  readonly runs?: boolean;
 }
 
 /** What can replace the text from an index to the cursor. */
@@ -15,20 +17,55 @@ export interface Suggestions {
   /** At least one. */
   readonly items: readonly Suggestion[];
   readonly selected: number;
+  /** The person has selected it, by Up or Down. */
+  readonly isChosen: boolean;
 }
 
-/** Returns what the word at the cursor can become. @param word begins with `/` or `@` */
-export type Completer = (word: string) => readonly Suggestion[];
+/**
+ * Returns what a word at the cursor can become.
+ * @param word begins with `/` or `@`
+ * @param command the command of which the word is the first argument
+ * @param more called if there are other suggestions for this word later
+ */
+export type Completer = (
+  word: string,
+  command: string | undefined,
+  more: () => void,
+) => readonly Suggestion[];
 
-/** Returns suggestions for a command at the start of the text, and for a word that begins with `@`. */
+/** Returns suggestions for a command at the start of the text and its argument, and for a word that begins with `@`. */
 export function suggestionsFor(
   complete: Completer | undefined,
   { text, cursor }: Pick<TextBuffer, "text" | "cursor">,
+  more: () => void,
 ): Suggestions | undefined {
-  const word = /(?:^\/|(?<!\S)@)\S*$/.exec(text.slice(0, cursor))?.[0];
+  const before = text.slice(0, cursor);
+  const [, command, argument] = /^(\/[a-z]+) (\S*)$/.exec(before) ?? [];
+  const word = argument ?? /(?:^\/|(?<!\S)@)\S*$/.exec(before)?.[0];
   if (complete === undefined || word === undefined) return undefined;
-  const items = complete(word);
+  const items = complete(word, command, more);
   // Nothing to choose: the word is complete.
   if (items.length === 0 || (items.length === 1 && items[0]?.insert.trimEnd() === word)) return undefined;
-  return { from: cursor - word.length, items, selected: 0 };
+  return { from: cursor - word.length, items, selected: 0, isChosen: false };
+}
+
+export function nextSelected(suggestions: Suggestions, step: 1 | -1): Suggestions {
+  const { items, selected } = suggestions;
+  return { ...suggestions, selected: (selected + step + items.length) % items.length, isChosen: true };
+}
+
+/** Returns the suggestion that Enter takes: the selected one, unless the word is whole without it. */
+export function chosenByEnter(
+  suggestions: Suggestions | undefined,
+  { text, cursor }: Pick<TextBuffer, "text" | "cursor">,
+): Suggestion | undefined {
+  if (suggestions === undefined) return undefined;
+  const { from, items, selected, isChosen } = suggestions;
+  const word = text.slice(from, cursor);
+  const isWhole = /^$|.\/$/.test(word) || items.some(({ insert }) => withoutEnd(insert) === word);
+  return isWhole && !isChosen ? undefined : items[selected];
+}
+
+function withoutEnd(insert: string): string {
+  return insert.replace(/[ /]$/, "");
 }

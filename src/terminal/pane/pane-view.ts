@@ -47,8 +47,8 @@ export interface PaneView extends WorkerView {
   answer(text: string): void;
   /** Shows a notice about a pressed key at once, without waiting for the end of the paragraph. */
   noteAtOnce(text: string): void;
-  /** Whether this key, pressed now, answers the question that is shown. */
-  answers(char: string): boolean;
+  /** Returns the id of the shown request if this key, pressed now, answers it. */
+  answers(char: string): string | undefined;
   /** Shows more about the permission request that is open. */
   explain(): void;
   /** Shows the newest shortened result as a whole; each further time the one before it. */
@@ -164,7 +164,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
     },
     mode: (mode) => region?.prompt(mode === "default" ? "" : mode),
     permissionClosed: closePermission,
-    answers: (char) => keys.includes(char),
+    answers: (char) => (keys.includes(char) ? open?.id : undefined),
     explain() {
       if (open !== undefined) pane.wholeNotice("?", explanation(open, pane.ascii), TONE.quiet);
     },

@@ -104,6 +104,8 @@ export interface PaneWriterOptions {
   readonly markdown?: boolean;
   /** What the terminal can show. */
   readonly abilities?: TerminalAbilities;
+  /** The terminal shows this pane among other views: its keys work there, and no command does. */
+  readonly isHosted?: boolean;
   /** Shows messages and results completely instead of their first and last rows. */
   readonly whole?: boolean;
   /** Rows below the output, which are redrawn. With them, text comes block by block and calls appear with their results. */
@@ -132,6 +134,7 @@ export interface PaneWriter {
   readonly resultRows: number;
   readonly changeRows: number;
   readonly live: ActivityPlace | undefined;
+  readonly isHosted: boolean;
   width(): number;
   height(): number;
   begin(block: Block): void;
@@ -184,6 +187,7 @@ export function paneWriter(options: PaneWriterOptions): PaneWriter {
     cwd: options.cwd,
     own: memberColor(options.color),
     live,
+    isHosted: options.isHosted === true,
     messageRows,
     changeRows: options.whole ? Number.POSITIVE_INFINITY : CHANGE_ROWS,
     resultRows: options.whole ? Number.POSITIVE_INFINITY : RESULT_ROWS,

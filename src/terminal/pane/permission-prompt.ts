@@ -68,9 +68,10 @@ export function showPermission(
   }
   if (isAll) quietRows(rules);
   const keys = isAll ? [YES, NO, ...(ask.rules.length === 0 ? [] : [always])] : [SEE_ALL, NO];
-  if (pane.live === undefined)
-    answerKeys(pane, keys, `or: ${isAll ? commands : `teams approvals ${target}`}`);
   const all = [...keys, EXPLAIN];
+  if (pane.isHosted) pane.row(`  ${keysRow(pane, all)}`);
+  else if (pane.live === undefined)
+    answerKeys(pane, keys, `or: ${isAll ? commands : `teams approvals ${target}`}`);
   return { isAll, keys: all.map(([key]) => key), keysRow: keysRow(pane, all) };
 }
 
@@ -109,7 +110,9 @@ export function explanation(asked: PermissionPrompt, ascii: boolean): string {
 function alwaysKey(pane: PaneWriter, { rules }: PermissionPrompt): Key {
   const named: Key = ["a", `always for ${gridText(rules.join(", "))}`];
   const [keys, gap] =
-    pane.live === undefined ? [[YES, NO, named], KEY_GAP] : [[YES, NO, named, EXPLAIN], LIVE_KEY_GAP];
+    pane.live === undefined && !pane.isHosted
+      ? [[YES, NO, named], KEY_GAP]
+      : [[YES, NO, named, EXPLAIN], LIVE_KEY_GAP];
   const width = displayWidth(keys.map((key) => key.join(" ")).join(gap));
   return width <= pane.width() - 2 ? named : ALWAYS;
 }

@@ -68,6 +68,6 @@ describe("the notify command (S63)", () => {
     await approve();
     expect(await run).toMatchObject({ code: 0 });
     expect(lines()).toHaveLength(1);
-    expect(lines()[0]).toMatch(/^Team crew: dev asks: Bash\(touch ran\): teams approve perm-/);
+    expect(lines()[0]).toMatch(/^Team crew: dev asks: Bash\(touch ran\): teams approve dev,/);
   });
 });

@@ -195,8 +195,13 @@ describe("an agent in a pane", () => {
       { name: "dev", prompt: "begin" },
     );
     await eventually("its work", () => existsSync(join(t.home, "busy")));
-    // The first Ctrl-C only discards the typed text.
-    t.tmux("send-keys", "-t", paneOf("dev"), "half a line", "C-c");
+    // A Ctrl-C that discards typed text does nothing else; the next one warns.
+    t.tmux("send-keys", "-t", paneOf("dev"), "half a line");
+    await eventually("the typed text", () => screen("dev").includes("half a line"));
+    t.tmux("send-keys", "-t", paneOf("dev"), "C-c");
+    await eventually("an empty line", () => !screen("dev").includes("half a line"));
+    expect(screen("dev")).not.toContain("Ctrl-C once more");
+    t.tmux("send-keys", "-t", paneOf("dev"), "C-c");
     await eventually("a warning", () => screen("dev").includes("Ctrl-C once more ends this agent"));
     expect(livenessOfAgent(ref, "dev")).toBe("alive");
     expect(screen("dev")).not.toContain("half a line");

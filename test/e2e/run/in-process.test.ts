@@ -151,6 +151,35 @@ describe("a lead with in-process teammates", () => {
     await person.code();
   });
 
+  it("answers a teammate's request in its view with one key, but not with the first letter of a sentence", async () => {
+    const t = privateTmux();
+    const asks = (name: string) => ({ tools: [{ name: "Bash", input: { command: `touch ${name}` } }] });
+    const agents = { ...PLAYBOOK.agents, ann: [asks("made"), { say: "It is made." }] };
+    const ordinary = words(t, { ...PLAYBOOK, agents }).map((word) =>
+      word === "bypassPermissions" ? "default" : word,
+    );
+    const person = personInside(t, ordinary);
+    await person.sees("They are there.");
+    person.type("S-Down", "Enter");
+    await shows(t, person, /▲ Allow this command\? touch made[\s\S]*y yes · n no · a always.* · e explain/);
+    expect(shown(t, person)).not.toContain("teams approve");
+    person.type("e");
+    await shows(t, person, "The agent asks for Bash.");
+    person.type("-l", "yes");
+    await shows(t, person, "› yes");
+    person.type("C-c");
+    await shows(t, person, /^› *$/m);
+    expect(existsSync(join(t.home, "made"))).toBe(false);
+    person.type("/mo");
+    await shows(t, person, /› \/mode +show the permission mode/);
+    person.type("Enter");
+    await shows(t, person, "permission mode: default");
+    person.type("y");
+    await shows(t, person, "It is made.");
+    await person.endsRun();
+    await person.code();
+  });
+
   it("keeps running with the same keys on Ctrl-Z without a shell", async () => {
     const t = privateTmux();
     const person = personInside(t, words(t));

@@ -174,6 +174,29 @@ describe("sidebar in a pane", () => {
     });
   });
 
+  test("takes a paste of several lines as text of the line, and never as keys", async () => {
+    const { keys, sees, log, rows, tmux } = await openSidebar();
+    const paste = (text: string): void => {
+      tmux("set-buffer", text);
+      tmux("paste-buffer", "-p", "-t", "=s:");
+    };
+    keys("j");
+    await sees("▌● inventory");
+    paste("shut\nKy");
+    await sees("pasted text is no key");
+    keys("m");
+    await sees("to inventory: ▏");
+    paste("one\ntwo\n");
+    await sees("to inventory: one ⏎ two▏");
+    keys("Home", "-");
+    await sees("one ⏎ -▏two");
+    keys("Enter");
+    const sent = `message ${JSON.stringify({ to: "inventory", text: "one\n-two" })}`;
+    await eventually("the message", () => log().includes(sent));
+    expect(log().filter((entry) => /^(?:shutdown|kill|interrupt|hide)/.test(entry))).toEqual([]);
+    expect(rows().join("")).not.toContain("200~");
+  });
+
   test("takes extended keys: a line by Shift+Enter, a blank by Shift+Space, and Shift+Enter is no Esc", async () => {
     const { keys, sees, log } = await openSidebar();
     const bytes = (text: string) => keys("-H", ...[...Buffer.from(text)].map((byte) => byte.toString(16)));

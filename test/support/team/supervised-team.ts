@@ -113,7 +113,7 @@ export async function supervisedTeam(
         await inside
           .agents()
           .find((agent) => agent.name === name)
-          ?.typed(line, steadyNow());
+          ?.input?.typed(line, steadyNow());
     },
     send: async (to, text) => void (await sendMessage(ref, { from: LEAD_NAME, to, text })),
     inbox: async (name = LEAD_NAME) => (await history(ref, name, { all: true })).map(({ text }) => text),

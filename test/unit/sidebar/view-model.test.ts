@@ -387,6 +387,10 @@ test("an answer being typed names its request and keys above, and shows the end 
     " ↵ sends · Esc cancels · or a note",
     " approve writer: mind the tests▏",
   ]);
+  const back = { ...prompt, behind: 5 };
+  expect(shown(AUDIT, 34, 40, { view: "team", prompt: back }).at(-1)).toBe(
+    " approve writer: mind the ▏tests",
+  );
   const lines = { ...prompt, text: "one\ntwo" };
   expect(shown(AUDIT, 34, 40, { view: "team", prompt: lines }).at(-1)).toBe(" approve writer: one ⏎ two▏");
   const long = { ...prompt, verdict: "no", text: `檢${"x".repeat(60)}end` } as const;

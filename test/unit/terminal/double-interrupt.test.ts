@@ -16,7 +16,8 @@ test("onDoubleInterrupt ends an agent at the second Ctrl-C if the first announce
 
 test("onDoubleInterrupt counts from one again after a press that dropped a line, and after a sent line", () => {
   const { press, forget, reports } = presses();
-  expect([press(true), press(true), reports()]).toEqual([false, false, 2]);
+  expect([press(true), press(true), reports()]).toEqual([false, false, 0]);
+  expect([press(false), press(true), press(false), reports()]).toEqual([false, false, false, 2]);
   forget();
   expect([press(false), reports(), press(false)]).toEqual([false, 3, true]);
 });

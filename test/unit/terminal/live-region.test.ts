@@ -92,8 +92,8 @@ test("liveRegion › shows a queued line until it is released, except while paus
 test("liveRegion › lists suggestions below the line, and Tab takes the selected one", () => {
   const { editor, openInput, type, shown } = region();
   editor.connect({
-    complete: (word) =>
-      ["/status", "/stop"]
+    complete: (word, command) =>
+      (command === undefined ? ["/status", "/stop"] : [])
         .filter((name) => name.startsWith(word))
         .map((name) => ({ insert: `${name} `, label: name })),
   });
@@ -102,6 +102,28 @@ test("liveRegion › lists suggestions below the line, and Tab takes the selecte
   expect(shown.rows()).toEqual(["› /st", "› /status", "  /stop"]);
   type("\u001b[B\t");
   expect(shown.rows()).toEqual(["› /stop"]);
+});
+
+test("liveRegion › says how many suggestions there are, if not all are shown", () => {
+  const { editor, openInput, type, shown } = region();
+  const names = Array.from({ length: 30 }, (_, i) => `/go-${i + 1}`);
+  editor.connect({ complete: () => names.map((name) => ({ insert: `${name} `, label: name })) });
+  openInput();
+  type("/g");
+  const rows = shown.rows();
+  expect([rows[1], rows.at(-1)]).toEqual(["› /go-1", "  1 of 30"]);
+  type("\u001b[A");
+  expect(shown.rows().slice(-2)).toEqual(["› /go-30", "  30 of 30"]);
+});
+
+test("liveRegion › says that the history has no line with a search", () => {
+  const { editor, openInput, type, shown } = region();
+  editor.connect({ history: { entries: () => ["run tests"], add: () => undefined } });
+  openInput();
+  type("\u0012run");
+  expect(shown.rows()).toEqual(["search run › run tests"]);
+  type("x");
+  expect(shown.rows()).toEqual(["not found: runx › run tests"]);
 });
 
 test("liveRegion › erases every row that its rows wrap to after the pane became narrower", () => {

@@ -32,6 +32,6 @@ test.each([
   const lead = { ctx: contextOf(ref), view, settings, screen } as unknown as Lead;
   const worker = { planApproval: { mode: "default" }, permissionRequests: { sessionRules: [] } };
   await answerTeammateRequest(lead, worker as never, entry);
-  expect(said).toEqual([expect.stringMatching(/^dev asks: .*touch made.*: teams approve \S+, or /)]);
+  expect(said).toEqual([expect.stringMatching(/^dev asks: .*touch made.*: teams approve dev, or /)]);
   expect(said[0]).toMatch(new RegExp(`${where.replace(/[()+]/g, "\\$&")}$`));
 });

@@ -157,13 +157,36 @@ describe("renderFrame", () => {
       ].map((row, i) =>
         i === 0 ? expect.stringMatching(/^● bob {2}Bash\(make\) +Esc interrupts · Shift\+↑↓ next$/) : row,
       ),
-      cursor: 7,
+      cursor: { row: 6, column: 7 },
     });
     const back = drawn({ at: "agent", selected: "bob", scrolledBack: 10 }, facts({ agents: [bob] }), {
       width: 60,
       height: 7,
     });
     expect(back.rows.slice(2, 5)).toEqual(["1", "2", "3"]);
+  });
+
+  test("shows several lines of input, and what a word can become", () => {
+    const bob = agent("bob", { lines: ["1", "2", "3", "4", "5", "6", "7"] });
+    const items = [
+      { insert: "@a ", label: "a" },
+      { insert: "@b ", label: "b" },
+    ];
+    const frame = renderFrame(
+      { at: "agent", selected: "bob", scrolledBack: 0 },
+      facts({ agents: [bob] }),
+      { width: 40, height: 12, styleText: styler(true) },
+      {
+        text: "look\nat @",
+        cursor: 9,
+        suggestions: { from: 8, items, selected: 1, isChosen: true },
+        search: undefined,
+      },
+    );
+    expect([frame.rows.slice(2), frame.cursor]).toEqual([
+      ["3", "4", "5", "6", "7", "─".repeat(40), "› look", "  at @", "  a", "› b"],
+      { row: 9, column: 6 },
+    ]);
   });
 
   test("has no input line for an agent that has ended", () => {

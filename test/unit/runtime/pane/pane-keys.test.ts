@@ -1,11 +1,17 @@
 import { expect, test } from "vitest";
 import { paneKeys } from "../../../../src/runtime/pane/pane-keys.ts";
+import { updateTeam } from "../../../../src/team/config/config.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
 
 test("paneKeys › a line of only e explains an open request, and is a message without one", async () => {
   const seen: string[] = [];
   let isOpen = true;
   const parts = {
-    view: { answers: (char: string) => isOpen && char === "e", explain: () => seen.push("explained") },
+    view: {
+      answers: (char: string) => (isOpen && char === "e" ? "perm-1" : undefined),
+      explain: () => seen.push("explained"),
+    },
     worker: { handleTypedLine: async (line: string) => void seen.push(line) },
   };
   const keys = paneKeys(parts as unknown as Parameters<typeof paneKeys>[0]);
@@ -14,4 +20,34 @@ test("paneKeys › a line of only e explains an open request, and is a message w
   isOpen = false;
   await keys.line("e", 0);
   expect(seen).toEqual(["explained", "eh", "e"]);
+});
+
+test("paneKeys › Shift+Tab goes one mode further for each press, however fast, and once for all that came meanwhile", async () => {
+  const ref = await testTeam(["dev"]);
+  const set: string[] = [];
+  const release: (() => void)[] = [];
+  const runProgram = async ({ argv }: { argv: readonly string[] }): Promise<number> => {
+    set.push(argv[2] ?? "");
+    await new Promise<void>((resolve) => release.push(resolve));
+    await updateTeam(ref, (config) => ({
+      ...config,
+      members: config.members.map((one) => (one.name === "dev" ? { ...one, mode: argv[2] ?? "" } : one)),
+    }));
+    return 0;
+  };
+  const io = { env: {}, cwd: "/" };
+  const view = { answer: () => undefined, error: (text: string) => set.push(text) };
+  const parts = { ref, name: "dev", mode: "default", width: () => 80, plain: true };
+  const keys = paneKeys({ ...parts, view, worker: {}, call: { io, runProgram } } as unknown as Parameters<
+    typeof paneKeys
+  >[0]);
+  keys.shiftTab();
+  await eventually("the first change", () => release.length === 1);
+  keys.shiftTab();
+  keys.shiftTab();
+  release.shift()?.();
+  // From acceptEdits two further, with plan between.
+  await eventually("the second change", () => release.length === 1);
+  release.shift()?.();
+  expect(set).toEqual(["acceptEdits", "default"]);
 });

@@ -2,13 +2,34 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { paneSuggestions } from "../../../../src/runtime/pane/pane-suggestions.ts";
+import { bestPaths, type ProjectFiles, projectFiles } from "../../../../src/runtime/pane/project-files.ts";
+import type { Suggestion } from "../../../../src/terminal/input/suggestions.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+
+const NO_FILES: ProjectFiles = { like: () => [] };
+
+function suggest(agent: string, cwd: string, words: readonly string[], files = NO_FILES) {
+  const [word = "", command] = words.toReversed();
+  return paneSuggestions(agent, cwd, files)(word, command, () => undefined);
+}
+
+const inserted = (suggestions: readonly Suggestion[]): readonly string[] =>
+  suggestions.map(({ insert }) => insert);
 
 test("paneSuggestions › completes commands of this agent, with what they do", () => {
-  expect(paneSuggestions("dev", "/", "/st")).toEqual([
-    { insert: "/status ", label: "/status", note: expect.stringContaining("show the members") },
+  expect(suggest("dev", "/", ["/st"])).toEqual([
+    { insert: "/status ", label: "/status", note: expect.stringContaining("show the members"), runs: true },
   ]);
-  expect(paneSuggestions("dev", "/", "/del")).toEqual([]);
+  expect(suggest("dev", "/", ["/EXP"])).toMatchObject([{ insert: "/export ", runs: false }]);
+  expect(suggest("dev", "/", ["/del"])).toEqual([]);
+});
+
+test("paneSuggestions › completes the argument of a command", () => {
+  expect(inserted(suggest("dev", "/", ["/mode", "p"]))).toEqual(["plan"]);
+  expect(inserted(suggest("team-lead", "/", ["/exit", ""]))).toEqual(["--delete"]);
+  expect(suggest("dev", "/", ["/exit", ""])).toEqual([]);
+  expect(suggest("dev", "/", ["/constructor", ""])).toEqual([]);
 });
 
 test("paneSuggestions › completes paths part by part, without hidden files and odd names", () => {
@@ -16,10 +37,50 @@ test("paneSuggestions › completes paths part by part, without hidden files and
   mkdirSync(join(cwd, "src", "text"), { recursive: true });
   for (const name of ["src/clock.ts", "src/.env", "src/a b", "src/x\u001b[2Jy"])
     writeFileSync(join(cwd, name), "");
-  const inserted = (word: string) => paneSuggestions("dev", cwd, word).map(({ insert }) => insert);
-  expect(inserted("@s")).toEqual(["@src/"]);
-  expect(inserted("@src/")).toEqual(["@src/clock.ts ", "@src/text/"]);
-  expect(inserted("@src/c")).toEqual(["@src/clock.ts "]);
-  expect(inserted("@src/.")).toEqual(["@src/.env "]);
-  expect(inserted("@none/x")).toEqual([]);
+  const paths = (word: string) => inserted(suggest("dev", cwd, [word]));
+  expect(paths("@s")).toEqual(["@src/"]);
+  expect(paths("@src/")).toEqual(["@src/clock.ts ", "@src/text/"]);
+  expect(paths("@src/c")).toEqual(["@src/clock.ts "]);
+  expect(paths("@src/.")).toEqual(["@src/.env "]);
+  expect(paths("@none/x")).toEqual([]);
+});
+
+test("paneSuggestions › finds a file in any directory by a part of its path, once they are listed", async () => {
+  const cwd = temporaryDirectory();
+  mkdirSync(join(cwd, "src", "node_modules"), { recursive: true });
+  for (const name of ["src/clock.ts", "src/clock test.ts", "src/node_modules/clock.js", "clocks.md"])
+    writeFileSync(join(cwd, name), "");
+  const problems: unknown[] = [];
+  const files = projectFiles({ cwd, env: process.env, problem: (error) => problems.push(error) });
+  let isListed = false;
+  const paths = (word: string) =>
+    inserted(
+      paneSuggestions("dev", cwd, files)(word, undefined, () => {
+        isListed = true;
+      }),
+    );
+  expect(paths("@clo")).toEqual(["@clocks.md "]);
+  await eventually("the list of files", () => isListed);
+  expect(paths("@clo")).toEqual(["@clocks.md ", "@src/clock.ts "]);
+  expect(problems).toEqual([]);
+});
+
+test("bestPaths › ranks names before directories before single letters, and hides hidden files", () => {
+  const paths = [
+    "lib/tick-lock.ts",
+    "clock/a.ts",
+    "src/Clock.ts",
+    "src/c/l/o/c/k.ts",
+    "my-clock.ts",
+    ".x/clock",
+  ];
+  expect(bestPaths(paths, "clock", 9)).toEqual([
+    "src/Clock.ts",
+    "my-clock.ts",
+    "clock/a.ts",
+    "lib/tick-lock.ts",
+    "src/c/l/o/c/k.ts",
+  ]);
+  expect(bestPaths(paths, ".x", 9)).toEqual([".x/clock"]);
+  expect(bestPaths(paths, "clock", 1)).toEqual(["src/Clock.ts"]);
 });

@@ -44,7 +44,7 @@ test.each([
   ["/constructor", "there is no /constructor"],
   ["/delegate the rest", "/delegate takes no arguments"],
   ["/exit now", "/exit takes [--delete]"],
-  ["/mode fast", "/mode takes <mode>"],
+  ["/mode fast", "/mode takes [mode]"],
   ["/model opus please", "/model takes [id]"],
   ["/clear it", "/clear takes no arguments"],
   ["/bg x stop", "/bg takes [id [end]]"],

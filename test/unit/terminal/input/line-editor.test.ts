@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { History } from "../../../../src/terminal/input/history.ts";
-import { type LineEditor, lineEditor, type Typed } from "../../../../src/terminal/input/line-editor.ts";
+import { ESCAPE_MS } from "../../../../src/terminal/input/key-decoder.ts";
+import { ANSWER_MS, type LineEditor, lineEditor } from "../../../../src/terminal/input/line-editor.ts";
+import type { Typed } from "../../../../src/terminal/input/typed.ts";
 
 const AT = 1_000;
 const ESCAPE: Typed = { kind: "escape" };
@@ -70,6 +72,7 @@ describe("lineEditor › a line", () => {
     ["left over a character of several code points", `a👩‍💻b${LEFT}${LEFT}x`, "ax|👩‍💻b"],
     ["right, not beyond the end", `ab${LEFT}${RIGHT}${RIGHT}c`, "abc|"],
     ["words", "one two three\u001bb\u001bbx\u001bfy", "one xtwoy| three"],
+    ["words with Alt and an arrow", "one two\u001b\u001b[Dx\u001b\u001bOC", "one xtwo|"],
     ["words with Ctrl and an arrow", "one two\u001b[1;5Dx\u001b[1;5C", "one xtwo|"],
   ])("can be edited at a place reached with %s", (_, keys, shown) => {
     expect(edited(keys)).toBe(shown);
@@ -125,6 +128,13 @@ describe("lineEditor › the history", () => {
     expect(press(editor, "\u0015three\r", UP, "\r")).toEqual([line("three"), line("three")]);
   });
 
+  test("lets Up and Down move within a line of it once the cursor was moved", () => {
+    const editor = lineEditor();
+    editor.connect({ history: historyOf("one", "two\nthree") });
+    expect(edited(`${UP}${LEFT}${UP}`, editor)).toBe("two|\nthree");
+    expect(edited(`${DOWN}x`, editor)).toBe("two\nthrxee|".replace("xee|", "x|ee"));
+  });
+
   test("gives a line that was begun when it was recalled", () => {
     const editor = lineEditor();
     editor.connect({ history: historyOf("yes") });
@@ -135,7 +145,11 @@ describe("lineEditor › the history", () => {
     const editor = lineEditor();
     editor.connect({ history: historyOf("fix the clock", "run tests", "read the clock") });
     expect(edited("\u0012clock", editor)).toBe("read the |clock");
-    expect(editor.edited.search).toBe("clock");
+    expect(editor.edited.search).toMatchObject({ query: "clock", isFound: true });
+    expect(edited("\u0012", editor)).toBe("fix the |clock");
+    expect(edited("s", editor)).toBe("fix the |clock");
+    expect(editor.edited.search).toMatchObject({ query: "clocks", isFound: false });
+    expect(edited("\u007f", editor)).toBe("read the |clock");
     expect(edited("\u0012", editor)).toBe("fix the |clock");
     editor.push("\u001b");
     expect(editor.settle()).toEqual([{ kind: "changed" }]);
@@ -145,22 +159,62 @@ describe("lineEditor › the history", () => {
 });
 
 describe("lineEditor › a key that answers a question", () => {
-  const editor = (): LineEditor => {
-    const made = lineEditor();
-    made.connect({ answers: (char) => char === "y" });
-    return made;
+  const ANSWER: Typed = { kind: "answer", char: "y" };
+  const asking = (question: () => string | undefined = () => "perm-1"): LineEditor => {
+    const editor = lineEditor();
+    editor.connect({ answers: (char) => (char === "y" ? question() : undefined) });
+    return editor;
   };
+  const settled = (editor: LineEditor): readonly Typed[] =>
+    editor.settle().filter(({ kind }) => kind !== "changed");
 
-  test("answers alone in an empty line", () => {
-    expect(press(editor(), "y")).toEqual([{ kind: "answer", char: "y" }]);
+  test("answers alone in an empty line, if no key follows", () => {
+    const editor = asking();
+    expect(press(editor, "y")).toEqual([]);
+    expect([editor.edited.text, editor.settleMs]).toEqual(["y", ANSWER_MS]);
+    expect(settled(editor)).toEqual([ANSWER]);
+    expect([editor.edited.text, editor.settleMs]).toEqual(["", undefined]);
   });
 
   test.each([
-    ["in a begun line", ["a", "y"]],
-    ["with other keys", ["ye"]],
-    ["pasted", ["\u001b[200~y\u001b[201~"]],
-  ])("is text if it comes %s", (_, pieces) => {
-    expect(press(editor(), ...pieces)).toEqual([]);
+    ["in one piece", ["y\r"]],
+    ["key by key", ["y", "\r"]],
+  ])("answers at once with Enter, %s, and is not kept in the history", (_, pieces) => {
+    const editor = asking();
+    const lines: string[] = [];
+    editor.connect({ history: historyOf(...lines) });
+    expect(press(editor, ...pieces)).toEqual([ANSWER]);
+    expect([editor.edited.text, lines]).toEqual(["", []]);
+  });
+
+  test.each([
+    ["in a begun line", ["a", "y"], "ay"],
+    ["with other keys", ["ye"], "ye"],
+    ["before other keys", ["y", "e", "s"], "yes"],
+    ["twice", ["y", "y"], "yy"],
+    ["pasted", ["\u001b[200~y\u001b[201~"], "y"],
+  ])("is text if it comes %s", (_, pieces, text) => {
+    const editor = asking();
+    expect(press(editor, ...pieces)).toEqual([]);
+    expect([editor.settleMs, settled(editor), editor.edited.text]).toEqual([undefined, [], text]);
+  });
+
+  test("is taken back by Esc, which then interrupts nothing, and by an erasing key", () => {
+    const editor = asking();
+    press(editor, "y", "\u001b");
+    expect([settled(editor), editor.edited.text, editor.settleMs]).toEqual([[], "", undefined]);
+    press(editor, "y", "\u007f");
+    expect([settled(editor), editor.edited.text]).toEqual([[], ""]);
+  });
+
+  test("stays text if its question was answered elsewhere meanwhile, also if another one is open", () => {
+    let question: string | undefined = "perm-1";
+    const editor = asking(() => question);
+    press(editor, "y");
+    question = "perm-2";
+    expect([settled(editor), editor.edited.text]).toEqual([[], "y"]);
+    question = undefined;
+    expect(press(editor, "\r")).toEqual([line("y")]);
   });
 });
 
@@ -168,9 +222,9 @@ describe("lineEditor › the escape key", () => {
   test("is reported after a wait without another key, and keeps the line", () => {
     const editor = lineEditor();
     press(editor, "ab\u001b");
-    expect(editor.isPending).toBe(true);
+    expect(editor.settleMs).toBe(ESCAPE_MS);
     expect(editor.settle()).toEqual([ESCAPE]);
-    expect(editor.isPending).toBe(false);
+    expect(editor.settleMs).toBeUndefined();
     expect(editor.push("\r", AT)).toContainEqual(line("ab"));
   });
 

@@ -704,7 +704,7 @@ describe("a live pane", () => {
     ]);
     view.permissionClosed();
     region.changed();
-    expect(view.answers("y")).toBe(false);
+    expect(view.answers("y")).toBeUndefined();
     expect(shown.rows().at(-2)).toBe("● Thinking · 0 s · Esc interrupts");
   });
 

@@ -1,4 +1,4 @@
-import { borderAfter, borderBefore, graphemes } from "../../text/characters/graphemes.ts";
+import { borderAfter, borderBefore, graphemes } from "./graphemes.ts";
 
 /** Returns where the word before a place begins. */
 function wordStart(text: string, at: number): number {

@@ -1,5 +1,5 @@
-import { gridRow } from "../text/terminal-text.ts";
-import type { Span, SpanStyle } from "./spans.ts";
+import { gridRow } from "../../text/terminal-text.ts";
+import type { Span, SpanStyle } from "../spans.ts";
 
 /** A style of `styled` in text/style.ts, or a link (OSC 8), whose address is dropped. */
 const SEQUENCE = /\x1b\[([\d;]*)m|\x1b\]8;;[^\x1b]*\x1b\\/;

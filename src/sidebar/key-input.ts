@@ -1,0 +1,77 @@
+import { Transform } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import { textStart } from "../text/characters/cut-text.ts";
+import { withPlainKeys } from "../text/extended-keys.ts";
+
+/** Switch a terminal's marks around pasted text on and off. */
+export const PASTES_ON = "\u001b[?2004h";
+export const PASTES_OFF = "\u001b[?2004l";
+const PASTE = "\u001b[200~";
+const PASTED = "\u001b[201~";
+/** Characters kept of a paste: more than a line can have. */
+const MAX_PASTE = 10_000;
+/** The shortest beginning of a mark that no key is. */
+const MIN_BEGINNING = 3;
+
+/**
+ * The keys of a terminal, for blessed: it reads an extended key as an Esc and the characters of its sequence, and the characters of a
+ * paste as keys.
+ */
+export class KeyInput extends Transform {
+  /** Called with pasted text, which has no key in it. */
+  pasted: (text: string) => void = () => undefined;
+  readonly #terminal: NodeJS.ReadStream;
+  readonly #decoder = new StringDecoder("utf8");
+  /** What may be the beginning of a mark. */
+  #held = "";
+  /** The text since the beginning of a paste. */
+  #paste: string | undefined;
+
+  constructor(terminal: NodeJS.ReadStream) {
+    super();
+    this.#terminal = terminal;
+    terminal.pipe(this);
+  }
+
+  get isRaw(): boolean {
+    return this.#terminal.isRaw;
+  }
+
+  setRawMode(on: boolean): void {
+    this.#terminal.setRawMode(on);
+  }
+
+  override _transform(bytes: Buffer, _encoding: string, done: (error: null, text: string) => void): void {
+    done(null, withPlainKeys(this.#withoutPastes(this.#decoder.write(bytes))));
+  }
+
+  /** Stops reading the terminal. */
+  close(): void {
+    this.#terminal.unpipe(this);
+    this.#terminal.pause();
+  }
+
+  #withoutPastes(text: string): string {
+    let rest = this.#held + text;
+    let keys = "";
+    for (;;) {
+      const mark = this.#paste === undefined ? PASTE : PASTED;
+      const at = rest.indexOf(mark);
+      this.#held = at === -1 ? beginningAtEnd(rest, mark, this.#paste === undefined ? MIN_BEGINNING : 1) : "";
+      const part = rest.slice(0, at === -1 ? rest.length - this.#held.length : at);
+      if (this.#paste === undefined) keys += part;
+      else this.#paste = textStart(this.#paste + part, MAX_PASTE);
+      if (at === -1) return keys;
+      rest = rest.slice(at + mark.length);
+      if (this.#paste !== undefined) this.pasted(this.#paste);
+      this.#paste = this.#paste === undefined ? "" : undefined;
+    }
+  }
+}
+
+/** Returns the end of a text with which a mark begins. */
+function beginningAtEnd(text: string, mark: string, shortest: number): string {
+  for (let length = mark.length - 1; length >= shortest; length -= 1)
+    if (text.endsWith(mark.slice(0, length))) return mark.slice(0, length);
+  return "";
+}

@@ -1,0 +1,58 @@
+import type { History } from "./history.ts";
+
+/** The lines before the one that is typed: one after the other, or by a search for a part of them. */
+export interface HistoryWalk {
+  /** Whether the line is one of the history, as it was. */
+  readonly isRecalled: boolean;
+  /** The typed text of a search, and whether a line contains it; undefined if none is open. */
+  readonly search: { readonly query: string; readonly isFound: boolean } | undefined;
+  /** Goes to an earlier line, or back to the typed one. @returns its text; undefined if there is none */
+  step(step: "earlier" | "later", typed: string): string | undefined;
+  /** Begins a search, or changes its text. @returns the newest line with it */
+  find(query: string): string | undefined;
+  /** Goes to an earlier line with the same text. */
+  findEarlier(): string | undefined;
+  /** Ends the search, and keeps the line. */
+  endSearch(): void;
+  /** The line was edited: it is no longer one of the history. */
+  edited(): void;
+}
+
+/** @param history read again for each key, because other panes add to it */
+export function historyWalk(history: () => History | undefined): HistoryWalk {
+  /** Index of the shown line, counted from the newest; undefined for the typed one. */
+  let recalled: number | undefined;
+  let draft = "";
+  let search: { readonly query: string; readonly at: number; readonly isFound: boolean } | undefined;
+  const entries = (): readonly string[] => history()?.entries() ?? [];
+  const findFrom = (query: string, from: number): string | undefined => {
+    const lines = entries();
+    const at = query === "" ? -1 : lines.findLastIndex((line, i) => i <= from && line.includes(query));
+    search = { query, at: at === -1 ? from : at, isFound: query === "" || at !== -1 };
+    return lines[at];
+  };
+  return {
+    get isRecalled() {
+      return recalled !== undefined;
+    },
+    get search() {
+      return search;
+    },
+    step(step, typed) {
+      const lines = entries();
+      const next = (recalled ?? -1) + (step === "earlier" ? 1 : -1);
+      if (next < -1 || next >= lines.length) return undefined;
+      if (recalled === undefined) draft = typed;
+      recalled = next === -1 ? undefined : next;
+      return next === -1 ? draft : lines[lines.length - 1 - next];
+    },
+    find: (query) => findFrom(query, entries().length - 1),
+    findEarlier: () => (search === undefined ? undefined : findFrom(search.query, search.at - 1)),
+    endSearch() {
+      search = undefined;
+    },
+    edited() {
+      recalled = undefined;
+    },
+  };
+}
