@@ -147,7 +147,13 @@ async function openLead(
       : undefined;
   const region =
     isUserPresent && screen === undefined
-      ? liveRegion({ height: () => io.rows ?? 24, ...paneOptions, out: io.out, ascii: abilities.ascii })
+      ? liveRegion({
+          height: () => io.rows ?? 24,
+          ...paneOptions,
+          out: io.out,
+          ascii: abilities.ascii,
+          apart: true,
+        })
       : undefined;
   const display = screen ?? region;
   const ends = [() => notifier.close()];

@@ -2,7 +2,7 @@ import { cutToWidth } from "../../text/cell-width.ts";
 import { diffRows } from "../../text/diff/diff-rows.ts";
 import { TONE } from "../../text/style.ts";
 import { gridText } from "../../text/terminal-text.ts";
-import { type PaneWriter, rowsOf } from "./pane-writer.ts";
+import { firstRows, type PaneWriter, rowsOf } from "./pane-writer.ts";
 
 /** Results that can be shown again as a whole: the newest ones. */
 const MAX_EXPANDABLE = 20;
@@ -13,6 +13,8 @@ export interface ResultWriter {
   write(text: string, title: string, isError: boolean): void;
   /** Writes the change to a file: the first rows of a long one. @param lines those of a unified diff */
   change(lines: readonly string[], title: string): void;
+  /** Writes the text of a message: the first rows of a long one. */
+  message(text: string, title: string): void;
   /** Writes one row for a text that is shown only on demand. */
   fold(title: string, text: string): void;
   /** Shows the newest shortened result as a whole; each further time the one before it. @returns false if there is none */
@@ -56,6 +58,13 @@ export function resultWriter(pane: PaneWriter): ResultWriter {
       const isCut = rows.length > pane.changeRows && rows.length < whole(width).length;
       if (isCut) remember({ title, rows: whole });
       for (const row of rows) pane.row(`    ${row}`);
+    },
+    message(text, title) {
+      const whole = (width: number): string[] => pane.textRows(text, width);
+      const rows = whole(pane.width() - 2);
+      const shown = firstRows(rows, pane.messageRows, hint);
+      if (shown !== rows) remember({ title, rows: whole });
+      for (const row of shown) pane.row(`  ${row}`);
     },
     fold(title, text) {
       remember({ title, rows: quietRows(text) });
