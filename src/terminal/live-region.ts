@@ -67,9 +67,15 @@ interface LiveRegionOptions {
 const FRAME_MS = 33;
 /** Milliseconds without progress after a slow drawing at most: a terminal that stood still shows it again soon. */
 const MAX_REST_MS = 1_000;
-/** Erases from the cursor to the end of its row, and to the end of the screen. Sent before a row: after a full row, the cursor is on its last cell. */
+/** Erases from the cursor to the end of its row. Sent before a row: after a full row, the cursor is on its last cell. */
 const ERASE_ROW = "\x1b[K";
-const ERASE_BELOW = "\x1b[J";
+/**
+ * Erases from the cursor, at the start of a row, to the end of the screen: first its row, then the next one and all below. In one
+ * step, from the top of the screen, tmux would keep the erased rows in its history.
+ */
+const ERASE_BELOW = "\x1b7\x1b[K\x1b[B\x1b[J\x1b8";
+/** The same after the last drawn row. */
+const ERASE_REST = "\x1b[0m\x1b[J";
 const CLEAR = "\x1b[H\x1b[2J";
 /** Around a drawing: a terminal that knows these sequences shows all of it in one frame. */
 const BEGIN_FRAME = "\x1b[?2026h";
@@ -110,10 +116,19 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
       .reduce((sum, row) => sum + Math.max(1, Math.ceil(cellsOf(row) / now)), 0);
     return `${up(above + Math.floor(drawn.column / (now + 1)))}\r`;
   };
-  const content = (): LiveRows =>
-    liveRows(
+  /** Text in progress as it was rendered last. */
+  let rendered: { readonly rows: readonly string[]; readonly width: number } | undefined;
+  /** @param isKey uses the text of the last frame: rendering a long text takes longer than a key may */
+  const content = (isKey: boolean): LiveRows => {
+    const columns = width();
+    const progressRows = (): readonly string[] => {
+      if (!isKey || rendered?.width !== columns)
+        rendered = { rows: inProgress?.() ?? [], width: columns };
+      return rendered.rows;
+    };
+    return liveRows(
       {
-        progress: inProgress,
+        progress: inProgress === undefined ? undefined : progressRows,
         isApart: options.apart === true && (hasOutput || pending !== ""),
         details,
         question: question?.rows,
@@ -122,8 +137,9 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
         input: hasInput ? editor.edited : undefined,
         prompt,
       },
-      { width: width(), height: height(), styleText },
+      { width: columns, height: height(), styleText },
     );
+  };
   const takePending = (): string => {
     const text = pending;
     pending = "";
@@ -135,7 +151,7 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
     const rows = next.rows.map((row, i) => (isSame && row === drawn.rows[i] ? "" : `${ERASE_ROW}${row}`));
     const parts = [toTop(), text === "" ? "" : `${ERASE_BELOW}${text}`, rows.join("\r\n")];
     // Rows that are gone; a region without rows leaves the cursor below the output.
-    if (!isSame && text === "") parts.push(next.rows.length === 0 ? ERASE_BELOW : `\x1b[0m${ERASE_BELOW}`);
+    if (!isSame && text === "") parts.push(next.rows.length === 0 ? ERASE_BELOW : ERASE_REST);
     parts.push(up(next.rows.length - 1 - next.row), next.rows.length === 0 ? "" : `\r${right(next.column)}`);
     parts.push(hasInput || next.rows.length === 0 ? SHOW_CURSOR : HIDE_CURSOR);
     const isFrame = !isSame && drawn.rows.length + next.rows.length > 1;
@@ -151,12 +167,17 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
     cancelFrame = undefined;
     const begun = steadyNow();
     nextFrame = begun + FRAME_MS;
+    drawNow(false);
+    // Progress that takes long to draw gets at most half of the time.
+    const ended = steadyNow();
+    nextFrame = Math.max(nextFrame, ended + Math.min(ended - begun, MAX_REST_MS));
+  };
+  const drawNow = (isKey: boolean): void => {
     if (isPaused) {
-      const text = takePending();
-      if (text !== "") out(text);
+      if (pending !== "") out(takePending());
       return;
     }
-    const next = content();
+    const next = content(isKey);
     if (question !== undefined && !next.fits) {
       const { write } = question;
       question = undefined;
@@ -168,9 +189,6 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
     const shown = drawing(next, text);
     drawn = next;
     out(shown);
-    // Progress that takes long to draw gets at most half of the time.
-    const ended = steadyNow();
-    nextFrame = Math.max(nextFrame, ended + Math.min(ended - begun, MAX_REST_MS));
   };
   const drawSoon = (): void => {
     if (depth > 0) {
@@ -205,6 +223,7 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
     together,
     progress(rows) {
       if (rows === undefined && inProgress === undefined) return;
+      if (rows !== inProgress) rendered = undefined;
       inProgress = rows;
       drawSoon();
     },
@@ -231,7 +250,10 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
       draw();
     },
     control: out,
-    changed: () => draw(),
+    changed() {
+      if (depth > 0) due = "now";
+      else drawNow(true);
+    },
     hold(line) {
       held.push(line);
       draw();

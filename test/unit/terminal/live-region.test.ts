@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { liveRegion } from "../../../src/terminal/live-region.ts";
 import { screen } from "../../support/terminal/screen.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 function region({ width = 40, height = 24, apart = false } = {}) {
   const shown = screen();
@@ -85,7 +86,7 @@ test("liveRegion › shows a queued line until it is released, except while paus
   hold("first");
   expect(shown.rows()).toEqual(["› first  (queued)", "›"]);
   pause();
-  expect(shown.rows()).toEqual([""]);
+  expect(shown.rows().join("")).toBe("");
   hold("second");
   release("first");
   resume();
@@ -190,4 +191,25 @@ test.each([
   activity("● Bash ls", () => ["  tail"]);
   changed();
   expect(shown.rows()).toEqual(rows);
+});
+
+test("liveRegion › draws a key beside the text of the last frame, and the newer text with the next frame", async () => {
+  const { progress, openInput, type, shown, writes } = region();
+  let renders = 0;
+  let text = "one";
+  const rows = () => {
+    renders += 1;
+    return [text];
+  };
+  openInput();
+  progress(rows);
+  await eventually("the first frame", () => shown.rows().includes("one"));
+  text = "two";
+  progress(rows);
+  const before = renders;
+  writes.length = 0;
+  type("x");
+  expect(writes).toHaveLength(1);
+  expect([renders, ...shown.rows()]).toEqual([before, "one", "› x"]);
+  await eventually("the next frame", () => shown.rows().includes("two"));
 });
