@@ -2,6 +2,7 @@ import { listApprovals, unansweredPlans } from "../../operations/approvals/appro
 import { decideByLeadRules } from "../../operations/approvals/decide-by-lead-rules.ts";
 import type { ProtocolMessage } from "../../protocol/messages.ts";
 import { additionalDirectories } from "../../settings/settings.ts";
+import { memberWord } from "../../team/address-words.ts";
 import { readTeam } from "../../team/config/config.ts";
 import type { InboxEntry } from "../../team/mailbox/receive.ts";
 import { cutToWidth } from "../../text/cell-width.ts";
@@ -44,15 +45,18 @@ export async function answerTeammateRequest(
   if (decision === "person") {
     const where =
       screen === undefined ? "answer in its pane" : "view it (Shift+Down, Enter) and answer there";
-    const { summary, partial, change } = listApprovals(ctx.ref).find(({ id }) => id === wanted.id) ?? {};
+    const own = listApprovals(ctx.ref).filter(({ from }) => from === message.from);
+    const { summary, partial, change } = own.find(({ id }) => id === wanted.id) ?? {};
     const { cwd } = readTeam(ctx.ref).members.find(({ name }) => name === message.from) ?? {};
     const { text } = shortCall(summary ?? wanted.action, cwd, MAX_SUMMARY_WIDTH);
     const shown = cutToWidth(gridText(text), MAX_SUMMARY_WIDTH);
     // A request of another program may have no record, only its message.
     const request = summary ? `asks: ${shown}` : `asks to ${shown}`;
-    const [see, approve] = ["approvals", "approve"].map((word) => `teams ${word} ${operand(wanted.id)}`);
+    // The member's name means its oldest request.
+    const isOldest = own[0]?.id === wanted.id;
+    const approve = `teams approve ${isOldest ? memberWord(ctx.ref, message.from) : operand(wanted.id)}`;
     const isPart = partial === true || change !== undefined || shown.includes("…");
-    const command = isPart ? `see all of it with ${see}, then ${approve}` : approve;
+    const command = isPart ? `${approve} shows all of it` : approve;
     view.waiting(`${message.from} ${request}: ${command}, or ${where}`, "person", wanted.id);
   }
 }

@@ -147,7 +147,7 @@ export interface PaneWriter {
   endParagraph(): void;
   /** Discards text that is not shown yet. @returns whether all of the paragraph is discarded */
   dropText(): boolean;
-  notice(sign: string, text: string, style: Style): void;
+  notice(sign: string, text: string, style: Style, block?: Block): void;
   /** As `notice`, but never shortened: for questions to the user. */
   wholeNotice(sign: string, text: string, style: Style): void;
   end(lastWords?: string, epilogue?: string): void;
@@ -184,8 +184,8 @@ export function paneWriter(options: PaneWriterOptions): PaneWriter {
     return blocks.last() === "start" ? withoutGap(rows) : ["", ...withoutGap(rows)];
   };
   const messageRows = options.whole ? Number.POSITIVE_INFINITY : MESSAGE_ROWS;
-  const put = (sign: string, text: string, style: Style, limit: number): void => {
-    begin("notice");
+  const put = (sign: string, text: string, style: Style, limit: number, block: Block = "notice"): void => {
+    begin(block);
     const rows = excerpt(text, limit, Math.max(MIN_WIDTH, options.width()) - 2);
     for (const [i, row] of rows.entries()) blocks.row(styleText(style, `${i === 0 ? sign : " "} ${row}`));
   };
@@ -244,7 +244,7 @@ export function paneWriter(options: PaneWriterOptions): PaneWriter {
       if (stripper === undefined && flow?.isInBlock !== true) show();
       else waiting.push(show);
     },
-    notice: (sign, text, style) => put(sign, text, style, messageRows),
+    notice: (sign, text, style, block) => put(sign, text, style, messageRows, block),
     wholeNotice: (sign, text, style) => put(sign, text, style, Number.POSITIVE_INFINITY),
   };
 }

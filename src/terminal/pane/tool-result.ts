@@ -1,7 +1,8 @@
-import { cutToWidth } from "../../text/cell-width.ts";
+import { cutToWidth, displayWidth } from "../../text/cell-width.ts";
 import { diffRows } from "../../text/diff/diff-rows.ts";
 import { TONE } from "../../text/style.ts";
 import { gridText } from "../../text/terminal-text.ts";
+import { brokenRows } from "../../text/word-wrap.ts";
 import { firstRows, type PaneWriter, rowsOf } from "./pane-writer.ts";
 
 /** Results that can be shown again as a whole: the newest ones. */
@@ -48,7 +49,9 @@ export function resultWriter(pane: PaneWriter): ResultWriter {
     write(text, title, isError) {
       const rows = rowsOf(narrowNumbers(text), Number.POSITIVE_INFINITY);
       const excerpt = headAndTail(rows, pane.resultRows, hint);
-      if (excerpt !== rows) remember({ title, rows: quietRows(text) });
+      // The row of the call cuts a long title.
+      const isCut = excerpt !== rows || displayWidth(title) > pane.width() - 2;
+      if (isCut) remember({ title, rows: quietRows(text) });
       put(excerpt, isError ? TONE.bad : TONE.quiet);
     },
     change(lines, title) {
@@ -57,7 +60,8 @@ export function resultWriter(pane: PaneWriter): ResultWriter {
       const rows = diffRows(lines, { width, plain: pane.plain, limit: pane.changeRows });
       const isCut = rows.length > pane.changeRows && rows.length < whole(width).length;
       if (isCut) remember({ title, rows: whole });
-      for (const row of rows) pane.row(`    ${row}`);
+      const more = isCut ? pane.styleText(TONE.quiet, hint) : "";
+      for (const [i, row] of rows.entries()) pane.row(`    ${row}${i === rows.length - 1 ? more : ""}`);
     },
     message(text, title) {
       const whole = (width: number): string[] => pane.textRows(text, width);
@@ -77,7 +81,7 @@ export function resultWriter(pane: PaneWriter): ResultWriter {
       if (result === undefined) return false;
       shown = next;
       pane.begin("tool");
-      pane.row(pane.styleText("bold", cutToWidth(result.title, pane.width() - 1)));
+      for (const row of brokenRows(result.title, pane.width() - 1)) pane.row(pane.styleText("bold", row));
       for (const row of result.rows(pane.width() - 4)) pane.row(`    ${row}`);
       return true;
     },

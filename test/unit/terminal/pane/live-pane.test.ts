@@ -28,7 +28,7 @@ function livePane({ width = 60, height = 24 } = {}) {
     size,
     /** Draws what waits for its frame. */
     rows(): readonly string[] {
-      region.changed();
+      region.together(() => region.changed());
       return shown.rows();
     },
     /** Draws of these calls. */
@@ -158,8 +158,8 @@ test("a live pane › leaves no rows of a request that is allowed: its call show
   view.event({ ...result("1", "1 line changed", "Edit"), change: ask().change } as AgentEvent);
   expect(rows().slice(0, -3)).toEqual([
     "· scout joined",
-    "✓ Edit allowed when asked",
     "",
+    "✓ Edit allowed when asked",
     "● Edit(src/a.ts)",
     "  ⎿ 1 line changed",
     "    1 - one",
@@ -252,4 +252,29 @@ test.each([
   const hint = "type a line · /help · Esc interrupts it";
   view.header({ team: "crew", agentType: "general-purpose", model: "m-1", cwd: CWD, hint });
   expect(rows().slice(0, expected.length)).toEqual(expected);
+});
+
+test("a live pane › shows a long command whole on demand, also with a short result", () => {
+  const { view, rows } = livePane({ width: 40 });
+  view.event(call("1", `echo ${"long ".repeat(12)}end`));
+  view.event(result("1", "done"));
+  expect(rows()[0]).toMatch(/^● Bash\(echo long.*…\)$/);
+  view.expand();
+  expect(rows().slice(-5)).toEqual([
+    "Bash(echo long long long long long long",
+    "long long long long long long end)",
+    "    done",
+    "",
+    "›",
+  ]);
+});
+
+test("a live pane › says with the key how to see the rest of a long change", () => {
+  const { view, rows } = livePane({ height: 60 });
+  const change = ["@@ -0,0 +1,30 @@", ...Array.from({ length: 30 }, (_, i) => `+line ${i + 1}`)];
+  view.event(call("1", "src/a.ts", "Write"));
+  view.event({ ...result("1", "30 lines written", "Write"), change } as AgentEvent);
+  expect(rows()).toContain("    … 14 more lines · ctrl+o");
+  view.expand();
+  expect(rows()).toContain("    30 + line 30");
 });
