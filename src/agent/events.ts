@@ -46,7 +46,7 @@ export type AgentEvent =
       readonly id: string;
       readonly tool: string;
       readonly summary: string;
-      /** The path that the summary begins with, which a pane may show shorter. */
+      /** The path that the summary begins or ends with, which a pane may show shorter. */
       readonly path?: string;
     }
   /** A running call has printed something. `tail` is the end of its output so far. */

@@ -111,7 +111,7 @@ export interface Tool<I = unknown> {
   readonly served?: ServerTool;
   /** A second name that the model may use. */
   readonly alias?: string;
-  /** Returns the path that the summary begins with, which the pane may show shorter. */
+  /** Returns the path that the summary begins or ends with, which the pane may show shorter. */
   summaryPath?(input: I): string | undefined;
   /** Returns one line that the pane shows in brackets after the name. */
   summary(input: I): string;

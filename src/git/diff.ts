@@ -131,6 +131,11 @@ export async function forkPoint(top: string, branch: string, env: Env): Promise<
   }
 }
 
+/** Returns the id of the tree without files, which means the state before the first commit. */
+export async function emptyTree(directory: string, env: Env): Promise<string> {
+  return (await git(directory, ["hash-object", "-t", "tree", "/dev/null"], env)).trim();
+}
+
 /** Returns the commit of HEAD, a branch or another name; undefined if it does not exist. */
 export async function commitNamed(directory: string, name: string, env: Env): Promise<string | undefined> {
   const words = ["rev-parse", "--verify", "--quiet", `${name}^{commit}`];

@@ -1,12 +1,9 @@
 import { after, steadyNow } from "../os/clock.ts";
 import { asciiRow } from "../text/ascii.ts";
-import { cutToWidth, displayWidth } from "../text/cell-width.ts";
-import { textStart } from "../text/characters/cut-text.ts";
-import { cutStyled } from "../text/cut-styled.ts";
-import { styler, TONE } from "../text/style.ts";
-import { gridText } from "../text/terminal-text.ts";
-import { type InputRows, inputRows } from "./input/input-rows.ts";
+import { displayWidth } from "../text/cell-width.ts";
+import { styler } from "../text/style.ts";
 import { type LineEditor, lineEditor } from "./input/line-editor.ts";
+import { type LiveRows, liveRows, PROMPT } from "./live-rows.ts";
 
 /**
  * The last rows of a pane, which are redrawn in place: work in progress, the activity, entered lines that wait for the running
@@ -17,10 +14,14 @@ export interface LiveRegion {
   readonly editor: LineEditor;
   /** Writes output of the agent above the region: whole rows, each with its line end. */
   write(text: string): void;
+  /** Draws once what the calls in it change. */
+  together<T>(act: () => T): T;
   /** Shows work in progress: its newest rows, if not all fit. May draw a moment later, and calls `rows` then. */
   progress(rows: (() => readonly string[]) | undefined): void;
-  /** Shows what the agent does now; undefined if it does nothing. */
-  activity(row: string | undefined): void;
+  /** Shows what the agent does now, with rows of details above it; undefined if it does nothing. Draws as `progress` does. */
+  activity(row: string | undefined, details?: () => readonly string[]): void;
+  /** Shows a question above the activity, or writes it if it does not fit; undefined removes it. */
+  question(asked: LiveQuestion | undefined): void;
   /** Sets the text before the input line. */
   prompt(text: string): void;
   /** Shows the input line while it takes keys. */
@@ -41,6 +42,14 @@ export interface LiveRegion {
   clear(): void;
 }
 
+/** A question that waits for its answer in the last rows. */
+export interface LiveQuestion {
+  /** All of its rows, for the current width. */
+  rows(): readonly string[];
+  /** Writes it above the region: the terminal has become too small for it. */
+  write(): void;
+}
+
 interface LiveRegionOptions {
   /** Writes to the terminal. */
   out(text: string): void;
@@ -50,23 +59,27 @@ interface LiveRegionOptions {
   readonly plain: boolean;
   /** The terminal shows no UTF-8: signs get their ASCII form. */
   readonly ascii?: boolean;
+  /** Sets the region apart from the output by an empty row, in a terminal that is high enough. */
+  readonly apart?: boolean;
 }
 
-/** Shown after a line that waits. */
-const WAITS = "  (queued)";
-/** Number of waiting lines that are shown, the newest ones. */
-const MAX_HELD = 3;
-const PROMPT = "›";
-/** Rows of the input line at most, and of its list of suggestions. */
-const MAX_INPUT = 8;
 /** Milliseconds between two drawings of progress; a key is drawn at once. */
 const FRAME_MS = 33;
 /** Milliseconds without progress after a slow drawing at most: a terminal that stood still shows it again soon. */
 const MAX_REST_MS = 1_000;
-/** Erases from the cursor to the end of its row, and to the end of the screen. Sent before a row: after a full row, the cursor is on its last cell. */
+/** Erases from the cursor to the end of its row. Sent before a row: after a full row, the cursor is on its last cell. */
 const ERASE_ROW = "\x1b[K";
-const ERASE_BELOW = "\x1b[J";
+/**
+ * Erases from the cursor, at the start of a row, to the end of the screen: first its row, then the next one and all below. In one
+ * step, from the top of the screen, tmux would keep the erased rows in its history.
+ */
+const ERASE_BELOW = "\x1b7\x1b[K\x1b[B\x1b[J\x1b8";
+/** The same after the last drawn row. */
+const ERASE_REST = "\x1b[0m\x1b[J";
 const CLEAR = "\x1b[H\x1b[2J";
+/** Around a drawing: a terminal that knows these sequences shows all of it in one frame. */
+const BEGIN_FRAME = "\x1b[?2026h";
+const END_FRAME = "\x1b[?2026l";
 const HIDE_CURSOR = "\x1b[?25l";
 const SHOW_CURSOR = "\x1b[?25h";
 
@@ -77,11 +90,19 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
   const held: string[] = [];
   let inProgress: (() => readonly string[]) | undefined;
   let activity: string | undefined;
+  let details: (() => readonly string[]) | undefined;
+  let question: LiveQuestion | undefined;
+  /** Output that is not written yet. */
+  let pending = "";
+  let hasOutput = false;
+  /** Calls of `together` that run, and what they need at their end. */
+  let depth = 0;
+  let due: "now" | "soon" | undefined;
   let prompt = PROMPT;
   let hasInput = false;
   let isPaused = false;
   /** The drawn rows, and the cursor's place among them. */
-  let drawn: { readonly rows: readonly string[]; readonly row: number; readonly column: number } = EMPTY;
+  let drawn: Omit<LiveRows, "fits"> = EMPTY;
   /** When progress may be drawn again, in milliseconds of the steady clock. */
   let nextFrame = 0;
   let cancelFrame: (() => void) | undefined;
@@ -95,69 +116,126 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
       .reduce((sum, row) => sum + Math.max(1, Math.ceil(cellsOf(row) / now)), 0);
     return `${up(above + Math.floor(drawn.column / (now + 1)))}\r`;
   };
-  const content = (): typeof drawn => {
+  /** Text in progress as it was rendered last. */
+  let rendered: { readonly rows: readonly string[]; readonly width: number } | undefined;
+  /** @param isKey uses the text of the last frame: rendering a long text takes longer than a key may */
+  const content = (isKey: boolean): LiveRows => {
     const columns = width();
-    const rows = height();
-    const maxInput = Math.max(1, Math.min(MAX_INPUT, Math.floor(rows / 3)));
-    const input: InputRows = hasInput
-      ? inputRows(editor.edited, { width: columns, maxRows: maxInput, styleText, prompt })
-      : { rows: [], row: 0, column: 0 };
-    const waiting = held
-      .slice(-MAX_HELD)
-      .map((line) =>
-        styleText(TONE.quiet, `${PROMPT} ${waitingLine(line, columns - 3 - WAITS.length)}${WAITS}`),
-      );
-    const fixed = [...(activity === undefined ? [] : [cutStyled(activity, columns - 1)]), ...waiting];
-    // Leaves a row of the output in sight.
-    const room = Math.max(0, rows - 1 - fixed.length - input.rows.length);
-    const progress = inProgress === undefined || room === 0 ? [] : inProgress().slice(-room);
-    const above = [...progress, ...fixed].slice(-Math.max(1, rows - input.rows.length));
-    const all = [...above, ...input.rows];
-    if (!hasInput) return { rows: all, row: Math.max(0, all.length - 1), column: 0 };
-    return { rows: all, row: above.length + input.row, column: input.column };
+    const progressRows = (): readonly string[] => {
+      if (!isKey || rendered?.width !== columns)
+        rendered = { rows: inProgress?.() ?? [], width: columns };
+      return rendered.rows;
+    };
+    return liveRows(
+      {
+        progress: inProgress === undefined ? undefined : progressRows,
+        isApart: options.apart === true && (hasOutput || pending !== ""),
+        details,
+        question: question?.rows,
+        activity,
+        held,
+        input: hasInput ? editor.edited : undefined,
+        prompt,
+      },
+      { width: columns, height: height(), styleText },
+    );
   };
-  /** Writes output above the region and draws the region below it, in one write. */
-  const draw = (text = ""): void => {
-    cancelFrame?.();
-    cancelFrame = undefined;
-    const begun = steadyNow();
-    nextFrame = begun + FRAME_MS;
-    if (isPaused) {
-      if (text !== "") out(text);
-      return;
-    }
-    const next = content();
+  const takePending = (): string => {
+    const text = pending;
+    pending = "";
+    return text;
+  };
+  /** Returns what draws these rows below the output. */
+  const drawing = (next: LiveRows, text: string): string => {
     const isSame = text === "" && next.rows.length === drawn.rows.length;
     const rows = next.rows.map((row, i) => (isSame && row === drawn.rows[i] ? "" : `${ERASE_ROW}${row}`));
     const parts = [toTop(), text === "" ? "" : `${ERASE_BELOW}${text}`, rows.join("\r\n")];
     // Rows that are gone; a region without rows leaves the cursor below the output.
-    if (!isSame && text === "") parts.push(next.rows.length === 0 ? ERASE_BELOW : `\x1b[0m${ERASE_BELOW}`);
+    if (!isSame && text === "") parts.push(next.rows.length === 0 ? ERASE_BELOW : ERASE_REST);
     parts.push(up(next.rows.length - 1 - next.row), next.rows.length === 0 ? "" : `\r${right(next.column)}`);
     parts.push(hasInput || next.rows.length === 0 ? SHOW_CURSOR : HIDE_CURSOR);
-    drawn = next;
-    out(parts.join(""));
+    const isFrame = !isSame && drawn.rows.length + next.rows.length > 1;
+    return isFrame ? `${BEGIN_FRAME}${parts.join("")}${END_FRAME}` : parts.join("");
+  };
+  /** Writes the pending output above the region and draws the region below it, in one write. */
+  const draw = (): void => {
+    if (depth > 0) {
+      due = "now";
+      return;
+    }
+    cancelFrame?.();
+    cancelFrame = undefined;
+    const begun = steadyNow();
+    nextFrame = begun + FRAME_MS;
+    drawNow(false);
     // Progress that takes long to draw gets at most half of the time.
     const ended = steadyNow();
     nextFrame = Math.max(nextFrame, ended + Math.min(ended - begun, MAX_REST_MS));
   };
+  const drawNow = (isKey: boolean): void => {
+    if (isPaused) {
+      if (pending !== "") out(takePending());
+      return;
+    }
+    const next = content(isKey);
+    if (question !== undefined && !next.fits) {
+      const { write } = question;
+      question = undefined;
+      together(write);
+      return;
+    }
+    const text = takePending();
+    hasOutput ||= text !== "";
+    const shown = drawing(next, text);
+    drawn = next;
+    out(shown);
+  };
   const drawSoon = (): void => {
+    if (depth > 0) {
+      due ??= "soon";
+      return;
+    }
     if (cancelFrame !== undefined || isPaused) return;
     const wait = nextFrame - steadyNow();
     if (wait <= 0) draw();
     else cancelFrame = after(wait, draw);
   };
+  const together = <T>(act: () => T): T => {
+    depth += 1;
+    try {
+      return act();
+    } finally {
+      depth -= 1;
+      if (depth === 0) {
+        const needs = due;
+        due = undefined;
+        if (needs === "now") draw();
+        else if (needs === "soon") drawSoon();
+      }
+    }
+  };
   return {
     editor,
-    write: draw,
+    write(text) {
+      pending += text;
+      draw();
+    },
+    together,
     progress(rows) {
       if (rows === undefined && inProgress === undefined) return;
+      if (rows !== inProgress) rendered = undefined;
       inProgress = rows;
       drawSoon();
     },
-    activity(row) {
-      if (row === activity) return;
+    activity(row, more) {
+      if (row === activity && more === undefined && details === undefined) return;
       activity = row;
+      details = more;
       drawSoon();
+    },
+    question(asked) {
+      question = asked;
+      draw();
     },
     prompt(text) {
       prompt = text === "" ? PROMPT : `${text} ${PROMPT}`;
@@ -172,7 +250,10 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
       draw();
     },
     control: out,
-    changed: () => draw(),
+    changed() {
+      if (depth > 0) due = "now";
+      else drawNow(true);
+    },
     hold(line) {
       held.push(line);
       draw();
@@ -198,6 +279,7 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
       if (isPaused) return;
       out(CLEAR);
       drawn = EMPTY;
+      hasOutput = false;
       draw();
     },
   };
@@ -215,10 +297,4 @@ function right(columns: number): string {
 
 function cellsOf(row: string): number {
   return displayWidth(row.replace(/\x1b\[[0-9;]*m/g, ""));
-}
-
-/** Returns a waiting line as one row. */
-function waitingLine(line: string, width: number): string {
-  // A pasted line may be very long: at most two code units for each cell can be shown.
-  return cutToWidth(gridText(textStart(line, 2 * Math.max(1, width)).replaceAll("\n", "⏎")), width);
 }

@@ -1,5 +1,6 @@
-import { displayWidth } from "./cell-width.ts";
+import { cutToWidth, displayWidth } from "./cell-width.ts";
 import { shortPath } from "./short-path.ts";
+import { gridText } from "./terminal-text.ts";
 
 /** A call of a tool that names a file by its whole path, maybe after a text such as `asks: `. */
 const CALL_OF_FILE = /^((?:[^()]{0,200}: )?)(\w{1,40})\(((?:\/|~\/)[^()]{1,4096})\)$/;
@@ -20,11 +21,14 @@ export function shortCall(
   return { text: `${before}${tool}(${shown})`, isWhole: shown === whole };
 }
 
-/** A call, with the path that its summary begins with. */
+/** A call, with the path that its summary begins or ends with. */
 export interface CallOfPath {
   readonly summary: string;
   readonly path?: string | undefined;
 }
+
+/** Columns of the text before a path at least. */
+const MIN_BEFORE = 8;
 
 /** Returns the path of a call, which is relative and shortened in the middle to the width, and the rest of its summary; undefined without a path. */
 export function shortSummary(
@@ -32,7 +36,15 @@ export function shortSummary(
   cwd: string | undefined,
   width: number,
 ): string | undefined {
-  if (path === undefined || path === "" || !summary.startsWith(path)) return undefined;
-  const rest = summary.slice(path.length);
-  return `${shortPath(path, cwd, width - displayWidth(rest))}${rest}`;
+  if (path === undefined || path === "") return undefined;
+  if (summary.startsWith(path)) {
+    const rest = summary.slice(path.length);
+    return `${shortPath(path, cwd, width - displayWidth(rest))}${rest}`;
+  }
+  if (!summary.endsWith(path)) return undefined;
+  const before = gridText(summary.slice(0, summary.length - path.length));
+  const short = shortPath(path, cwd, width - displayWidth(before) - 1);
+  // What is searched for is more important than where.
+  const room = width - 1 - displayWidth(short);
+  return `${cutToWidth(before, Math.max(MIN_BEFORE, room))} ${short}`;
 }

@@ -6,7 +6,7 @@ export interface PermissionPrompt {
   readonly id: string;
   readonly tool: string;
   readonly summary: string;
-  /** The path that the summary begins with. */
+  /** The path that the summary begins or ends with. */
   readonly path?: string | undefined;
   /** Description of the subagent that makes the call; undefined for the agent itself. */
   readonly subagent?: string | undefined;

@@ -35,6 +35,7 @@ export const globTool: Tool<Input> = {
   parallel: true,
   access: (value, context) => ({ kind: "read", paths: [placeOf(value, context).directory] }),
   summary: ({ pattern, path }) => (path === undefined ? pattern : `${pattern} in ${path}`),
+  summaryPath: ({ path }) => path,
   async execute(value, context) {
     const { directory, glob } = placeOf(value, context);
     if (pathStat(directory).kind !== "directory") return failed(`${directory} is not a directory.`);

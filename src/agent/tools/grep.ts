@@ -51,7 +51,8 @@ export const grepTool: Tool<Input> = {
   parallel: true,
   access: ({ path = "." }, context) => ({ kind: "read", paths: [absolutePath(path, context)] }),
   summary: ({ pattern, path, glob }) =>
-    [pattern, ...(path ? [`in ${path}`] : []), ...(glob ? [glob] : [])].join(" "),
+    [pattern, ...(glob ? [glob] : []), ...(path ? [`in ${path}`] : [])].join(" "),
+  summaryPath: ({ path }) => path,
   async execute(value, context) {
     const path = absolutePath(value.path ?? ".", context);
     const { kind } = pathStat(path);

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { messageOf } from "../../errors.ts";
-import { commitNamed, type FileDiff } from "../../git/diff.ts";
+import { commitNamed, emptyTree, type FileDiff } from "../../git/diff.ts";
 import { GitError, guardedGitEnv } from "../../git/git.ts";
 import { checkoutOf, gitDirectoriesOf } from "../../git/repository.ts";
 import { aheadBehind } from "../../git/status.ts";
@@ -28,7 +28,7 @@ export interface ChangedWork {
 export interface WorkStart {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** The commit of HEAD, by the top of its worktree; empty outside a repository. */
+  /** The commit of HEAD, or the empty tree before the first one, by the top of its worktree; empty outside a repository. */
   readonly heads: ReadonlyMap<string, string>;
 }
 
@@ -40,8 +40,8 @@ export async function readHeads({ cwd, env }: OperationContext): Promise<WorkSta
   const top = gitDirectoriesOf(cwd)?.top;
   if (top === undefined) return new Map();
   try {
-    const head = await commitNamed(top, "HEAD", guardedGitEnv(env));
-    return new Map(head === undefined ? [] : [[top, head]]);
+    const guarded = guardedGitEnv(env);
+    return new Map([[top, (await commitNamed(top, "HEAD", guarded)) ?? (await emptyTree(top, guarded))]]);
   } catch (error) {
     // Without git there are no changes to list either; `readChangedWork` reports it.
     if (error instanceof GitError) return new Map();
@@ -78,7 +78,9 @@ export async function readChangedWork(
 }
 
 async function commitsOf({ env }: OperationContext, { directory, base }: AgentDiff): Promise<number> {
-  return (await aheadBehind(directory, base, guardedGitEnv(env))).ahead;
+  const guarded = guardedGitEnv(env);
+  if ((await commitNamed(directory, base, guarded)) === undefined) return 0;
+  return (await aheadBehind(directory, base, guarded)).ahead;
 }
 
 /** Whether a file has changed since a time; of a deleted one, the next directory that still exists. */

@@ -120,7 +120,7 @@ async function stopTeam(lead: Lead, { end, finalText }: Ended): Promise<RunOutco
   }
   const recordingError = saveRecording(lead);
   view.end(
-    end === "stopped" ? "" : finalText,
+    isRead(lead, end) ? "" : finalText,
     epilogueOf(lead, `the run is over; the team ${team} was kept`),
   );
   return { keptWorktrees: [], recordingError };
@@ -151,8 +151,13 @@ async function endTeam(lead: Lead, { end, finalText }: Ended): Promise<RunOutcom
   for (const line of keptLines(worktrees)) view.note(line);
   const recordingError = saveRecording(lead);
   const over = `the run is over; the team ${team} was ${teamExists(ctx.ref) ? "kept" : "deleted"}`;
-  view.end(end === "stopped" ? "" : finalText, epilogueOf(lead, over));
+  view.end(isRead(lead, end) ? "" : finalText, epilogueOf(lead, over));
   return { keptWorktrees: worktrees.filter(({ kept }) => kept !== null), recordingError };
+}
+
+/** Whether the lead's pane need not show its final text again: the person who ended the conversation has read it. */
+function isRead({ exit, plan }: Lead, end: WorkerEnd): boolean {
+  return end === "stopped" || (exit !== undefined && !plan.once);
 }
 
 /** For a terminal: the prompt below it is the shell's again. */

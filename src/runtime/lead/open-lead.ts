@@ -25,6 +25,7 @@ import { liveRegion } from "../../terminal/live-region.ts";
 import { createPaneView, type PaneView } from "../../terminal/pane/pane-view.ts";
 import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
 import { asciiRow } from "../../text/ascii.ts";
+import { homePath } from "../../text/home-path.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { socketArguments } from "../../tmux/server.ts";
@@ -147,7 +148,13 @@ async function openLead(
       : undefined;
   const region =
     isUserPresent && screen === undefined
-      ? liveRegion({ height: () => io.rows ?? 24, ...paneOptions, out: io.out, ascii: abilities.ascii })
+      ? liveRegion({
+          height: () => io.rows ?? 24,
+          ...paneOptions,
+          out: io.out,
+          ascii: abilities.ascii,
+          apart: true,
+        })
       : undefined;
   const display = screen ?? region;
   const ends = [() => notifier.close()];
@@ -189,7 +196,7 @@ async function openLead(
       team: ref.team,
       model: plan.model,
       mode,
-      cwd: io.cwd,
+      cwd: homePath(io.cwd, io.env.HOME),
       hint: io.terminal.stdin
         ? "type a line to the lead · /help · Esc interrupts it · Ctrl-C twice ends the run"
         : "",

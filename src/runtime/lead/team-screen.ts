@@ -74,6 +74,16 @@ export function createLeadScreen(options: LeadScreenOptions): LeadScreen {
 }
 
 class Screen implements LeadScreen {
+  readonly activity: LiveRegion["activity"];
+  readonly closeInput: LiveRegion["closeInput"];
+  readonly control: LiveRegion["control"];
+  readonly hold: LiveRegion["hold"];
+  readonly openInput: LiveRegion["openInput"];
+  readonly progress: LiveRegion["progress"];
+  readonly prompt: LiveRegion["prompt"];
+  readonly question: LiveRegion["question"];
+  readonly release: LiveRegion["release"];
+  readonly together: LiveRegion["together"];
   readonly #options: LeadScreenOptions;
   /** The lead's output with its live rows below it. */
   readonly #leadOutput: LiveRegion;
@@ -90,7 +100,25 @@ class Screen implements LeadScreen {
   constructor(options: LeadScreenOptions) {
     this.#options = options;
     const { out, size, plain } = options;
-    this.#leadOutput = liveRegion({ out, plain, width: () => size().width, height: () => size().height });
+    this.#leadOutput = liveRegion({
+      out,
+      plain,
+      width: () => size().width,
+      height: () => size().height,
+      apart: true,
+    });
+    ({
+      activity: this.activity,
+      closeInput: this.closeInput,
+      control: this.control,
+      hold: this.hold,
+      openInput: this.openInput,
+      progress: this.progress,
+      prompt: this.prompt,
+      question: this.question,
+      release: this.release,
+      together: this.together,
+    } = this.#leadOutput);
   }
 
   get editor(): LineEditor {
@@ -112,44 +140,12 @@ class Screen implements LeadScreen {
     else this.#held = heldOutput(this.#held + text);
   }
 
-  control(sequence: string): void {
-    this.#leadOutput.control(sequence);
-  }
-
-  openInput(): void {
-    this.#leadOutput.openInput();
-  }
-
-  closeInput(): void {
-    this.#leadOutput.closeInput();
-  }
-
   pause(): void {
     if (this.#view.at === "lead") this.#leadOutput.pause();
   }
 
   resume(): void {
     if (this.#view.at === "lead") this.#leadOutput.resume();
-  }
-
-  prompt(text: string): void {
-    this.#leadOutput.prompt(text);
-  }
-
-  activity(row: string | undefined): void {
-    this.#leadOutput.activity(row);
-  }
-
-  progress(rows: (() => readonly string[]) | undefined): void {
-    this.#leadOutput.progress(rows);
-  }
-
-  hold(line: string): void {
-    this.#leadOutput.hold(line);
-  }
-
-  release(line: string): void {
-    this.#leadOutput.release(line);
   }
 
   key(key: ViewKey): void {

@@ -47,19 +47,19 @@ export async function answerTeammateRequest(
     const open = listApprovals(ctx.ref);
     const where =
       screen === undefined ? "answer in its pane" : "view it (Shift+Down, Enter) and answer there";
-    const { summary, partial, change } = open.find(({ id }) => id === wanted.id) ?? {};
+    const own = open.filter(({ from }) => sameName(from, message.from));
+    const { summary, partial, change } = own.find(({ id }) => id === wanted.id) ?? {};
     const { cwd } = readTeam(ctx.ref).members.find(({ name }) => name === message.from) ?? {};
     const { text } = shortCall(summary ?? wanted.action, cwd, MAX_SUMMARY_WIDTH);
     const shown = cutToWidth(gridText(text), MAX_SUMMARY_WIDTH);
     // A request of another program may have no record, only its message.
     const request = summary ? `asks: ${shown}` : `asks to ${shown}`;
-    // A name is easier to type than an id, and means the oldest request of its member.
-    const isOnly =
-      summary !== undefined && open.filter(({ from }) => sameName(from, message.from)).length === 1;
-    const which = isOnly ? memberWord(ctx.ref, message.from, ctx.env) : operand(wanted.id);
-    const [see, approve] = [`teams approvals ${operand(wanted.id)}`, `teams approve ${which}`];
+    // The member's name means its oldest request.
+    const isOldest = own[0]?.id === wanted.id;
+    const which = isOldest ? memberWord(ctx.ref, message.from, ctx.env) : operand(wanted.id);
+    const approve = `teams approve ${which}`;
     const isPart = partial === true || change !== undefined || shown.includes("…");
-    const command = isPart ? `see all of it with ${see}, then ${approve}` : approve;
+    const command = isPart ? `${approve} shows all of it` : approve;
     view.waiting(`${message.from} ${request}: ${command}, or ${where}`, "person", wanted.id);
   }
 }

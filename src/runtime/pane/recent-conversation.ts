@@ -16,5 +16,13 @@ export function showRecent(view: PaneView, ref: TeamRef, name: string): void {
   const start = startOfLastLines(file, LINES);
   const read = readTextLines(file, start).texts.flatMap(parseJsonLine(transcriptLine));
   const lines = read.slice(read.findLastIndex((line) => line.type === "compacted" && line.cleared) + 1);
-  view.replay((shown) => conversationLog(shown)(lines));
+  view.replay((shown) =>
+    conversationLog({
+      ...shown,
+      // The pane has never shown what only the model is told.
+      note: (text) => (FOR_THE_MODEL.test(text) ? undefined : shown.note(text)),
+    })(lines),
+  );
 }
+
+const FOR_THE_MODEL = /^\[.*\]$/s;

@@ -46,7 +46,7 @@ export async function openView(
   }
   const height = (): number => io.rows ?? 24;
   const plain = Boolean(io.env.NO_COLOR);
-  const region = liveRegion({ out: io.out, width, height, plain, ascii: abilities.ascii });
+  const region = liveRegion({ out: io.out, width, height, plain, ascii: abilities.ascii, apart: true });
   const { write } = region;
   const pane = createPaneView({ ...common, write, region, abilities, height, plain, rings: true });
   return { pane, region };

@@ -20,6 +20,7 @@ import { onDoubleInterrupt } from "../../terminal/double-interrupt.ts";
 import { readTypedLines, type TypingHandlers } from "../../terminal/input/line-reader.ts";
 import { liveRegion } from "../../terminal/live-region.ts";
 import type { PaneView } from "../../terminal/pane/pane-view.ts";
+import { homePath } from "../../text/home-path.ts";
 import type { WorkerEnd } from "../../worker/lifecycle.ts";
 import { hasConversation } from "../../worker/turn/interrupted-turn.ts";
 import { Worker } from "../../worker/worker.ts";
@@ -55,7 +56,7 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
     agentType: flags.agentType,
     model: flags.model,
     mode: mode.now,
-    cwd: io.cwd,
+    cwd: homePath(io.cwd, io.env.HOME),
     // In the lead's terminal, the view's title shows the keys.
     hint:
       ready.host === undefined ? "type a line to it · /help · Esc interrupts it · Ctrl-C twice ends it" : "",

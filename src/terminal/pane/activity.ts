@@ -5,11 +5,12 @@ import { compact } from "../../text/compact-number.ts";
 import { duration } from "../../text/duration.ts";
 import { type CallOfPath, shortSummary } from "../../text/short-call.ts";
 import { type Style, type Styler, TONE } from "../../text/style.ts";
-import { gridText, stripControls } from "../../text/terminal-text.ts";
+import { gridText } from "../../text/terminal-text.ts";
+import { addDoing, OWN_COMMAND, type RunningCall, runningRows } from "./running-rows.ts";
 
 /** The part of the terminal that shows what the agent does now. */
 export interface ActivityPlace {
-  activity(row: string | undefined): void;
+  activity(row: string | undefined, details?: () => readonly string[]): void;
   progress(rows: (() => readonly string[]) | undefined): void;
 }
 
@@ -26,43 +27,41 @@ interface ActivityOptions {
 /** Follows an agent's turn in one row: what runs, for how long, the tokens so far, and the key that interrupts it. */
 export interface Activity {
   event(event: AgentEvent): void;
+  /** Shows the action of a subagent below its call. @returns false if no such call runs */
+  subagent(event: Extract<AgentEvent, { type: "subagent" }>): boolean;
   /** Shows the keys that answer an open question instead, until it is answered. */
   ask(keys: string | undefined): void;
   /** The agent does nothing: no row, and no timer. */
   stop(): void;
 }
 
-interface RunningCall extends CallOfPath {
-  readonly tool: string;
-  /** The end of its output so far. */
-  tail: string;
-}
-
 const SECOND = 1_000;
-/** Rows shown of a running command's output. */
-const TAIL_ROWS = 3;
 const SEPARATOR = " · ";
 /** Columns for the name of what runs, below which the facts after it are left out. */
 const MIN_NAME = 12;
 
 export function followActivity({ place, styleText, own, cwd, width }: ActivityOptions): Activity {
   const calls = new Map<string, RunningCall>();
-  let since: number | undefined;
+  let isRunning = false;
+  /** When the model began to think. */
+  let thinksSince = 0;
   let tokens = 0;
   let isWriting = false;
   let isCompacting = false;
   let question: string | undefined;
   let cancel: (() => void) | undefined;
 
-  const doing = (): readonly [name: string, what: string, call?: CallOfPath] => {
+  /** Returns what is done now, and since when. */
+  const doing = (): { name: string; what: string; since: number; call?: CallOfPath } => {
     const [first, second] = [...calls.values()];
-    if (isCompacting) return ["Compacting", ""];
-    if (first === undefined) return [isWriting ? "Writing" : "Thinking", ""];
-    if (second === undefined) return [first.tool, first.summary, first];
-    return [`${calls.size} calls`, [...calls.values()].map(({ tool }) => tool).join(", ")];
+    if (isCompacting) return { name: "Compacting", what: "", since: thinksSince };
+    if (first === undefined)
+      return { name: isWriting ? "Writing" : "Thinking", what: "", since: thinksSince };
+    const { tool: name, summary: what, since } = first;
+    if (second === undefined) return { name, what, since, call: first };
+    return { name: `${calls.size} calls`, what: "", since };
   };
-  const row = (seconds: number): string => {
-    const [name, what, call] = doing();
+  const row = ({ name, what, call }: ReturnType<typeof doing>, seconds: number): string => {
     const time = duration(seconds);
     const facts = [time, ...(tokens === 0 ? [] : [`${compact(tokens)} tokens`]), "Esc interrupts"];
     // In a narrow pane, the key comes before the tokens, and the name of a file before both.
@@ -86,27 +85,51 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
     const text = `${styleText("bold", title)}${rest === "" ? "" : ` ${rest}`}`;
     return `${styleText(own, "●")} ${text}${styleText(TONE.quiet, tail)}`;
   };
-  const tailRows = (): readonly string[] => {
-    const last = [...calls.values()].findLast(({ tail }) => tail !== "");
-    if (last === undefined) return [];
-    const rows = stripControls(last.tail).replaceAll("\t", "    ").trimEnd().split("\n").slice(-TAIL_ROWS);
-    return rows.map((text) => styleText(TONE.quiet, `  ${cutToWidth(gridText(text), width() - 4)}`));
-  };
+  const details = (): readonly string[] =>
+    runningRows(
+      // Of a call that waits for an answer, the question shows more.
+      [...calls.values()].filter(({ isAsked }) => !isAsked),
+      cwd,
+      width() - 1,
+    ).map((text) => styleText(TONE.quiet, text));
   const draw = (): void => {
     cancel?.();
     cancel = undefined;
-    if (question !== undefined || since === undefined) {
-      place.activity(question);
+    const shown = calls.size === 0 ? undefined : details;
+    if (question !== undefined || !(isRunning || calls.size > 0)) {
+      place.activity(question, question === undefined ? undefined : shown);
       return;
     }
-    const ms = steadyNow() - since;
-    place.activity(row(Math.floor(ms / SECOND)));
+    const now = doing();
+    const ms = Math.max(0, steadyNow() - now.since);
+    place.activity(row(now, Math.floor(ms / SECOND)), shown);
     cancel = after(SECOND - (ms % SECOND), draw);
   };
-  const showTail = (): void => place.progress(calls.size === 0 ? undefined : tailRows);
+  const waits = (asked: { readonly tool: string; readonly summary: string }): void => {
+    const others = [...calls.values()].filter(({ tool, isAsked }) => !isAsked && tool === asked.tool);
+    const call = others.find(({ summary }) => summary === asked.summary) ?? others.at(-1);
+    if (call !== undefined) call.isAsked = true;
+  };
+  /** Its time begins only now. */
+  const runs = (decided: { readonly tool: string }): void => {
+    const call = [...calls.values()].find(({ tool, isAsked }) => isAsked && tool === decided.tool);
+    if (call === undefined) return;
+    call.isAsked = false;
+    call.since = steadyNow();
+  };
+  const begin = (): void => {
+    isRunning = true;
+    thinksSince = steadyNow();
+    tokens = 0;
+  };
+  /** Forgets the agent's calls; a person's own command needs no turn. */
+  const forgetCalls = (): void => {
+    for (const [id, { tool }] of calls) if (tool !== OWN_COMMAND) calls.delete(id);
+  };
   const stop = (): void => {
-    calls.clear();
-    since = undefined;
+    forgetCalls();
+    tokens = 0;
+    isRunning = false;
     isCompacting = false;
     question = undefined;
     draw();
@@ -115,17 +138,15 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
     event(event) {
       switch (event.type) {
         case "turn_started":
-          calls.clear();
-          since = steadyNow();
-          tokens = 0;
+          forgetCalls();
+          begin();
           isWriting = false;
           isCompacting = false;
           break;
         case "compacting":
           isCompacting = true;
           // Between two turns, it has a time and tokens of its own.
-          if (since === undefined) tokens = 0;
-          since ??= steadyNow();
+          if (!isRunning) begin();
           break;
         case "compacted":
           isCompacting = false;
@@ -140,27 +161,39 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
         case "spent":
           tokens += event.usage.output;
           break;
-        case "tool_started":
-          calls.set(event.id, { tool: event.tool, summary: event.summary, path: event.path, tail: "" });
+        case "tool_started": {
+          const { id, tool, summary, path } = event;
+          calls.set(id, { tool, summary, path, since: steadyNow(), tail: "", isAsked: false });
+          break;
+        }
+        case "permission_asked":
+          waits(event);
+          return;
+        case "permission_decided":
+          runs(event);
           break;
         case "tool_output": {
           const call = calls.get(event.id);
-          if (call !== undefined) call.tail = event.tail;
-          showTail();
-          return;
+          if (call === undefined) return;
+          call.tail = event.tail;
+          break;
         }
         case "tool_ended":
           calls.delete(event.id);
-          showTail();
+          if (calls.size === 0) thinksSince = steadyNow();
           break;
         case "turn_ended":
           stop();
-          showTail();
           return;
         default:
           return;
       }
       draw();
+    },
+    subagent(event) {
+      const isAdded = addDoing(calls.values(), event);
+      if (isAdded) draw();
+      return isAdded;
     },
     ask(keys) {
       question = keys;

@@ -47,7 +47,10 @@ export function eventWriter(pane: PaneWriter, results: ResultWriter): (event: Ag
   };
   const decided = ({ tool, allowed, reason }: Extract<AgentEvent, { type: "permission_decided" }>): void => {
     const decision = `${tool} ${allowed ? "allowed when asked" : "refused"}`;
-    notice(allowed ? "✓" : "✗", reason === undefined ? decision : `${decision}: ${reason}`, TONE.quiet);
+    const text = reason === undefined ? decision : `${decision}: ${reason}`;
+    // An allowed call follows: they belong together.
+    if (allowed) notice("✓", text, TONE.quiet, "tool");
+    else notice("✗", text, TONE.quiet);
   };
 
   const writeCompaction = (event: CompactionEvent): void => {

@@ -1,16 +1,14 @@
 import { MESSAGE_SIGN } from "../../operations/ending/last-lines.ts";
-import { after } from "../../os/clock.ts";
 import { asciiRow } from "../../text/ascii.ts";
-import { cutToWidth } from "../../text/cell-width.ts";
 import { memberColor, TONE } from "../../text/style.ts";
 import { gridText } from "../../text/terminal-text.ts";
-import { wrapRow } from "../../text/word-wrap.ts";
-import type { PermissionPrompt, WorkerView } from "../../worker/view.ts";
+import type { WorkerView } from "../../worker/view.ts";
 import type { LiveRegion } from "../live-region.ts";
 import { followActivity } from "./activity.ts";
+import { openRequests } from "./open-requests.ts";
 import { eventWriter } from "./pane-events.ts";
+import { type PaneHeader, writeHeader } from "./pane-header.ts";
 import { excerpt, type PaneWriterOptions, paneWriter } from "./pane-writer.ts";
-import { explanation, showPermission } from "./permission-prompt.ts";
 import { resultWriter } from "./tool-result.ts";
 
 interface PaneViewOptions extends Omit<PaneWriterOptions, "live"> {
@@ -23,22 +21,10 @@ interface PaneViewOptions extends Omit<PaneWriterOptions, "live"> {
   readonly region?: PaneRegion | undefined;
 }
 
-export type PaneRegion = Pick<LiveRegion, "hold" | "release" | "activity" | "progress" | "prompt">;
-
-/** Milliseconds in which a pressed key cannot be meant for a question that has just appeared; then the pane shows the keys. */
-const SURPRISE_MS = 400;
-
-/** The facts in the first lines of a pane. */
-interface PaneHeader {
-  readonly team: string;
-  readonly agentType?: string | undefined;
-  readonly model?: string | undefined;
-  readonly cwd: string;
-  /** The permission mode. */
-  readonly mode?: string;
-  /** The keys that the user can press. */
-  readonly hint?: string;
-}
+export type PaneRegion = Pick<
+  LiveRegion,
+  "hold" | "release" | "activity" | "progress" | "prompt" | "question" | "together"
+>;
 
 /** An agent's pane: its texts and calls as they happen. */
 export interface PaneView extends WorkerView {
@@ -86,42 +72,28 @@ export function createPaneView(options: PaneViewOptions): PaneView {
     region === undefined
       ? undefined
       : followActivity({ place: region, styleText, own, cwd: pane.cwd, width: pane.width });
-  /** The permission request that is open and shown. */
-  let open: PermissionPrompt | undefined;
-  /** The keys that answer it now. */
-  let keys: readonly string[] = [];
-  let cancelKeys = (): void => undefined;
-  const closePermission = (): void => {
-    cancelKeys();
-    open = undefined;
-    keys = [];
-    activity?.ask(undefined);
-  };
+  const requests = openRequests({
+    pane,
+    region,
+    activity,
+    name: options.name,
+    readOnly: options.readOnly === true,
+  });
   const ring = (): void => {
     if (options.rings === true) options.write("\x07");
   };
   const view: PaneView = {
     event(event) {
-      writeEvent(event);
-      if (replayed === undefined) activity?.event(event);
+      const isNow = replayed === undefined;
+      if (isNow && event.type === "subagent" && activity?.subagent(event)) return;
+      writeEvent(isNow ? requests.decided(event) : event);
+      if (isNow) activity?.event(event);
     },
-    header({ team, agentType, model, cwd, mode, hint }) {
-      pane.begin("notice");
-      const facts = [`team ${team}`, agentType, model, mode === "default" ? undefined : mode, cwd].filter(
-        (fact) => fact !== undefined && fact !== "",
-      );
-      pane.row(`${styleText(own, "▌")} ${styleText("bold", styleText(own, gridText(options.name)))}`);
-      for (const text of [facts.join(" · "), hint ?? ""]) {
-        if (text === "") continue;
-        const room = pane.width() - 2;
-        for (const row of wrapRow(gridText(text), room))
-          pane.row(`${styleText(own, "▌")} ${styleText(TONE.quiet, cutToWidth(row, room))}`);
-      }
-    },
+    header: (header) => writeHeader(pane, options.name, header),
     received(from, text, color) {
       pane.begin("message");
       pane.row(styleText(memberColor(color), `${MESSAGE_SIGN} ${gridText(from)}`));
-      for (const row of excerpt(text, pane.messageRows, pane.width() - 2)) pane.row(`  ${row}`);
+      results.message(text, `message from ${gridText(from)}`);
     },
     queued(from, line) {
       if (line !== undefined && region !== undefined) return region.hold(line);
@@ -152,22 +124,14 @@ export function createPaneView(options: PaneViewOptions): PaneView {
       ring();
     },
     permission(ask) {
-      closePermission();
-      const shown = showPermission(pane, ask, options.readOnly === true);
+      const isAll = requests.show(ask);
       if (ask.whole !== true) ring();
-      open = ask;
-      cancelKeys = after(SURPRISE_MS, () => {
-        ({ keys } = shown);
-        activity?.ask(shown.keysRow);
-      });
-      return shown.isAll;
+      return isAll;
     },
     mode: (mode) => region?.prompt(mode === "default" ? "" : mode),
-    permissionClosed: closePermission,
-    answers: (char) => (keys.includes(char) ? open?.id : undefined),
-    explain() {
-      if (open !== undefined) pane.wholeNotice("?", explanation(open, pane.ascii), TONE.quiet);
-    },
+    permissionClosed: requests.close,
+    answers: requests.answers,
+    explain: requests.explain,
     expand() {
       if (!results.expand()) notice("·", "no result is shortened", TONE.quiet);
     },
@@ -179,6 +143,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
     noteAtOnce: (text) => notice("·", text, TONE.quiet),
     shutdownAgreed: () => notice("○", "agreed to shut down", TONE.quiet),
     end(lastWords, epilogue) {
+      requests.close();
       activity?.stop();
       pane.end(lastWords, epilogue);
     },
@@ -196,9 +161,38 @@ export function createPaneView(options: PaneViewOptions): PaneView {
       }
       const shown = rows.slice(-Math.max(1, pane.height() - REPLAY_MARGIN));
       if (shown.some((row) => row !== "")) out(`${shown.join("\n")}\n`);
+      requests.showAgain();
     },
   };
-  return view;
+  return region === undefined ? view : drawnOnce(view, region.together);
+}
+
+/** Returns the view so that each of its calls draws the live rows once, together with all that it writes. */
+function drawnOnce(view: PaneView, together: PaneRegion["together"]): PaneView {
+  const once =
+    <A extends unknown[], R>(act: (...args: A) => R) =>
+    (...args: A): R =>
+      together(() => act(...args));
+  return {
+    ...view,
+    event: once(view.event),
+    header: once(view.header),
+    received: once(view.received),
+    queued: once(view.queued),
+    typed: once(view.typed),
+    idle: once(view.idle),
+    waiting: once(view.waiting),
+    permission: once(view.permission),
+    permissionClosed: once(view.permissionClosed),
+    explain: once(view.explain),
+    expand: once(view.expand),
+    answer: once(view.answer),
+    noteAtOnce: once(view.noteAtOnce),
+    note: once(view.note),
+    error: once(view.error),
+    end: once(view.end),
+    replay: once(view.replay),
+  };
 }
 
 /** Rows below the replayed output: an empty one, the activity, the input line. */

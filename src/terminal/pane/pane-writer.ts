@@ -1,4 +1,5 @@
 import { withoutEnd } from "../../text/line-ends.ts";
+import { markdownRows } from "../../text/markdown/rows.ts";
 import { memberColor, type Style, type Styler, styler, TONE } from "../../text/style.ts";
 import { type ControlStripper, controlStripper, stripControls } from "../../text/terminal-text.ts";
 import { wordFlow, wrapRow } from "../../text/word-wrap.ts";
@@ -80,11 +81,11 @@ export function rowsOf(text: string, width: number): string[] {
   return rows.slice(Math.max(0, first), last + 1);
 }
 
-/** Returns as many rows as the limit permits, and the number of further rows. */
-export function firstRows(rows: string[], limit: number): string[] {
+/** Returns as many rows as the limit permits, and the number of further rows. @param hint says how to see them */
+export function firstRows(rows: string[], limit: number, hint = ""): string[] {
   // A row with “1 more line” would take the place of that line.
   if (rows.length <= limit + 1) return rows;
-  return [...rows.slice(0, limit), `… ${rows.length - limit} more lines`];
+  return [...rows.slice(0, limit), `… ${rows.length - limit} more lines${hint}`];
 }
 
 /** The terminal of a pane, and the member that writes to it. */
@@ -141,13 +142,15 @@ export interface PaneWriter {
   /** The kind of the last row. */
   last(): Block;
   row(text: string): void;
+  /** Returns the rows of a text of another agent, as Markdown if this agent's text is rendered. */
+  textRows(text: string, width: number): string[];
   /** Writes the agent's text, in pieces. */
   text(piece: string): void;
   /** Ends the paragraph, then shows the asides that waited for it. */
   endParagraph(): void;
   /** Discards text that is not shown yet. @returns whether all of the paragraph is discarded */
   dropText(): boolean;
-  notice(sign: string, text: string, style: Style): void;
+  notice(sign: string, text: string, style: Style, block?: Block): void;
   /** As `notice`, but never shortened: for questions to the user. */
   wholeNotice(sign: string, text: string, style: Style): void;
   end(lastWords?: string, epilogue?: string): void;
@@ -169,14 +172,23 @@ export function paneWriter(options: PaneWriterOptions): PaneWriter {
     stripper = undefined;
     blocks.begin(block);
   };
+  const isMarkdown = live !== undefined || options.markdown === true;
+  const isAlone = (isFirst: boolean): boolean => isFirst || blocks.last() !== "text";
+  const withoutGap = (rows: readonly string[]): readonly string[] => (rows[0] === "" ? rows.slice(1) : rows);
   const showBlock = (rows: readonly string[], isFirst: boolean): void => {
-    const isAlone = isFirst || blocks.last() !== "text";
-    if (isAlone) begin("text");
-    for (const [i, row] of rows.entries()) if (!isAlone || i > 0 || row !== "") blocks.row(row);
+    const isApart = isAlone(isFirst);
+    if (isApart) begin("text");
+    for (const row of isApart ? withoutGap(rows) : rows) blocks.row(row);
+  };
+  /** The rows of the block in progress are those that it will have: nothing moves when it is complete. */
+  const progressRows = (): readonly string[] => {
+    const rows = flow?.rest() ?? [];
+    if (rows.length === 0 || !isAlone(flow?.isFresh === true)) return rows;
+    return blocks.last() === "start" ? withoutGap(rows) : ["", ...withoutGap(rows)];
   };
   const messageRows = options.whole ? Number.POSITIVE_INFINITY : MESSAGE_ROWS;
-  const put = (sign: string, text: string, style: Style, limit: number): void => {
-    begin("notice");
+  const put = (sign: string, text: string, style: Style, limit: number, block: Block = "notice"): void => {
+    begin(block);
     const rows = excerpt(text, limit, Math.max(MIN_WIDTH, options.width()) - 2);
     for (const [i, row] of rows.entries()) blocks.row(styleText(style, `${i === 0 ? sign : " "} ${row}`));
   };
@@ -196,11 +208,13 @@ export function paneWriter(options: PaneWriterOptions): PaneWriter {
     begin,
     last: blocks.last,
     row: blocks.row,
+    textRows: (text, columns) =>
+      isMarkdown ? markdownRows(text, { ...markdownOptions(), width: columns }) : rowsOf(text, columns),
     text(piece) {
-      if (live !== undefined || options.markdown) {
+      if (isMarkdown) {
         flow ??= markdownFlow({ options: markdownOptions, show: showBlock });
         flow.push(piece);
-        live?.progress(flow.rest);
+        live?.progress(progressRows);
         return;
       }
       if (stripper === undefined) begin("text");
@@ -234,7 +248,7 @@ export function paneWriter(options: PaneWriterOptions): PaneWriter {
       if (stripper === undefined && flow?.isInBlock !== true) show();
       else waiting.push(show);
     },
-    notice: (sign, text, style) => put(sign, text, style, messageRows),
+    notice: (sign, text, style, block) => put(sign, text, style, messageRows, block),
     wholeNotice: (sign, text, style) => put(sign, text, style, Number.POSITIVE_INFINITY),
   };
 }

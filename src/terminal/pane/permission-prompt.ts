@@ -10,8 +10,10 @@ import { brokenRows } from "../../text/word-wrap.ts";
 import type { PermissionPrompt } from "../../worker/view.ts";
 import { firstRows, type PaneWriter, rowsOf } from "./pane-writer.ts";
 
-/** How a permission request was shown. */
+/** How a permission request is shown. */
 export interface ShownPermission {
+  /** Its rows without the keys, for the current width. */
+  rows(): readonly string[];
   /** Nothing is left out, and it fits into the terminal or was asked for. */
   readonly isAll: boolean;
   /** The keys that answer it. */
@@ -20,9 +22,12 @@ export interface ShownPermission {
   readonly keysRow: string;
 }
 
-/** Rows below a request: the command, which may take two, its keys, and the input line. */
+/** Rows below a request: the command, which may take two, its keys, and the input line; a live pane shows no command. */
 const ANSWER_ROWS = 4;
+const LIVE_ANSWER_ROWS = 2;
 type Key = readonly [key: string, word: string];
+/** Rows of the call, and of the change, that are shown at least. */
+const MIN_ROWS = 2;
 const YES: Key = ["y", "yes"];
 const NO: Key = ["n", "no"];
 const ALWAYS: Key = ["a", "always"];
@@ -42,8 +47,8 @@ const TITLES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Shows a permission request: the call, its change, the reason, and how to answer. The keys come last, where a person looks;
- * a live pane shows them in its last rows, and without a request id.
+ * Shows a permission request: the call, its change, the reason, and how to answer. The keys come last, where a person looks. A
+ * live pane shows the rows and then the keys in its last rows, and without a request id: nothing is written here.
  */
 export function showPermission(
   pane: PaneWriter,
@@ -52,27 +57,40 @@ export function showPermission(
 ): ShownPermission {
   const ask = pane.ascii ? asciiPrompt(asked) : asked;
   const always = alwaysKey(pane, ask);
-  const { call, change, reason, rules, isAll } = shownPart(pane, ask, always === ALWAYS);
-  const quietRows = (rows: readonly string[]): void => {
-    for (const row of rows) pane.row(`  ${pane.styleText(TONE.quiet, row)}`);
-  };
-  pane.wholeNotice("▲", call.join("\n"), TONE.attention);
-  for (const row of change) pane.row(`  ${row}`);
-  quietRows(reason);
+  const { isAll } = shownPart(pane, ask, always === ALWAYS);
   const target = operand(gridText(ask.id));
   const commands = `teams approve ${target}`;
-  if (readOnly) {
-    if (!isAll) quietRows(brokenRows(`all of it: teams approvals ${target}`, pane.width() - 2));
-    quietRows(brokenRows(`${commands}, or: teams reject ${target}`, pane.width() - 2));
-    return { isAll, keys: [], keysRow: "" };
+  const rows = (): readonly string[] => {
+    // What was shown whole is never shortened later: its keys stay.
+    const part = shownPart(pane, { ...ask, ...(isAll && { whole: true }) }, always === ALWAYS);
+    return [
+      ...part.call.map((row, i) => pane.styleText(TONE.attention, `${i === 0 ? "▲" : " "} ${row}`)),
+      ...part.change.map((row) => `  ${row}`),
+      ...[...part.reason, ...(isAll && !readOnly ? part.rules : [])].map((row) => quietRow(pane, row)),
+    ];
+  };
+  const quietRows = (text: string): void => {
+    for (const row of brokenRows(text, pane.width() - 2)) pane.row(quietRow(pane, row));
+  };
+  if (pane.live === undefined) {
+    pane.begin("notice");
+    for (const row of rows()) pane.row(row);
   }
-  if (isAll) quietRows(rules);
+  if (readOnly) {
+    if (!isAll) quietRows(`all of it: teams approvals ${target}`);
+    quietRows(`${commands}, or: teams reject ${target}`);
+    return { rows, isAll, keys: [], keysRow: "" };
+  }
   const keys = isAll ? [YES, NO, ...(ask.rules.length === 0 ? [] : [always])] : [SEE_ALL, NO];
   const all = [...keys, EXPLAIN];
   if (pane.isHosted) pane.row(`  ${keysRow(pane, all)}`);
   else if (pane.live === undefined)
     answerKeys(pane, keys, `or: ${isAll ? commands : `teams approvals ${target}`}`);
-  return { isAll, keys: all.map(([key]) => key), keysRow: keysRow(pane, all) };
+  return { rows, isAll, keys: all.map(([key]) => key), keysRow: keysRow(pane, all) };
+}
+
+function quietRow({ styleText }: PaneWriter, row: string): string {
+  return `  ${styleText(TONE.quiet, row)}`;
 }
 
 /** Returns a request in which a person can read each character that the terminal cannot show. */
@@ -89,15 +107,15 @@ function asciiPrompt(ask: PermissionPrompt): PermissionPrompt {
   };
 }
 
-/** Returns what the key `e` shows. */
-export function explanation(asked: PermissionPrompt, ascii: boolean): string {
+/** Returns what the key `e` shows. @param name the agent, whose oldest request it is */
+export function explanation(asked: PermissionPrompt, { ascii, cwd }: PaneWriter, name: string): string {
   const ask = ascii ? asciiPrompt(asked) : asked;
-  const target = operand(gridText(ask.id));
+  const target = operand(gridText(name));
   const caller = ask.subagent === undefined ? "The agent" : `Its subagent “${gridText(ask.subagent)}”`;
   const always =
     ask.rules.length === 0
       ? "No rule can allow such calls in the future."
-      : `a also allows later calls, while this agent runs, by: ${ask.rules.map(gridText).join(", ")}`;
+      : `a also allows later calls, while this agent runs, by: ${rulesText(ask.rules, cwd)}`;
   return [
     `${caller} asks for ${gridText(ask.tool)}. ${gridText(ask.reason)}`,
     always,
@@ -108,7 +126,7 @@ export function explanation(asked: PermissionPrompt, ascii: boolean): string {
 
 /** Returns the key that adds rules: with the rules if all keys then fit into one row, else the rules are above the keys. */
 function alwaysKey(pane: PaneWriter, { rules }: PermissionPrompt): Key {
-  const named: Key = ["a", `always for ${gridText(rules.join(", "))}`];
+  const named: Key = ["a", `always for ${rulesText(rules, pane.cwd)}`];
   const [keys, gap] =
     pane.live === undefined && !pane.isHosted
       ? [[YES, NO, named], KEY_GAP]
@@ -152,17 +170,24 @@ function shownPart(
   const change = diffRows(changed, { width: room, plain: pane.plain });
   const reason = rowsIn(gridText(why));
   // Never cut: the key allows all of these rules.
-  const rules = withRules && added.length > 0 ? rowsIn(gridText(`always: ${added.join(", ")}`)) : [];
+  const rules = withRules && added.length > 0 ? rowsIn(`always: ${rulesText(added, pane.cwd)}`) : [];
   if (whole) return { call, change, reason, rules, isAll: true };
-  const left = pane.height() - ANSWER_ROWS - reason.length;
+  const isLive = pane.live !== undefined;
+  const left = pane.height() - (isLive ? LIVE_ANSWER_ROWS : ANSWER_ROWS) - reason.length;
   const fits = call.length + change.length + rules.length <= left;
-  const most = fits ? Number.POSITIVE_INFINITY : Math.max(2, Math.floor(left / 2) - 1);
-  const callRows = Math.min(pane.messageRows, most);
+  const callRows = Math.min(
+    isLive ? Number.POSITIVE_INFINITY : pane.messageRows,
+    fits ? Number.POSITIVE_INFINITY : Math.max(MIN_ROWS, Math.floor(left / 2) - 1),
+  );
   // The path is shortened in the middle, where it would be cut: its end names the file.
   const shorter = call.length <= callRows || path === undefined ? call : callIn(room);
-  const changeRows = Math.min(pane.changeRows, most);
+  const shownCall = firstRows(shorter, callRows);
+  const changeRows = Math.min(
+    isLive ? Number.POSITIVE_INFINITY : pane.changeRows,
+    fits ? Number.POSITIVE_INFINITY : Math.max(MIN_ROWS, left - shownCall.length - 1),
+  );
   const first = {
-    call: firstRows(shorter, callRows),
+    call: shownCall,
     change: change.length <= changeRows + 1 ? change : mainRows(changed, change, changeRows, pane),
   };
   const isAll = fits && !isShortened(changed) && first.call === call && first.change === change;
@@ -184,6 +209,19 @@ function mainRows(
     .flatMap(({ rows }) => rows)
     .slice(0, limit);
   return [...shown, `… ${all.length - shown.length} more lines`];
+}
+
+/** Returns rules with the paths of files in the working directory relative to it: a rule with this path means the same. */
+function rulesText(rules: readonly string[], cwd: string | undefined): string {
+  const relative = (rule: string): string => {
+    const [, tool, path = ""] = /^(\w+)\(\/(\/.*)\)$/s.exec(rule) ?? [];
+    const base = cwd === undefined || cwd === "/" ? undefined : `${cwd}/`;
+    if (tool === undefined || base === undefined || !path.startsWith(base)) return rule;
+    const inside = path.slice(base.length);
+    // A name alone would mean such files in all directories, and a tilde the home directory.
+    return inside === "" ? rule : `${tool}(${/^[^/~].*\/[^/]/s.test(inside) ? inside : `./${inside}`})`;
+  };
+  return gridText(rules.map(relative).join(", "));
 }
 
 /** Breaks a path below its directories, so that a name stays whole if a row can hold it. */

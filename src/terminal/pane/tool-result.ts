@@ -1,8 +1,9 @@
-import { cutToWidth } from "../../text/cell-width.ts";
+import { cutToWidth, displayWidth } from "../../text/cell-width.ts";
 import { diffRows } from "../../text/diff/diff-rows.ts";
 import { TONE } from "../../text/style.ts";
 import { gridText } from "../../text/terminal-text.ts";
-import { type PaneWriter, rowsOf } from "./pane-writer.ts";
+import { brokenRows } from "../../text/word-wrap.ts";
+import { firstRows, type PaneWriter, rowsOf } from "./pane-writer.ts";
 
 /** Results that can be shown again as a whole: the newest ones. */
 const MAX_EXPANDABLE = 20;
@@ -13,6 +14,8 @@ export interface ResultWriter {
   write(text: string, title: string, isError: boolean): void;
   /** Writes the change to a file: the first rows of a long one. @param lines those of a unified diff */
   change(lines: readonly string[], title: string): void;
+  /** Writes the text of a message: the first rows of a long one. */
+  message(text: string, title: string): void;
   /** Writes one row for a text that is shown only on demand. */
   fold(title: string, text: string): void;
   /** Shows the newest shortened result as a whole; each further time the one before it. @returns false if there is none */
@@ -46,7 +49,9 @@ export function resultWriter(pane: PaneWriter): ResultWriter {
     write(text, title, isError) {
       const rows = rowsOf(narrowNumbers(text), Number.POSITIVE_INFINITY);
       const excerpt = headAndTail(rows, pane.resultRows, hint);
-      if (excerpt !== rows) remember({ title, rows: quietRows(text) });
+      // The row of the call cuts a long title.
+      const isCut = excerpt !== rows || displayWidth(title) > pane.width() - 2;
+      if (isCut) remember({ title, rows: quietRows(text) });
       put(excerpt, isError ? TONE.bad : TONE.quiet);
     },
     change(lines, title) {
@@ -55,7 +60,15 @@ export function resultWriter(pane: PaneWriter): ResultWriter {
       const rows = diffRows(lines, { width, plain: pane.plain, limit: pane.changeRows });
       const isCut = rows.length > pane.changeRows && rows.length < whole(width).length;
       if (isCut) remember({ title, rows: whole });
-      for (const row of rows) pane.row(`    ${row}`);
+      const more = isCut ? pane.styleText(TONE.quiet, hint) : "";
+      for (const [i, row] of rows.entries()) pane.row(`    ${row}${i === rows.length - 1 ? more : ""}`);
+    },
+    message(text, title) {
+      const whole = (width: number): string[] => pane.textRows(text, width);
+      const rows = whole(pane.width() - 2);
+      const shown = firstRows(rows, pane.messageRows, hint);
+      if (shown !== rows) remember({ title, rows: whole });
+      for (const row of shown) pane.row(`  ${row}`);
     },
     fold(title, text) {
       remember({ title, rows: quietRows(text) });
@@ -68,7 +81,7 @@ export function resultWriter(pane: PaneWriter): ResultWriter {
       if (result === undefined) return false;
       shown = next;
       pane.begin("tool");
-      pane.row(pane.styleText("bold", cutToWidth(result.title, pane.width() - 1)));
+      for (const row of brokenRows(result.title, pane.width() - 1)) pane.row(pane.styleText("bold", row));
       for (const row of result.rows(pane.width() - 4)) pane.row(`    ${row}`);
       return true;
     },

@@ -17,10 +17,6 @@ it("a pane of 40×10 › names a file from the working directory, and status doe
   const mode = ["--permission-mode", "default", "--no-sidebar"];
   const words = ["run", "--once", "--team", "crew", "--playbook", "play.json", ...mode, "look"];
   const person = personInside(t, words, { size: { width: 40, height: 10 } });
-  // Less than all of it fits: it is shown whole before it can be allowed.
-  await person.sees(/▲ Allow this write\?\n +src\/components\/…\/sidebar\/entry\.ts\n/);
-  await person.sees("y show all of it · n no");
-  person.type("y");
   await person.sees(/▲ Allow this write\?\n +src\/components\/navigation\/sidebar\/\n +entry\.ts\n/);
   await person.sees("y yes · n no");
   const status = await teamsIn(t.env, t.home)(["status"]);
@@ -89,4 +85,22 @@ it("a teammate's pane without UTF-8 › shows only ASCII", async () => {
   await dev.sees("Gr??e - done.");
   await dev.sees("o idle");
   expect(dev.screen()).toMatch(/^[\n\x20-\x7e]*$/);
+});
+
+it("a pane that is full › leaves no copy of its last rows in the history", async () => {
+  const t = privateTmux();
+  const content = Array.from({ length: 30 }, (_, i) => `line ${i + 1}\n`).join("");
+  const lead = [{ tools: [{ name: "Write", input: { file_path: "a.txt", content } }] }, { say: "Done." }];
+  writeFileSync(join(t.home, "play.json"), JSON.stringify({ version: 1, agents: { "team-lead": lead } }));
+  const mode = ["--permission-mode", "default", "--no-sidebar"];
+  const words = ["run", "--once", "--team", "crew", "--playbook", "play.json", ...mode, "look"];
+  const person = personInside(t, words, { size: { width: 40, height: 10 } });
+  await person.sees("y show all of it · n no");
+  person.type("y");
+  await person.sees("y yes · n no");
+  expect(person.screen()).not.toContain("show all of it");
+  person.type("y");
+  expect(await person.code()).toBe(0);
+  expect(person.screen()).not.toMatch(/y yes|^›$/m);
+  expect(person.screen().match(/Allow this write\?/g)).toHaveLength(1);
 });

@@ -59,6 +59,20 @@ it("the end of a run › prints time and tokens, the changes of this run, and ho
   ]);
 });
 
+it("the end of a run › names changed files also in a repository without a commit", async () => {
+  const t = privateTmux();
+  const repo = join(t.home, "new");
+  mkdirSync(repo);
+  execFileSync("git", ["init", "-q"], { cwd: repo, env: t.env });
+  const playbook = join(t.home, "play.json");
+  const lead = [{ tools: [bash("echo one >a.txt")] }, { say: "It is written." }];
+  writeFileSync(playbook, JSON.stringify({ version: 1, agents: { "team-lead": lead } }));
+  const words = ["run", "--once", "--team", "crew", "--playbook", playbook, ...MODE, "write"];
+  const person = personInside(t, words, { cwd: repo });
+  expect(await person.code()).toBe(0);
+  expect(person.screen()).toMatch(/^1 file changed, \+1 -0: a\.txt$/m);
+});
+
 it("the result of a run › counts only its own tokens after run --resume, and names the branch of a teammate", async () => {
   const t = privateTmux();
   const lead = [

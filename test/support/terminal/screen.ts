@@ -14,6 +14,7 @@ export function screen(): Screen {
   const rows: string[][] = [[]];
   let row = 0;
   let column = 0;
+  let saved = { row, column };
   const put = (char: string): void => {
     const cells = displayWidth(char);
     if (cells === 0) return;
@@ -24,8 +25,10 @@ export function screen(): Screen {
     for (let i = 1; i < cells; i += 1) line[column + i] = "";
     column += cells;
   };
-  const sequence = (count: number, letter: string): void => {
+  const sequence = (digits: string | undefined, letter: string): void => {
+    const count = Number(digits || 1);
     if (letter === "A") row = Math.max(0, row - count);
+    else if (letter === "B") row += count;
     else if (letter === "C") column += count;
     else if (letter === "K") rows[row]?.splice(column);
     else if (letter === "J") {
@@ -33,11 +36,15 @@ export function screen(): Screen {
       rows.splice(row + 1);
     } else if (!"mhl".includes(letter)) throw new Error(`unexpected sequence: ${letter}`);
   };
+  const cursor = (part: string): void => {
+    if (part === "\x1b7") saved = { row, column };
+    else ({ row, column } = saved);
+  };
   return {
     write(text) {
-      for (const [part, count, letter] of text.matchAll(/\x1b\[\??([\d;]*)([A-Za-z])|[\s\S]/gu)) {
-        if (letter !== undefined)
-          sequence(Number(count || (letter === "J" || letter === "K" ? 0 : 1)), letter);
+      for (const [part, count, letter] of text.matchAll(/\x1b[78]|\x1b\[\??([\d;]*)([A-Za-z])|[\s\S]/gu)) {
+        if (/^\x1b[78]$/.test(part)) cursor(part);
+        else if (letter !== undefined) sequence(count, letter);
         else if (part === "\r") column = 0;
         else if (part === "\n") {
           row += 1;

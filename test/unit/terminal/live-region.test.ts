@@ -1,12 +1,18 @@
 import { expect, test } from "vitest";
 import { liveRegion } from "../../../src/terminal/live-region.ts";
 import { screen } from "../../support/terminal/screen.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
-function region({ width = 40, height = 24 } = {}) {
+function region({ width = 40, height = 24, apart = false } = {}) {
   const shown = screen();
   const size = { width, height };
+  const writes: string[] = [];
   const live = liveRegion({
-    out: shown.write,
+    out(text) {
+      writes.push(text);
+      shown.write(text);
+    },
+    apart,
     width: () => size.width,
     height: () => size.height,
     plain: true,
@@ -15,6 +21,7 @@ function region({ width = 40, height = 24 } = {}) {
     ...live,
     shown,
     size,
+    writes,
     type(keys: string): void {
       for (const typed of live.editor.push(keys)) if (typed.kind === "changed") live.changed();
     },
@@ -79,7 +86,7 @@ test("liveRegion › shows a queued line until it is released, except while paus
   hold("first");
   expect(shown.rows()).toEqual(["› first  (queued)", "›"]);
   pause();
-  expect(shown.rows()).toEqual([""]);
+  expect(shown.rows().join("")).toBe("");
   hold("second");
   release("first");
   resume();
@@ -143,5 +150,88 @@ test("liveRegion › erases every row that its rows wrap to after the pane becam
   out = "";
   live.changed();
   // The activity's 37 cells take four rows of ten; the cursor, at column 34, is in the fourth row of the line.
-  expect(out.startsWith("\x1b[7A\r")).toBe(true);
+  expect(out).toMatch(/^(?:\x1b\[\?2026h)?\x1b\[7A\r/);
+});
+
+test("liveRegion › draws once, in one frame, what several calls change together", () => {
+  const { together, write, activity, openInput, shown, writes } = region();
+  openInput();
+  writes.length = 0;
+  const result = together(() => {
+    write("one\n");
+    together(() => write("two\n"));
+    activity("● Thinking");
+    return 7;
+  });
+  expect(result).toBe(7);
+  expect(shown.rows()).toEqual(["one", "two", "● Thinking", "›"]);
+  expect(writes).toHaveLength(1);
+  expect(writes[0]).toMatch(/^\x1b\[\?2026h[\s\S]*\x1b\[\?2026l$/);
+});
+
+test("liveRegion › shows a question above the activity until it is removed, without a trace", () => {
+  const { question, write, activity, openInput, shown } = region();
+  openInput();
+  write("before\n");
+  question({ rows: () => ["▲ Allow it?", "  ls"], write: () => write("never\n") });
+  activity("y yes · n no");
+  write("a notice\n");
+  expect(shown.rows()).toEqual(["before", "a notice", "▲ Allow it?", "  ls", "y yes · n no", "›"]);
+  question(undefined);
+  activity(undefined);
+  write("after\n");
+  expect(shown.rows()).toEqual(["before", "a notice", "after", "›"]);
+});
+
+test("liveRegion › writes a question above the region once the terminal is too small for it", () => {
+  const { question, write, activity, openInput, changed, shown, size } = region({ height: 8 });
+  const rows = ["1", "2", "3", "4", "5"];
+  openInput();
+  question({ rows: () => rows, write: () => write(`${rows.join("\n")}\n`) });
+  activity("y yes");
+  changed();
+  expect(shown.rows()).toEqual([...rows, "y yes", "›"]);
+  size.height = 6;
+  changed();
+  size.height = 8;
+  changed();
+  expect(shown.rows()).toEqual([...rows, "y yes", "›"]);
+  // It is output now.
+  question(undefined);
+  changed();
+  expect(shown.rows()).toEqual([...rows, "y yes", "›"]);
+});
+
+test.each([
+  [24, ["one", "", "  tail", "● Bash ls", "›"]],
+  [10, ["one", "  tail", "● Bash ls", "›"]],
+])("liveRegion › is apart from the output in a terminal of %i rows if there is room", (height, rows) => {
+  const { write, activity, openInput, changed, shown } = region({ height, apart: true });
+  openInput();
+  expect(shown.rows()).toEqual(["›"]);
+  write("one\n");
+  activity("● Bash ls", () => ["  tail"]);
+  changed();
+  expect(shown.rows()).toEqual(rows);
+});
+
+test("liveRegion › draws a key beside the text of the last frame, and the newer text with the next frame", async () => {
+  const { progress, openInput, type, shown, writes } = region();
+  let renders = 0;
+  let text = "one";
+  const rows = () => {
+    renders += 1;
+    return [text];
+  };
+  openInput();
+  progress(rows);
+  await eventually("the first frame", () => shown.rows().includes("one"));
+  text = "two";
+  progress(rows);
+  const before = renders;
+  writes.length = 0;
+  type("x");
+  expect(writes).toHaveLength(1);
+  expect([renders, ...shown.rows()]).toEqual([before, "one", "› x"]);
+  await eventually("the next frame", () => shown.rows().includes("two"));
 });

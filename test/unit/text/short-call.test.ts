@@ -21,6 +21,9 @@ test("shortSummary › shortens the path, keeps the rest, and leaves other summa
     "src/one/two/a.ts from line 9",
   );
   expect(shortSummary({ summary: path, path }, CWD, 10)).toBe("…/two/a.ts");
+  expect(shortSummary({ summary: `offset in ${path}`, path }, CWD, 80)).toBe("offset in src/one/two/a.ts");
+  expect(shortSummary({ summary: `offset in ${CWD}`, path: CWD }, CWD, 80)).toBe("offset in .");
+  expect(shortSummary({ summary: `a long pattern in ${path}`, path }, CWD, 24)).toBe("a long p… …/two/a.ts");
   expect(shortSummary({ summary: "ls", path }, CWD, 80)).toBeUndefined();
   expect(shortSummary({ summary: "ls" }, CWD, 80)).toBeUndefined();
 });

@@ -319,8 +319,8 @@ test("a narrow pane wraps requests and typed lines and cuts nothing", () => {
   expect(out.trimEnd().split("\n")).toEqual([
     "▌ inventory",
     "▌ team crew · /w",
-    "▌ type a line · /help · Ctrl-C",
-    "▌ twice ends all",
+    "▌ type a line · /help",
+    "▌ Ctrl-C twice ends all",
     "",
     "› a line that is longer than",
     "  the pane is wide",
@@ -690,15 +690,14 @@ describe("a live pane", () => {
     expect(["y", "n", "a", "e", "x"].filter(view.answers)).toEqual(["y", "n", "a", "e"]);
     view.explain();
     expect(shown.rows()).toEqual([
-      "▲ Allow this command? npm test",
-      "  No rule allows it.",
       "? The agent asks for Bash. No rule allows it.",
       "  a also allows later calls, while this agent runs, by:",
       "  Bash(npm test)",
       "  n refuses it, and the agent continues without it; to tell",
       "  it why, type: no, because …",
-      "  From another pane: teams approve perm-1, or: teams reject",
-      "  perm-1",
+      "  From another pane: teams approve ann, or: teams reject ann",
+      "▲ Allow this command? npm test",
+      "  No rule allows it.",
       "y yes · n no · a always for Bash(npm test) · e explain",
       "›",
     ]);

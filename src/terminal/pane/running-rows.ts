@@ -1,0 +1,79 @@
+import { cutToWidth, displayWidth } from "../../text/cell-width.ts";
+import { type CallOfPath, shortCall, shortSummary } from "../../text/short-call.ts";
+import { gridText, stripControls } from "../../text/terminal-text.ts";
+
+/** A call without a result. */
+export interface RunningCall extends CallOfPath {
+  readonly tool: string;
+  /** When it began to run, in milliseconds of the steady clock. */
+  since: number;
+  /** Whether it waits for a permission. */
+  isAsked: boolean;
+  /** The end of its output so far, or the last actions of a subagent. */
+  tail: string;
+}
+
+/** Rows shown of a running call's output, and of several running calls. */
+const ROWS = 3;
+const INDENT = "  ";
+/** The tool of a person's own command. */
+export const OWN_COMMAND = "!";
+const SUBAGENT_TOOLS: ReadonlySet<string> = new Set(["Agent", "Task"]);
+
+/** Returns the details of what runs: the last output of a single call, or a row for each of several calls. */
+export function runningRows(
+  calls: readonly RunningCall[],
+  cwd: string | undefined,
+  width: number,
+): readonly string[] {
+  const room = width - INDENT.length;
+  const [first, second] = calls;
+  if (first === undefined) return [];
+  const rows = second === undefined ? tailRows(first, cwd, room) : callRows(calls, cwd, room);
+  return rows.map((row) => `${INDENT}${row}`);
+}
+
+function tailRows(
+  { tool, tail }: RunningCall,
+  cwd: string | undefined,
+  room: number,
+  limit = ROWS,
+): readonly string[] {
+  if (tail === "") return [];
+  const rows = stripControls(tail).replaceAll("\t", "    ").trimEnd().split("\n").slice(-limit);
+  return rows.map((text) =>
+    SUBAGENT_TOOLS.has(tool) ? shortCall(gridText(text), cwd, room).text : cutToWidth(gridText(text), room),
+  );
+}
+
+function callRows(calls: readonly RunningCall[], cwd: string | undefined, room: number): readonly string[] {
+  // Instead of “1 more call”, show that call.
+  const shown = calls.length <= ROWS + 1 ? calls : calls.slice(0, ROWS);
+  const rows = shown.map((call) => {
+    const tool = gridText(call.tool);
+    const left = room - displayWidth(tool) - 1;
+    const what = `${tool} ${shortSummary(call, cwd, left) ?? cutToWidth(gridText(call.summary), left)}`;
+    const [last = ""] = tailRows(call, cwd, room - displayWidth(what) - 3, 1);
+    return last === "" ? what : `${what} · ${last}`;
+  });
+  return shown.length === calls.length ? rows : [...rows, `… ${calls.length - shown.length} more calls`];
+}
+
+/**
+ * Adds an action of a subagent to the call that runs it.
+ * @returns false if no such call runs: the subagent works in the background
+ */
+export function addDoing(
+  calls: Iterable<RunningCall>,
+  { what, doing }: { readonly what: string; readonly doing: string },
+): boolean {
+  const running = [...calls].filter(({ tool }) => SUBAGENT_TOOLS.has(tool));
+  const call = running.find(({ summary }) => summary.endsWith(what)) ?? running[0];
+  if (call === undefined) return false;
+  const before = call.tail
+    .split("\n")
+    .filter((row) => row !== "")
+    .slice(-ROWS);
+  call.tail = [...before, doing.replaceAll("\n", " ")].join("\n");
+  return true;
+}
