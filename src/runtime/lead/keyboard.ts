@@ -1,7 +1,7 @@
 import { LEAD_NAME } from "../../schema/names.ts";
 import { onDoubleInterrupt } from "../../terminal/double-interrupt.ts";
 import { readTypedLines, type TypingHandlers } from "../../terminal/input/line-reader.ts";
-import { liveRegion } from "../../terminal/live-region.ts";
+import { liveRegion } from "../../terminal/live/live-region.ts";
 import type { Worker } from "../../worker/worker.ts";
 import { paneKeys } from "../pane/pane-keys.ts";
 import { attachScreen } from "./attach-screen.ts";

@@ -10,7 +10,7 @@ import type { PermissionMode } from "../../schema/permission-modes.ts";
 import type { LiveSettings } from "../../settings/live-settings.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
-import type { LiveRegion } from "../../terminal/live-region.ts";
+import type { LiveRegion } from "../../terminal/live/live-region.ts";
 import type { PaneView } from "../../terminal/pane/pane-view.ts";
 import type { ManualBell } from "../../wakeup/bell.ts";
 import type { RunRecorder } from "./run-summary.ts";

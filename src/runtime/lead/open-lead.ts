@@ -21,7 +21,7 @@ import { setMode } from "../../team/members/permission-mode.ts";
 import { movableRef, type TeamRef, teamsHome } from "../../team/ref.ts";
 import { onEventFailure } from "../../telemetry/event-log.ts";
 import type { AnyCall } from "../../terminal/call.ts";
-import { liveRegion } from "../../terminal/live-region.ts";
+import { liveRegion } from "../../terminal/live/live-region.ts";
 import { createPaneView, type PaneView } from "../../terminal/pane/pane-view.ts";
 import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
 import { asciiRow } from "../../text/ascii.ts";

@@ -8,7 +8,7 @@ import { readTasks } from "../../team/tasks/tasks.ts";
 import type { ViewKey } from "../../terminal/input/key-decoder.ts";
 import type { LineEditor } from "../../terminal/input/line-editor.ts";
 import type { InputTerminal } from "../../terminal/input/line-reader.ts";
-import { type LiveRegion, liveRegion } from "../../terminal/live-region.ts";
+import { type LiveRegion, liveRegion } from "../../terminal/live/live-region.ts";
 import type { PaneRegion } from "../../terminal/pane/pane-view.ts";
 import { shortCall } from "../../text/short-call.ts";
 import { styler } from "../../text/style.ts";

@@ -1,6 +1,6 @@
 import type { TeamMember } from "../../schema/config.ts";
 import type { Io } from "../../terminal/io.ts";
-import { type LiveRegion, liveRegion } from "../../terminal/live-region.ts";
+import { type LiveRegion, liveRegion } from "../../terminal/live/live-region.ts";
 import { createPaneView, type PaneView } from "../../terminal/pane/pane-view.ts";
 import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
 import type { InProcessHost } from "./become-ready.ts";

@@ -2,7 +2,7 @@ import { EXIT } from "../../errors.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import type { LiveSettings } from "../../settings/live-settings.ts";
 import type { Io } from "../../terminal/io.ts";
-import type { LiveRegion } from "../../terminal/live-region.ts";
+import type { LiveRegion } from "../../terminal/live/live-region.ts";
 import type { PaneView } from "../../terminal/pane/pane-view.ts";
 import type { ReadyTeammate } from "./become-ready.ts";
 

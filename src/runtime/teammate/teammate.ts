@@ -18,7 +18,7 @@ import { onEventFailure } from "../../telemetry/event-log.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { onDoubleInterrupt } from "../../terminal/double-interrupt.ts";
 import { readTypedLines, type TypingHandlers } from "../../terminal/input/line-reader.ts";
-import { liveRegion } from "../../terminal/live-region.ts";
+import { liveRegion } from "../../terminal/live/live-region.ts";
 import type { PaneView } from "../../terminal/pane/pane-view.ts";
 import { homePath } from "../../text/home-path.ts";
 import type { WorkerEnd } from "../../worker/lifecycle.ts";

@@ -2,7 +2,7 @@ import type { AgentEvent } from "../../agent/events.ts";
 import { after } from "../../os/clock.ts";
 import { TONE } from "../../text/style.ts";
 import type { PermissionPrompt } from "../../worker/view.ts";
-import type { LiveRegion } from "../live-region.ts";
+import type { LiveRegion } from "../live/live-region.ts";
 import type { Activity } from "./activity.ts";
 import type { PaneWriter } from "./pane-writer.ts";
 import { explanation, type ShownPermission, showPermission } from "./permission-prompt.ts";

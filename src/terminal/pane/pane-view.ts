@@ -3,7 +3,7 @@ import { asciiRow } from "../../text/ascii.ts";
 import { memberColor, TONE } from "../../text/style.ts";
 import { gridText } from "../../text/terminal-text.ts";
 import type { WorkerView } from "../../worker/view.ts";
-import type { LiveRegion } from "../live-region.ts";
+import type { LiveRegion } from "../live/live-region.ts";
 import { followActivity } from "./activity.ts";
 import { openRequests } from "./open-requests.ts";
 import { eventWriter } from "./pane-events.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { liveRegion } from "../../../src/terminal/live-region.ts";
+import { liveRegion } from "../../../src/terminal/live/live-region.ts";
 import { screen } from "../../support/terminal/screen.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 

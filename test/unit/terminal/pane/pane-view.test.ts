@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { AgentEvent } from "../../../../src/agent/events.ts";
-import { liveRegion } from "../../../../src/terminal/live-region.ts";
+import { liveRegion } from "../../../../src/terminal/live/live-region.ts";
 import { createPaneView, type PaneView } from "../../../../src/terminal/pane/pane-view.ts";
 import type { PermissionPrompt } from "../../../../src/worker/view.ts";
 import { screen } from "../../../support/terminal/screen.ts";

@@ -1,8 +1,8 @@
-import { after, steadyNow } from "../os/clock.ts";
-import { asciiRow } from "../text/ascii.ts";
-import { displayWidth } from "../text/cell-width.ts";
-import { styler } from "../text/style.ts";
-import { type LineEditor, lineEditor } from "./input/line-editor.ts";
+import { after, steadyNow } from "../../os/clock.ts";
+import { asciiRow } from "../../text/ascii.ts";
+import { displayWidth } from "../../text/cell-width.ts";
+import { styler } from "../../text/style.ts";
+import { type LineEditor, lineEditor } from "../input/line-editor.ts";
 import { type LiveRows, liveRows, PROMPT } from "./live-rows.ts";
 
 /**
@@ -122,8 +122,7 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
   const content = (isKey: boolean): LiveRows => {
     const columns = width();
     const progressRows = (): readonly string[] => {
-      if (!isKey || rendered?.width !== columns)
-        rendered = { rows: inProgress?.() ?? [], width: columns };
+      if (!isKey || rendered?.width !== columns) rendered = { rows: inProgress?.() ?? [], width: columns };
       return rendered.rows;
     };
     return liveRows(

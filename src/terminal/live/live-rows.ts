@@ -1,10 +1,10 @@
-import { cutToWidth } from "../text/cell-width.ts";
-import { textStart } from "../text/characters/cut-text.ts";
-import { cutStyled } from "../text/cut-styled.ts";
-import { type Styler, TONE } from "../text/style.ts";
-import { gridText } from "../text/terminal-text.ts";
-import { inputRows } from "./input/input-rows.ts";
-import type { EditedLine } from "./input/line-editor.ts";
+import { cutToWidth } from "../../text/cell-width.ts";
+import { textStart } from "../../text/characters/cut-text.ts";
+import { cutStyled } from "../../text/cut-styled.ts";
+import { type Styler, TONE } from "../../text/style.ts";
+import { gridText } from "../../text/terminal-text.ts";
+import { inputRows } from "../input/input-rows.ts";
+import type { EditedLine } from "../input/typed.ts";
 
 type Rows = () => readonly string[];
 
