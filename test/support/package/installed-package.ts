@@ -44,7 +44,12 @@ export function installPackage(): InstalledPackage {
   npm("install", `./${own.filename}`, `./${blessed.filename}`);
   const modules = join(directory, "node_modules");
   const packages = packagesIn(modules);
-  const bytes = packages.reduce((sum, name) => sum + sizeOf(join(modules, name)), 0);
+  // Earlier builds of a day stay in dist/ until it is pruned, as for a release.
+  const built = statSync(join(ROOT, "dist/teams.cjs")).mtimeMs;
+  const isOfBuild = (file: string): boolean =>
+    !file.startsWith("tmux-teams/dist/") ||
+    statSync(join(ROOT, file.slice("tmux-teams/".length))).mtimeMs >= built;
+  const bytes = packages.reduce((sum, name) => sum + sizeOf(modules, name, isOfBuild), 0);
   mkdirSync(join(modules, "@types"), { recursive: true });
   for (const name of ["@types/node", "undici-types"])
     symlinkSync(join(ROOT, "node_modules", name), join(modules, name));
@@ -82,8 +87,9 @@ function packagesIn(modules: string): string[] {
   });
 }
 
-function sizeOf(path: string): number {
-  return readdirSync(path, { recursive: true, encoding: "utf8" })
-    .map((name) => statSync(join(path, name)))
+function sizeOf(modules: string, name: string, isCounted: (file: string) => boolean): number {
+  return readdirSync(join(modules, name), { recursive: true, encoding: "utf8" })
+    .filter((file) => isCounted(`${name}/${file}`))
+    .map((file) => statSync(join(modules, name, file)))
     .reduce((sum, entry) => sum + (entry.isFile() ? entry.size : 0), 0);
 }
