@@ -1,6 +1,7 @@
 /**
- * Builds dist/: CommonJS, split at every dynamic import, so that a short-lived command loads only the code
- * that it uses.
+ * Builds dist/: the commands in CommonJS, split at every dynamic import, so that a short-lived command loads only the
+ * code that it uses; the library apart from them, so that it adds nothing to a command; its types in one file; and the
+ * licences of all packages that are in these files.
  *
  *   node scripts/build.mjs [--no-types] [--prune]
  *
@@ -11,14 +12,18 @@
  */
 import { execFile } from "node:child_process";
 import fs from "node:fs";
+import { createRequire } from "node:module";
+import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify, stripVTControlCharacters } from "node:util";
 import { rolldown } from "rolldown";
+import { bundleTypes } from "./lib/bundle-types.mjs";
 import { coldChunk, exactChunk } from "./lib/cold-chunk.mjs";
-import { EXTERNAL } from "./lib/externals.mjs";
 import { lazyRequires } from "./lib/lazy-requires.mjs";
 import { leanLockfile } from "./lib/lean-lockfile.mjs";
+import { licencesOf } from "./lib/licences.mjs";
+import { bundlePackages, EXTERNAL, importsFrom, modulesOf } from "./lib/packages-apart.mjs";
 import { plainExports } from "./lib/plain-exports.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -27,12 +32,12 @@ const PLAYBOOKS = path.join(ROOT, "src/playbooks");
 const DAY = 24 * 60 * 60 * 1000;
 const HOUR = 60 * 60 * 1000;
 
-/** Source, name of the output, and whether it is a command. */
-const ENTRIES = [
-  { source: "src/main.ts", name: "teams", command: true },
-  { source: "src/main-agent.ts", name: "teams-agent", command: true },
-  { source: "src/index.ts", name: "index", command: false },
+/** The commands: source, and name of the output. */
+const COMMANDS = [
+  { source: "src/main.ts", name: "teams" },
+  { source: "src/main-agent.ts", name: "teams-agent" },
 ];
+const LIBRARY = "src/index.ts";
 
 /**
  * The first lines of a command. Node 22.1 and newer keeps its compile cache next to the code and starts the
@@ -144,16 +149,11 @@ const { values: options } = parseArgs({
   },
 });
 
-const present = ENTRIES.filter((entry) => exists(entry.source));
-for (const entry of ENTRIES) {
-  if (!present.includes(entry))
-    console.error(`build: ${entry.source} is missing; dist/${entry.name}.cjs is not built`);
-}
 removeLeftovers();
 const stage = fs.mkdtempSync(path.join(ROOT, "dist.build-"));
 try {
   // Wait for both, even if one fails: the stage is removed afterwards.
-  const parts = await Promise.allSettled([bundle(present), options["no-types"] ? undefined : declarations()]);
+  const parts = await Promise.allSettled([bundleAll(), options["no-types"] ? undefined : declarations()]);
   for (const part of parts) if (part.status === "rejected") throw part.reason;
   await completionTable();
   if (fs.existsSync(PLAYBOOKS)) fs.cpSync(PLAYBOOKS, path.join(stage, "playbooks"), { recursive: true });
@@ -167,33 +167,21 @@ try {
   fs.rmSync(stage, { recursive: true, force: true });
 }
 
+async function bundleAll() {
+  const packages = await bundlePackages(ROOT, stage);
+  const commands = await bundleCommands(packages.files);
+  const library = await bundleLibrary(packages.files);
+  const licences = licencesOf([...packages.modules, ...commands, ...library]);
+  fs.writeFileSync(path.join(stage, "LICENSES.txt"), licences);
+}
+
 /**
  * Not minified: a stack trace from a user names our functions, and starts are equally fast (measured).
  * Comments are removed, except for licences: they are a fifth of the bytes that a start reads.
  */
-async function bundle(entries) {
-  if (entries.length === 0) return;
-  const build = await rolldown({
-    cwd: ROOT,
-    input: Object.fromEntries(entries.map(({ name, source }) => [name, source])),
-    platform: "node",
-    external: EXTERNAL,
-    // For packages with both forms and without exports (jsonc-parser), the ES form: the CommonJS form hides
-    // its requires.
-    resolve: { mainFields: ["module", "main"] },
-    plugins: [
-      leanLockfile(),
-      lazyRequires((file) => LAZY_CHUNKS.some((name) => file.startsWith(`chunks/${name}-`))),
-      plainExports(),
-    ],
-    logLevel: "warn",
-    // The groups below decide on chunks; a dynamic import of a module in a group still delays the group.
-    checks: { ineffectiveDynamicImport: false },
-  });
-  await build.write({
-    dir: stage,
-    format: "cjs",
-    entryFileNames: "[name].cjs",
+async function bundleCommands(packages) {
+  const input = Object.fromEntries(COMMANDS.map(({ name, source }) => [name, source]));
+  const modules = await bundle(input, packages, {
     chunkFileNames: "chunks/[name]-[hash].cjs",
     codeSplitting: {
       groups: Object.entries(CHUNKS).map(([name, sources]) => {
@@ -201,40 +189,84 @@ async function bundle(entries) {
         return group(name, sources.map(absolute));
       }),
     },
+    banner: (chunk) => (chunk.isEntry ? COMMAND_HEAD : ""),
+  });
+  for (const { name } of COMMANDS) fs.chmodSync(path.join(stage, `${name}.cjs`), 0o755);
+  return modules;
+}
+
+/** Bundles the library for CommonJS, and writes its ES module: one instance serves both, so that its errors are of one class. */
+async function bundleLibrary(packages) {
+  const modules = await bundle({ index: LIBRARY }, packages, {
+    chunkFileNames: "library/[name]-[hash].cjs",
+    silent: true,
+  });
+  const names = Object.keys(createRequire(import.meta.url)(path.join(stage, "index.cjs")));
+  fs.writeFileSync(
+    path.join(stage, "index.mjs"),
+    `import library from "./index.cjs";\nexport const { ${names.join(", ")} } = library;\n`,
+  );
+  return modules;
+}
+
+/** @returns the ids of the bundled modules */
+async function bundle(input, packages, { silent = false, ...output }) {
+  const build = await rolldown({
+    cwd: ROOT,
+    input,
+    platform: "node",
+    external: EXTERNAL,
+    // For packages with both forms and without exports (jsonc-parser), the ES form: the CommonJS form hides
+    // its requires.
+    resolve: { mainFields: ["module", "main"] },
+    plugins: [
+      leanLockfile({ silent }),
+      lazyRequires((file) => LAZY_CHUNKS.some((name) => file.startsWith(`chunks/${name}-`))),
+      plainExports(),
+      importsFrom(packages),
+    ],
+    logLevel: "warn",
+    // The groups below decide on chunks; a dynamic import of a module in a group still delays the group.
+    checks: { ineffectiveDynamicImport: false },
+  });
+  const written = await build.write({
+    dir: stage,
+    format: "cjs",
+    entryFileNames: "[name].cjs",
     comments: { legal: true, annotation: false, jsdoc: false },
-    banner: (chunk) => (isCommand(chunk) ? COMMAND_HEAD : ""),
+    ...output,
   });
   await build.close();
-  for (const entry of entries) {
-    if (entry.command) fs.chmodSync(path.join(stage, `${entry.name}.cjs`), 0o755);
-  }
+  return modulesOf(written.output);
 }
 
 function absolute(source) {
   return path.join(ROOT, source);
 }
 
-function isCommand(chunk) {
-  return chunk.isEntry && ENTRIES.some((entry) => entry.command && entry.name === chunk.name);
-}
-
 /** Writes what the shells complete without a team: all commands and options. Loading every command at each Tab would take too long. */
 async function completionTable() {
   const program = path.join(stage, "teams.cjs");
-  if (!fs.existsSync(program)) return;
   const { stdout } = await promisify(execFile)(process.execPath, [program, "completion", "table"]);
   fs.writeFileSync(path.join(stage, "completion.json"), stdout);
 }
 
-/** Builds the types of the public API: dist/index.d.ts and the files that it names. */
+/** Builds the types of the library: one file without imports, for each of both module systems. */
 async function declarations() {
-  if (!exists("src/index.ts")) return;
-  const project = path.join(ROOT, "scripts/tsconfig.types.json");
-  const tsc = path.join(ROOT, "node_modules/.bin/tsc");
-  await promisify(execFile)(tsc, ["--project", project, "--outDir", path.join(stage, "types")], {
-    cwd: ROOT,
-  });
-  fs.writeFileSync(path.join(stage, "index.d.ts"), 'export * from "./types/index.js";\n');
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "teams-types-"));
+  try {
+    const project = path.join(ROOT, "scripts/tsconfig.types.json");
+    const tsc = path.join(ROOT, "node_modules/.bin/tsc");
+    await promisify(execFile)(tsc, ["--project", project, "--outDir", directory], { cwd: ROOT });
+    const types = bundleTypes(
+      path.join(directory, "index.d.ts"),
+      (file) => fs.readFileSync(file, "utf8"),
+      (from, specifier) => path.join(path.dirname(from), specifier.replace(/\.[jt]s$/, ".d.ts")),
+    );
+    for (const end of ["mts", "cts"]) fs.writeFileSync(path.join(stage, `index.d.${end}`), types);
+  } finally {
+    fs.rmSync(directory, { recursive: true, force: true });
+  }
 }
 
 /** Moves the staged files into dist/: the entries last, when all their chunks are in place. */
@@ -283,8 +315,4 @@ function ageOf(file) {
 
 function removeIfThere(file) {
   fs.rmSync(file, { force: true });
-}
-
-function exists(file) {
-  return fs.existsSync(path.join(ROOT, file));
 }

@@ -13,8 +13,8 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
-import { EXTERNAL } from "./lib/externals.mjs";
 import { lazyRequires } from "./lib/lazy-requires.mjs";
+import { EXTERNAL } from "./lib/packages-apart.mjs";
 
 /** Functions that lazy-requires.mjs adds. */
 const LAZY_REQUIRE = /^(loaded$|get )/;

@@ -11,7 +11,7 @@ export const LAYERS = [
   ["team-tools", "settings"],
   ["terminal", "sidebar", "doctor", "casts"],
   ["runtime"],
-  ["cli"],
+  ["cli", "library"],
   ["main.ts", "main-agent.ts", "index.ts"],
 ];
 

@@ -1,3 +1,3 @@
 import type { Plugin } from "rolldown";
 
-export function leanLockfile(): Plugin;
+export function leanLockfile(options?: { readonly silent?: boolean }): Plugin;

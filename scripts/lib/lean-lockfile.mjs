@@ -16,14 +16,21 @@ const INSTEAD = {
 };
 const PREFIX = "\0lean-lockfile:";
 
-/** A plugin of rolldown: `proper-lockfile` without the dependencies that change the whole process or that it does not use. */
-export function leanLockfile() {
+/** In a program that uses the library, not even the end of the process is listened to. */
+const SILENT = { "signal-exit": "module.exports = () => undefined;" };
+
+/**
+ * A plugin of rolldown: `proper-lockfile` without the dependencies that change the whole process or that it does not use.
+ * @param {{ silent?: boolean }} [options] `silent`: it adds no listener at all
+ */
+export function leanLockfile({ silent = false } = {}) {
+  const instead = silent ? { ...INSTEAD, ...SILENT } : INSTEAD;
   return {
     name: "lean-lockfile",
     resolveId: (id, importer) => {
       const isIts = /[\\/]proper-lockfile[\\/]lib[\\/]/.test(importer ?? "");
-      return isIts && id in INSTEAD ? PREFIX + id : undefined;
+      return isIts && id in instead ? PREFIX + id : undefined;
     },
-    load: (id) => (id.startsWith(PREFIX) ? INSTEAD[id.slice(PREFIX.length)] : undefined),
+    load: (id) => (id.startsWith(PREFIX) ? instead[id.slice(PREFIX.length)] : undefined),
   };
 }

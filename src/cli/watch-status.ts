@@ -1,10 +1,9 @@
-import { EXIT, messageOf, TeamError } from "../errors.ts";
+import { EXIT } from "../errors.ts";
 import type { OperationContext } from "../operations/context.ts";
+import { currentStatus } from "../operations/current-status.ts";
 import { follow } from "../operations/follow-team.ts";
 import { leadHint, resumeHint } from "../operations/resume-hint.ts";
-import { type TeamStatus, teamStatus, withProblems } from "../operations/status.ts";
-import { reconcileUnlessLed } from "../operations/supervision/reconcile.ts";
-import { notifyTaskChanges } from "../operations/supervision/task-notifications.ts";
+import type { TeamStatus } from "../operations/status.ts";
 import { operationContext } from "../runtime/operation-context.ts";
 import type { OpenTeam } from "../runtime/select-team.ts";
 import { LEAD_NAME } from "../schema/names.ts";
@@ -29,28 +28,6 @@ export async function showStatus(call: AnyCall, open: OpenTeam, options: StatusO
   const status = await currentStatus(ctx, options);
   out.answer(statusJson(status), () => statusWithHint(ctx, status, out, stuckAfterMs));
   return EXIT.done;
-}
-
-/**
- * Reads the status. First reconciles unnoticed deaths, so that the status is complete, and sends pending task notifications. If one of
- * these fails, the status names the problem.
- */
-async function currentStatus(ctx: OperationContext, { git }: StatusOptions): Promise<TeamStatus> {
-  const failures: string[] = [];
-  const attempt = async (work: () => Promise<unknown>): Promise<void> => {
-    try {
-      await work();
-    } catch (error) {
-      if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") throw error;
-      failures.push(messageOf(error));
-    }
-  };
-  await attempt(() => reconcileUnlessLed(ctx));
-  const status = await teamStatus(ctx, { git });
-  if (status.leadAlive !== true) await attempt(() => notifyTaskChanges(ctx, status.tasks.list));
-  const { problems = [] } = status;
-  const isNew = (failure: string): boolean => !problems.some((known) => known.includes(failure));
-  return { ...status, ...withProblems([...problems, ...failures.filter(isNew)]) };
 }
 
 /** Returns the status as text; without a living lead, also the commands that replace it and restart ended teammates. */

@@ -5,9 +5,9 @@ import { systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { LEAD_NAME, sameName } from "../schema/names.ts";
 import type { LoadedSettings } from "../settings/settings.ts";
-import type { AnyCall } from "../terminal/call.ts";
 import { tmuxCaller } from "../tmux/caller.ts";
 import type { BackendsOptions } from "./backends.ts";
+import type { Caller } from "./caller.ts";
 import { agentIdentity, type OpenTeam, openTeam, type Selection } from "./select-team.ts";
 
 /**
@@ -15,7 +15,7 @@ import { agentIdentity, type OpenTeam, openTeam, type Selection } from "./select
  * @param options for a lead's or teammate's process: its in-process backend and bells
  */
 export async function operationContext(
-  call: AnyCall,
+  call: Caller,
   open: OpenTeam,
   settings?: LoadedSettings,
   options: BackendsOptions = {},
@@ -32,7 +32,7 @@ export async function operationContext(
 }
 
 /** Like {@link operationContext} for a command that needs only files: it has no backends and loads less. */
-export function filesContext(call: AnyCall, { home, ref, actor }: OpenTeam): OperationContext {
+export function filesContext(call: Caller, { home, ref, actor }: OpenTeam): OperationContext {
   const { env, cwd, program } = call.io;
   const { pane, session, serverPid } = tmuxCaller(env) ?? {};
   const position = { callerPane: pane, callerSession: session, callerServer: serverPid };
@@ -51,7 +51,7 @@ export const NO_BACKENDS: Backends = {
 };
 
 /** @throws TeamError NESTED_TEAM in the shell of a teammate: teams do not nest (protocol.md section 6) */
-export function refuseNesting({ io }: AnyCall, act: string): void {
+export function refuseNesting({ io }: Caller, act: string): void {
   const own = agentIdentity(io.env);
   if (own === undefined || sameName(own.name, LEAD_NAME)) return;
   throw new TeamError("NESTED_TEAM", `${own.name} is a teammate and cannot ${act}. Nothing was done.`, {
@@ -64,7 +64,7 @@ export function refuseNesting({ io }: AnyCall, act: string): void {
  * in which its model could have more permissions than it was given (protocol.md section 2).
  * @throws TeamError NESTED_TEAM, ALREADY_LEADING
  */
-export function refuseSecondTeam(call: AnyCall, act: string): void {
+export function refuseSecondTeam(call: Caller, act: string): void {
   refuseNesting(call, act);
   const own = agentIdentity(call.io.env);
   if (own === undefined) return;

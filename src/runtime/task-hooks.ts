@@ -5,8 +5,8 @@ import { eventSubject } from "../team/members/members.ts";
 import { readStatus } from "../team/records/read-records.ts";
 import type { TaskHooks } from "../team/tasks/update-task.ts";
 import { recordEvent } from "../telemetry/event-log.ts";
-import type { AnyCall } from "../terminal/call.ts";
 import { line } from "../terminal/output.ts";
+import type { Caller } from "./caller.ts";
 import type { OpenTeam } from "./select-team.ts";
 import { taskVerifier } from "./task-verifier.ts";
 
@@ -17,7 +17,7 @@ const CLIENT_PATIENCE_MS = 45_000;
  * Returns the gate of a command that adds or completes tasks: the user's hooks, and the verify command of a task.
  * @throws TeamError CORRUPT_FILE for invalid settings
  */
-export async function taskHooks(call: AnyCall, open: OpenTeam, caller?: "client"): Promise<TaskHooks> {
+export async function taskHooks(call: Caller, open: OpenTeam, caller?: "client"): Promise<TaskHooks> {
   const { io, out } = call;
   const verify = taskVerifier({
     ref: open.ref,
@@ -30,7 +30,7 @@ export async function taskHooks(call: AnyCall, open: OpenTeam, caller?: "client"
 }
 
 /** Without parsing the settings, if no settings file mentions such an event: scripts call these commands many times. */
-async function userHooks(call: AnyCall, open: OpenTeam): Promise<TaskHooks | undefined> {
+async function userHooks(call: Caller, open: OpenTeam): Promise<TaskHooks | undefined> {
   const { io, out } = call;
   const { home, ref, config, actor } = open;
   if (!(await mayHaveHooks(home.root, io.cwd, ["TaskCreated", "TaskCompleted"]))) return undefined;

@@ -1,36 +1,20 @@
-import { parseRule } from "../../agent/permissions/rules.ts";
 import { EXIT, TeamError } from "../../errors.ts";
-import { type Approval, type ApprovalAnswer, answerApproval } from "../../operations/approvals/approvals.ts";
+import type { Approval, ApprovalAnswer } from "../../operations/approvals/approvals.ts";
 import { chooseRequest, hasRequest } from "../../operations/approvals/choose-request.ts";
 import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
-import type { PeerRules } from "../../operations/approvals/peer-rules.ts";
-import type { OperationContext } from "../../operations/context.ts";
 import type { Env } from "../../os/env.ts";
 import { isAgentsRequestId, isCrashId } from "../../protocol/request-ids.ts";
-import { filesContext, operationContext } from "../../runtime/operation-context.ts";
-import { deciderOf, type OpenTeam, openTeam, type Selection } from "../../runtime/select-team.ts";
+import { type AlwaysAllow, giveAnswer } from "../../runtime/commands/answer-request.ts";
+import { type OpenTeam, openTeam, type Selection } from "../../runtime/select-team.ts";
 import { defined } from "../../schema/defined.ts";
 import { splitAddress } from "../../schema/names.ts";
-import type { RuleChange } from "../../settings/save-rule.ts";
-import { loadSettings } from "../../settings/settings.ts";
-import type { SettingsScope } from "../../settings/settings-files.ts";
-import { readTeam, type TeamEntry } from "../../team/config/config.ts";
-import { peerTitle } from "../../team/members/peer-abilities.ts";
+import type { TeamEntry } from "../../team/config/config.ts";
 import { teamAt, teamsHome } from "../../team/ref.ts";
-import { type RequestRecord, readRequest, suggestedRules } from "../../team/requests/requests.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/output.ts";
 import { approvalJson } from "../json-times.ts";
 import { textOption } from "../option-values.ts";
 import { confirmChosen } from "./confirm-chosen.ts";
-
-/** Options of `approve` that also allow further calls. */
-interface AlwaysAllow {
-  /** Replace the rules that the request suggests; empty: use the suggested ones. */
-  readonly rules: readonly string[];
-  /** The settings file for the rules; without it only the asking agent has them, until it ends. */
-  readonly save: SettingsScope | undefined;
-}
 
 /**
  * Answers a waiting request, as `approve` and `reject` do. On a terminal, asks first if the words did not name exactly one request.
@@ -64,83 +48,6 @@ export async function answerFromCommand(
   return EXIT.done;
 }
 
-interface GivenAnswer {
-  readonly approval: Approval;
-  /** The rules that were added, and their file; null if only the asker has them. `covers` is false if they do not cover the request. */
-  readonly saved?: {
-    readonly rules: readonly string[];
-    readonly file: string | null;
-    readonly covers?: boolean;
-  };
-  /** Lines that say what is allowed from now on. */
-  readonly rules: readonly string[];
-  /** Lines about what these rules do not change: for foreign members that did not get them, or for this request. */
-  readonly withoutRules: readonly string[];
-}
-
-/**
- * Answers an open request, and adds its rules if `always` is given.
- * @throws TeamError ALREADY_ANSWERED or REQUEST_NOT_FOUND if another answer came first, and others of `answerApproval`
- */
-export async function giveAnswer(
-  call: AnyCall,
-  open: OpenTeam,
-  id: string,
-  answer: Pick<ApprovalAnswer, "approve" | "mode" | "note">,
-  always?: AlwaysAllow,
-): Promise<GivenAnswer> {
-  const { io } = call;
-  // A crashed agent is restarted, or removed with its pane: only the full context can do that.
-  const ctx = isCrashId(id)
-    ? await operationContext(call, open, loadSettings(open.home.root, io.cwd))
-    : filesContext(call, open);
-  const request = always && readRequest(open.ref, id);
-  const rules = request && rulesFor(request, always);
-  const asker = request && (await askerOf(ctx, request));
-  // Checked before the answer, saved after it: another answer may have come first.
-  const change = rules && (await ruleChangeFor(open, id, rules, always?.save, deciderOf(io.env)));
-  const approval = await answerApproval(ctx, id, {
-    ...answer,
-    decider: deciderOf(io.env),
-    ...(rules && { always: { rules, destination: change?.destination ?? "session" } }),
-  });
-  const withoutRules: string[] = [];
-  if (change !== undefined) {
-    await change.save().catch((error: unknown) => {
-      throw withAnswerGiven(error);
-    });
-    const { shareRules } = await import("../../operations/approvals/share-rules.ts");
-    await shareRules(ctx, change.rules, {
-      asker: approval.from,
-      directory: change.directory,
-      onPeer: (peer) => withoutRules.push(withoutRulesLine(peer)),
-    });
-  }
-  if (rules === undefined) return { approval, rules: [], withoutRules };
-  const isShort = request !== undefined && (await isUncovered(ctx, request, rules));
-  if (isShort)
-    withoutRules.push(
-      line`${rules.join(", ")} does not cover this request: ${approval.from} will ask for the same again.`,
-    );
-  const saved = {
-    ...{ rules, file: change?.file ?? null },
-    ...(isShort && { covers: false }),
-    ...keptBy(asker),
-  };
-  return { approval, saved, rules: rulesLines(approval.from, saved, asker), withoutRules };
-}
-
-/** Returns the error of rules that could not be saved, with what was done before. */
-function withAnswerGiven(error: unknown): unknown {
-  if (!(error instanceof TeamError)) return error;
-  const { code, message, hint, details, cause } = error;
-  return new TeamError(code, `The answer was given, and applies. ${message}`, {
-    ...(hint !== undefined && { hint }),
-    ...(details && { details }),
-    cause,
-  });
-}
-
 /** Opens the team of a request, which its id or who asks selects if the command names no team. */
 export function openTeamOfRequest(env: Env, selection: Selection, wanted: string | undefined): OpenTeam {
   if (wanted === undefined) return openTeam(env, selection);
@@ -148,12 +55,6 @@ export function openTeamOfRequest(env: Env, selection: Selection, wanted: string
   const isIn = ({ team }: TeamEntry): boolean => hasRequest(teamAt(home, team), wanted);
   const words = isAgentsRequestId(wanted) ? { name: wanted } : splitAddress(wanted);
   return openTeam(env, selection, { ...words, isIn });
-}
-
-/** Returns whether the program of a foreign asker keeps rules, null if that is unknown; nothing for another asker. */
-function keptBy(asker: PeerRules | undefined): { readonly kept?: boolean | null } {
-  if (asker === undefined) return {};
-  return { kept: asker.keeps === "unknown" ? null : asker.keeps === "yes" };
 }
 
 /** @param isChosen the person did not name this request alone, and must learn which one it was */
@@ -171,86 +72,4 @@ function crashOptionsError(id: string): TeamError {
       hint: `Approve it without --mode, --always, --rule and --save: teams approve ${id}`,
     },
   );
-}
-
-/** Whether rules would not have allowed the request, which a person may overlook. */
-async function isUncovered(
-  { ref, env }: OperationContext,
-  { from, payload }: RequestRecord,
-  rules: readonly string[],
-): Promise<boolean> {
-  const member = readTeam(ref).members.find(({ name }) => name === from);
-  if (member === undefined || typeof payload.tool !== "string") return false;
-  const { doRulesCover } = await import("../../operations/approvals/foreign-rules.ts");
-  return doRulesCover(rules, payload.tool, payload.input, { cwd: member.cwd, env }) === false;
-}
-
-/** Loads the code for foreign members only for a request of one. */
-async function askerOf(ctx: OperationContext, request: RequestRecord): Promise<PeerRules | undefined> {
-  const { rulesOfPeer } = await import("../../operations/approvals/peer-rules.ts");
-  const peer = await rulesOfPeer(ctx, request.from);
-  // The rules in the answer to a request for a host are ours.
-  return peer && request.payload.access !== undefined ? { ...peer, keeps: "no" } : peer;
-}
-
-/** Says what is allowed from now on, and what the program of a foreign asker does with that. */
-function rulesLines(
-  from: string,
-  { rules, file }: { readonly rules: readonly string[]; readonly file: string | null },
-  asker: PeerRules | undefined,
-): string[] {
-  const list = rules.join(", ");
-  const keeps = asker?.keeps ?? "yes";
-  const saved = line`saved in ${file ?? ""}: ${list}`;
-  if (keeps === "yes")
-    return [
-      file === null
-        ? line`Allowed without asking until ${from} ends: ${list}`
-        : line`Allowed without asking, ${saved}`,
-    ];
-  const own =
-    keeps === "no"
-      ? line`${peerTitle(asker?.version)} ignores rules in an answer: ${from} will ask again.`
-      : line`Whether ${from} keeps the rules is unknown: claude 2.1.34 ignores them, 2.1.150 and newer keep them.`;
-  return [...(file === null ? [] : [line`Allowed without asking for other agents, ${saved}`]), own];
-}
-
-/** The note on a foreign member that did not get rules, or may not accept them. */
-function withoutRulesLine({ name, takes, version }: PeerRules): string {
-  if (takes === "no")
-    return line`${peerTitle(version)} accepts no rules while it runs: ${name} continues without them.`;
-  return line`Whether ${name} accepts the rules while it runs is unknown: claude does up to 2.1.200, and not since 2.1.250.`;
-}
-
-/** Returns the given rules, else the suggested ones. @throws TeamError INVALID_INPUT if no rule can allow the request */
-function rulesFor(request: RequestRecord, { rules }: AlwaysAllow): readonly string[] {
-  const { id, kind } = request;
-  const refused = (why: string, hint: string): TeamError =>
-    new TeamError("INVALID_INPUT", `${why} Nothing was sent.`, { hint });
-  if (kind !== "permission")
-    throw refused(`${id} is not a permission request.`, "Answer it without --always.");
-  const invalid = rules.find((rule) => parseRule(rule) === undefined);
-  if (invalid !== undefined)
-    throw refused(
-      `${JSON.stringify(invalid)} is not a rule.`,
-      "Write a rule such as Edit, Bash(git:*) or Read(~/notes/**).",
-    );
-  if (rules.length > 0) return rules;
-  const suggested = suggestedRules(request);
-  if (suggested.length > 0) return suggested;
-  throw refused(`No rule can allow what ${id} asks for.`, "Approve it without --always.");
-}
-
-async function ruleChangeFor(
-  { home, config, ref }: OpenTeam,
-  id: string,
-  rules: readonly string[],
-  save: SettingsScope | undefined,
-  decider: "person" | "model",
-): Promise<RuleChange | undefined> {
-  if (save === undefined) return undefined;
-  const { prepareRuleChange } = await import("../../settings/save-rule.ts");
-  const { from } = readRequest(ref, id);
-  const { cwd = "/" } = config.members.find(({ name }) => name === from) ?? {};
-  return prepareRuleChange(home.root, cwd, save, rules, decider);
 }

@@ -1,13 +1,14 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import { approvalDetails } from "../../operations/approvals/approvals.ts";
 import { follow } from "../../operations/follow-team.ts";
+import { giveAnswer } from "../../runtime/commands/answer-request.ts";
 import type { OpenTeam } from "../../runtime/select-team.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { openFullScreen } from "../../terminal/full-screen.ts";
 import { readKeys } from "../../terminal/input/read-keys.ts";
 import { wantsColors } from "../../terminal/output.ts";
 import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
-import { doneLine, giveAnswer } from "./answer-request.ts";
+import { doneLine } from "./answer-request.ts";
 import { ApprovalsView, type ViewActions } from "./approvals-view.ts";
 import { listInTeams } from "./list-in-teams.ts";
 import { viewPainter } from "./view-picture.ts";

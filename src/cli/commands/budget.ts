@@ -1,9 +1,9 @@
-import { knownAdapters } from "../../adapter/adapters.ts";
 import { budget } from "../../operations/budget.ts";
+import { knownCosts } from "../../runtime/commands/known-costs.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
 import { resolveTarget } from "../../runtime/select-target.ts";
 import { deciderOf } from "../../runtime/select-team.ts";
-import { isPricedBy, loadSettings } from "../../settings/settings.ts";
+import { loadSettings } from "../../settings/settings.ts";
 import { budgetText } from "../../team/members/budget.ts";
 import { line } from "../../terminal/output.ts";
 import { defineCommand } from "../command.ts";
@@ -24,10 +24,14 @@ export const command = defineCommand({
     const settings = loadSettings(target.open.home.root, io.cwd);
     const name = target.kind === "member" ? target.member.name : undefined;
     const ctx = filesContext(call, target.open);
-    const known = knownAdapters(settings.teams.adapters);
-    const costs = { isPriced: isPricedBy(settings), reportsOf: (cli: string) => known.get(cli)?.reports };
     const decider = deciderOf(io.env);
-    const { limits, spent, uncounted } = await budget(ctx, name, limitsFromOptions(options), costs, decider);
+    const { limits, spent, uncounted } = await budget(
+      ctx,
+      name,
+      limitsFromOptions(options),
+      knownCosts(settings),
+      decider,
+    );
     const { team } = target.open.ref;
     const value = { team, name: name ?? null, limits, spent, ...(uncounted.length > 0 && { uncounted }) };
     if (uncounted.length > 0)

@@ -1,9 +1,6 @@
-import { createTeam } from "../../operations/create-team.ts";
-import { systemClock } from "../../os/clock.ts";
-import { refuseSecondTeam } from "../../runtime/operation-context.ts";
-import { loadSettings } from "../../settings/settings.ts";
+import { createManualTeam } from "../../runtime/commands/create-team.ts";
+import { defined } from "../../schema/defined.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { teamsHome } from "../../team/ref.ts";
 import { line } from "../../terminal/output.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { defineCommand } from "../command.ts";
@@ -28,19 +25,11 @@ export const command = defineCommand({
   ],
   async run(call) {
     const { args, options, io, out } = call;
-    refuseSecondTeam(call, "create a team");
-    const home = teamsHome(io.env);
-    const mode = loadSettings(home.root, io.cwd).permissions.defaultMode;
-    const agentType = options.agentType && (await canonicalType(home.root, io.cwd, options.agentType));
-    const metadata = metadataOption(options.metadata);
-    const { ref } = await createTeam(home, systemClock, {
+    const ref = await createManualTeam(call, {
       name: args.name,
-      cwd: io.cwd,
       unique: options.unique,
-      ...(options.description === undefined ? {} : { description: options.description }),
-      ...(agentType === undefined ? {} : { agentType }),
-      ...(mode === undefined ? {} : { mode }),
-      ...(metadata === undefined ? {} : { metadata }),
+      agentType: options.agentType,
+      ...defined({ description: options.description, metadata: metadataOption(options.metadata) }),
       recording: recOption(options.rec, io.cwd),
     });
     const { name, displayName, leadAgentId } = readTeam(ref);
@@ -52,12 +41,3 @@ export const command = defineCommand({
     );
   },
 });
-
-/** Returns the agent type's name as its definition spells it. @throws TeamError INVALID_TYPE */
-async function canonicalType(root: string, cwd: string, name: string): Promise<string> {
-  const [{ agentTypesIn }, { spawnType }] = await Promise.all([
-    import("../../runtime/agent/load-agent-types.ts"),
-    import("../../operations/spawn/draft-member.ts"),
-  ]);
-  return spawnType(name, await agentTypesIn(root, cwd)).name;
-}

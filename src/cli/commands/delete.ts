@@ -1,5 +1,6 @@
 import { TeamError } from "../../errors.ts";
 import { deleteTeam } from "../../operations/ending/delete-team.ts";
+import type { SavedArchive } from "../../runtime/commands/archive-file.ts";
 import { operationContext, refuseForeignTeam } from "../../runtime/operation-context.ts";
 import { deciderOf, openTeam } from "../../runtime/select-team.ts";
 import { leftoversOf, removeLeftovers } from "../../team/config/delete-files.ts";
@@ -8,7 +9,6 @@ import { type TeamRef, teamsHome } from "../../team/ref.ts";
 import { line } from "../../terminal/output.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
 import { operand, shellWord } from "../../text/shell-quote.ts";
-import type { SavedArchive } from "../archive-file.ts";
 import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
@@ -47,7 +47,7 @@ export const command = defineCommand({
     let warning: readonly string[] = [];
     const backup = async (): Promise<void> => {
       if (!options.backup) return;
-      const { saveTeam, worktreeLines } = await import("../archive-file.ts");
+      const { saveTeam, worktreeLines } = await import("../../runtime/commands/archive-file.ts");
       saved = await saveTeam(open.ref, io.cwd);
       warning = worktreeLines(saved);
     };

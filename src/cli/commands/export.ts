@@ -30,7 +30,7 @@ export const command = defineCommand({
       await io.bytesOut((await exportTeam(ref)).bytes);
       return EXIT.done;
     }
-    const { saveTeam, worktreeLines } = await import("../archive-file.ts");
+    const { saveTeam, worktreeLines } = await import("../../runtime/commands/archive-file.ts");
     const signal = io.interruption();
     const saved = await saveTeam(ref, io.cwd, options.output, signal).catch((error: unknown) => {
       // Nothing was saved: the unfinished file is removed by now.

@@ -1,15 +1,14 @@
-import { EXIT, TeamError } from "../../errors.ts";
+import { EXIT } from "../../errors.ts";
 import { follow } from "../../operations/follow-team.ts";
 import { systemClock } from "../../os/clock.ts";
 import { type ProtocolMessage, parseProtocol } from "../../protocol/messages.ts";
 import { shownProse } from "../../protocol/render.ts";
-import { agentIdentity, memberByAddress, type OpenTeam, openTeam } from "../../runtime/select-team.ts";
+import { isLedByHand, markRead, requireMayMark } from "../../runtime/commands/mark-read.ts";
+import { agentIdentity, memberByAddress, openTeam } from "../../runtime/select-team.ts";
 import type { DeliveryState } from "../../schema/inbox.ts";
-import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
+import { splitAddress } from "../../schema/names.ts";
 import { isInboxBroken } from "../../team/inbox/inbox-file.ts";
-import { isJournalled } from "../../team/inbox/inbox-recovery.ts";
 import { history, type MailFeed, type MessageView, openMailFeed } from "../../team/mailbox/history.ts";
-import { markAsRead, unreadMessages } from "../../team/mailbox/receive.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line, type TextStyle } from "../../terminal/output.ts";
@@ -73,35 +72,6 @@ export const command = defineCommand({
   },
 });
 
-/**
- * Checks that the caller may mark messages as read. An agent marks its messages itself, once they are in its conversation:
- * a message that another process marks would never reach it.
- * @param inAgentsShell whether the caller is an agent, which may only mark its own messages
- * @throws TeamError NOT_LEAD, INVALID_INPUT
- */
-function requireMayMark(open: OpenTeam, name: string, inAgentsShell: boolean): void {
-  const { ref, actor } = open;
-  const isOwn = inAgentsShell && name === actor;
-  if (inAgentsShell && !isOwn) {
-    throw new TeamError("NOT_LEAD", `The messages belong to ${name}, not to ${actor}; nothing was marked.`, {
-      hint: "Read them without --mark-read.",
-    });
-  }
-  if (isOwn || isLedByHand(open, name) || !isJournalled(ref, name)) return;
-  throw new TeamError(
-    "INVALID_INPUT",
-    `${name} reads its messages itself, and would miss a message that you mark; nothing was marked.`,
-    {
-      hint: "Read them without --mark-read.",
-    },
-  );
-}
-
-/** Whether this is the inbox of a lead without a process: the person who leads reads it with this command. */
-function isLedByHand({ config }: OpenTeam, name: string): boolean {
-  return name === LEAD_NAME && config.leadProcess === undefined;
-}
-
 function brokenNote(path: string): string {
   return line`${path} is broken: only messages that can be read there or in the journal are shown. The next message to this inbox, or teams doctor --fix, repairs the file.`;
 }
@@ -132,20 +102,6 @@ async function followInbox(
 
 function printItem(message: MessageView, call: AnyCall): void {
   call.out.item(message, () => `${messageText(message, call)}\n`);
-}
-
-async function markRead(
-  ref: TeamRef,
-  name: string,
-  shown: readonly MessageView[],
-  warn: (repair: string) => void,
-): Promise<void> {
-  if (shown.every(({ read }) => read)) return;
-  const ids = new Set(shown.map(({ id }) => id));
-  const keys = (await unreadMessages(ref, name, { warn }))
-    .map(({ key }) => key)
-    .filter((key) => ids.has(key));
-  if (keys.length > 0) await markAsRead(ref, name, keys, systemClock, warn);
 }
 
 /** Delivery states as the recipient reports them; messages that are not picked up get the brightest colour. */

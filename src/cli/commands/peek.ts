@@ -1,11 +1,9 @@
-import { EXIT, TeamError } from "../../errors.ts";
+import { EXIT } from "../../errors.ts";
+import { captureScreen, noScreenError } from "../../operations/capture-screen.ts";
 import type { OperationContext } from "../../operations/context.ts";
-import { placeOfMember, unprovenPaneError } from "../../operations/processes/place-of-member.ts";
-import { resumeHint } from "../../operations/resume-hint.ts";
 import { operationContext } from "../../runtime/operation-context.ts";
 import { openAddress } from "../../runtime/select-team.ts";
 import type { AnyCall } from "../../terminal/call.ts";
-import { optionWords } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { defineCommand } from "../command.ts";
 import { countOption } from "../option-values.ts";
@@ -38,9 +36,7 @@ export const command = defineCommand({
       const canDraw = io.terminal.stdout && !out.json && io.env.TERM !== "dumb";
       return watch(call, ctx, name, canDraw ? screenRenderer(io, out, name) : rowRenderer(out, name), count);
     }
-    const place = await placeOfMember(ctx, name);
-    const lines = await (place && ctx.backends.of(place.backend)?.capture(place, count));
-    if (lines === undefined) throw (await unprovenPaneError(ctx, name)) ?? noScreenError(ctx, name);
+    const lines = await captureScreen(ctx, name, count);
     out.answer({ agent: name, lines }, () => stripControls(lines.join("\n")));
     return EXIT.done;
   },
@@ -56,7 +52,7 @@ async function watch(
   const signal = io.interruption();
   try {
     const end = await followScreen(ctx, name, renderer, { rows, signal });
-    if (end.kind === "nowhere") throw (await unprovenPaneError(ctx, name)) ?? noScreenError(ctx, name);
+    if (end.kind === "nowhere") throw await noScreenError(ctx, name);
     if (end.kind === "interrupted") return EXIT.interrupted;
     renderer.close(end.last);
     out.item({ agent: name, end: end.exit ?? null }, () => endText(name, end.exit));
@@ -64,10 +60,4 @@ async function watch(
   } finally {
     renderer.close();
   }
-}
-
-function noScreenError({ ref }: OperationContext, name: string): TeamError {
-  return new TeamError("RECIPIENT_INACTIVE", `${name} has no screen now: it is not running.`, {
-    hint: resumeHint(ref, [name]) ?? `See its state: teams status ${optionWords("--team", ref.team)}`,
-  });
 }

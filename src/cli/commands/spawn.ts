@@ -1,36 +1,18 @@
-import { isScripted, SCRIPTED } from "../../agent/model/model-names.ts";
-import { isInside } from "../../agent/permissions/protected-paths.ts";
+import { SCRIPTED } from "../../agent/model/model-names.ts";
 import type { NotHereReason } from "../../backend/backend.ts";
 import { TEAMMATE_MODES } from "../../backend/choose-backend.ts";
 import { EXIT, TeamError } from "../../errors.ts";
-import type { OperationContext } from "../../operations/context.ts";
-import { inheritedMode } from "../../operations/permission-mode.ts";
-import { checkCli } from "../../operations/spawn/check-cli.ts";
-import { type SpawnInput, workingDirectory } from "../../operations/spawn/draft-member.ts";
-import { mayModelStart, requireProjectPlaybook } from "../../operations/spawn/model-requests.ts";
-import { type SpawnOptions, spawnTeammates } from "../../operations/spawn/spawn.ts";
+import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
 import type { WorktreeOptions } from "../../operations/worktrees/create-worktree.ts";
-import { realPathOf } from "../../os/files/symlinks.ts";
-import { agentTypesIn } from "../../runtime/agent/load-agent-types.ts";
 import { loadPlaybook, playbookFile } from "../../runtime/agent/models.ts";
-import { operationContext, refuseNesting } from "../../runtime/operation-context.ts";
-import { deciderOf, type OpenTeam, openTeam } from "../../runtime/select-team.ts";
-import type { TeamConfig } from "../../schema/config.ts";
+import { startTeammate } from "../../runtime/commands/start-teammate.ts";
+import { refuseNesting } from "../../runtime/operation-context.ts";
+import { openTeam } from "../../runtime/select-team.ts";
 import { defined } from "../../schema/defined.ts";
-import { LEAD_NAME } from "../../schema/names.ts";
 import { PERMISSION_MODES, SANDBOX_MODES } from "../../schema/permission-modes.ts";
-import {
-  additionalDirectories,
-  bypassForbiddenBy,
-  isPricedBy,
-  loadSettings,
-  worktreeSettings,
-} from "../../settings/settings.ts";
+import { loadSettings } from "../../settings/settings.ts";
 import type { Settings } from "../../settings/settings-schema.ts";
-import { trustDecision } from "../../settings/trust.ts";
 import { memberWord } from "../../team/address-words.ts";
-import { castsDirectory } from "../../team/records/cast-directories.ts";
-import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
 import { line } from "../../terminal/output.ts";
 import { defineCommand, usageError } from "../command.ts";
 import { METADATA_OPTION, metadataOption } from "../metadata-option.ts";
@@ -101,30 +83,17 @@ export const command = defineCommand({
     noteIgnored(out, settings);
     if (options.withChanges && options.worktree === undefined)
       throw usageError(command, "accepts --with-changes only with --worktree.");
-    const plain = await operationContext(call, open, settings);
-    const ctx = options.debug ? { ...plain, env: { ...plain.env, [DEBUG_VARIABLE]: "1" } } : plain;
-    const directory = workingDirectory(ctx, defined({ cwd: options.cwd }));
-    const maxMode = deciderOf(io.env) === "model" ? inheritedMode(open.config) : undefined;
-    // A model chooses the directory, and what is in it counts as its project.
-    if (maxMode !== undefined) requireInsideLeadDirectories(directory, open.config, settings, ctx);
-    if (options.model !== undefined && isScripted(options.model)) {
-      const lead = open.config.members.find(({ name }) => name === LEAD_NAME);
-      if (maxMode !== undefined) requireProjectPlaybook(options.model, lead?.model, directory);
-      // Read here too, from the teammate's directory, so that a mistake in it is reported here and not in a pane.
-      loadPlaybook(playbookFile(options.model, io.program, directory));
-    }
-    const model = modelIn(options, io.program, directory);
     const prompt = await textOption(io, options.prompt, "prompt");
     const override = await textOption(io, options.systemPrompt, "system prompt");
     const append = await textOption(io, options.appendSystemPrompt, "system prompt");
-    const input: SpawnInput = defined({
+    const input = defined({
       promptOverrides: defined({ override, append }),
       name: args.name,
       unique: options.unique,
       plan: options.plan,
       prompt,
       agentType: options.agentType,
-      model,
+      model: options.model,
       permissionMode: options.permissionMode,
       ...toolLimits(command, options),
       cwd: options.cwd,
@@ -133,35 +102,19 @@ export const command = defineCommand({
       effort: options.effort,
       metadata: metadataOption(options.metadata),
       worktree: worktreeOption(options),
-      maxMode,
       budget: limitsFromOptions(options),
-      recording: recordingOf(options.rec, open, io.cwd),
     });
-    const { problems } = await agentTypesIn(open.home.root, directory);
-    for (const problem of problems) out.note(line`Ignored agent type: ${problem}`);
-    // Listens before the first file is written, so that an interrupted start leaves nothing.
-    const signal = io.interruption();
-    const mode = options.teammateMode ?? settings.teammateMode;
-    if (input.cli !== undefined) {
-      const { refuseUnsupported } = await import("../../adapter/installed/version-check.ts");
-      await refuseUnsupported(input.cli, settings.teams.adapters, ctx.env, signal);
-    }
     const background: Promise<unknown>[] = [];
-    const [spawned] = await spawnTeammates(ctx, [input], {
-      mode,
-      modelNames: settings.teams.models,
-      isTrusted: (directory) => trustDecision(open.home.root, directory) === true,
-      sandbox: settings.teams.sandbox.mode,
-      isPriced: isPricedBy(settings),
-      checkCli: (cli, one) => checkCli(cli, one, settings.teams.adapters, ctx.env),
-      mayStartCli: (cli, one) => mayModelStart(cli, one, settings.permissions),
+    const spawned = await startTeammate(call, open, {
+      input,
+      settings,
+      mode: options.teammateMode,
       placement: placementOf(options),
-      worktrees: { ...worktreeSettings(settings), signal },
-      signal,
-      bypassForbidden: bypassForbiddenBy(settings, ctx.env),
+      recording: recOption(options.rec, io.cwd),
+      debug: options.debug,
       background: (work) => background.push(work),
     });
-    if (spawned === undefined) throw new Error("A spawn without a failure has no result.");
+    const signal = io.interruption();
     const isInterrupted = signal.aborted;
     out.done({ ...spawned, team: open.ref.team }, () => {
       const name = memberWord(open.ref, spawned.name, io.env);
@@ -191,34 +144,6 @@ export const command = defineCommand({
   },
 });
 
-/**
- * Checks a spawn by the lead's model: it must not start a teammate in a directory where the lead itself would have to ask.
- * @throws TeamError PERMISSION_DENIED
- */
-function requireInsideLeadDirectories(
-  directory: string,
-  config: TeamConfig,
-  settings: Settings,
-  ctx: OperationContext,
-): void {
-  const lead = config.members.find(({ name }) => name === LEAD_NAME);
-  const cwd = lead?.cwd || ctx.cwd;
-  const own = [cwd, ...additionalDirectories(settings, { ...ctx, cwd })].map(realPathOf);
-  if (lead?.mode === "bypassPermissions" || own.some((place) => isInside(realPathOf(directory), place)))
-    return;
-  throw new TeamError(
-    "PERMISSION_DENIED",
-    `${directory} is outside the lead's working directories; no teammate was started.`,
-    { hint: "Only a person can spawn a teammate outside the lead's directories." },
-  );
-}
-
-/** Returns the directory for the recordings of a teammate's screen. */
-function recordingOf(rec: string | true | undefined, open: OpenTeam, cwd: string): string | undefined {
-  const directory = recOption(rec, cwd);
-  return directory === true ? castsDirectory(open.home.root, open.config.leadSessionId) : directory;
-}
-
 function worktreeOption({
   worktree,
   withChanges,
@@ -242,16 +167,6 @@ function elsewhereNote(why: NotHereReason, { columns, rows }: Settings["teams"][
 }
 
 /** Explains what a teammate without a model does: it plays the part of its name in the built-in playbook, if there is one. */
-/** Returns the model. A playbook in the directory need not be in a new worktree of it, so its path becomes absolute there. */
-function modelIn(
-  { model, worktree }: { readonly model: string | undefined; readonly worktree: string | true | undefined },
-  program: readonly string[],
-  directory: string,
-): string | undefined {
-  const isFile = model !== undefined && isScripted(model) && model !== SCRIPTED;
-  return isFile && worktree !== undefined ? `${SCRIPTED}:${playbookFile(model, program, directory)}` : model;
-}
-
 function unscriptedNote(name: string, builtIn: string): string {
   const { agents } = loadPlaybook(builtIn);
   const plays = agents[name] ?? agents["*"];

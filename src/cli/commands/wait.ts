@@ -1,11 +1,10 @@
 import { EXIT, TeamError } from "../../errors.ts";
-import type { OperationContext } from "../../operations/context.ts";
 import { follow } from "../../operations/follow-team.ts";
-import { type MemberStatus, type TeamStatus, teamStatus } from "../../operations/status.ts";
+import { type TeamStatus, teamStatus } from "../../operations/status.ts";
+import { awaitedMembers, unmetCondition, type WaitCondition } from "../../operations/wait-condition.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
 import { memberByAddress, openTeam } from "../../runtime/select-team.ts";
-import { LEAD_NAME, sameName, splitAddress } from "../../schema/names.ts";
-import { memberWord } from "../../team/address-words.ts";
+import { sameName, splitAddress } from "../../schema/names.ts";
 import { line, type Output } from "../../terminal/output.ts";
 import { brokenTasksNote } from "../../terminal/status-line.ts";
 import { defineCommand } from "../command.ts";
@@ -70,33 +69,6 @@ export const command = defineCommand({
   },
 });
 
-interface WaitCondition {
-  readonly idle: boolean;
-  readonly tasks: boolean;
-  readonly message: boolean;
-  /** The members that must be idle; empty: all teammates. */
-  readonly names: readonly string[];
-}
-
-/**
- * Describes the first part of the condition that is not met yet, as the rest of a sentence; undefined if all parts are met.
- * @throws TeamError RECIPIENT_INACTIVE if a member of the condition crashed, MODEL_ERROR if its turn failed: it will not become idle
- */
-function unmetCondition(
-  status: TeamStatus,
-  condition: WaitCondition,
-  ctx: OperationContext,
-): string | undefined {
-  const busy = condition.idle
-    ? awaitedMembers(status, condition.names).filter((member) => !isIdle(member, ctx))
-    : [];
-  if (busy.length > 0) return busy.map(({ name, state }) => `${name} is ${state}`).join(", ");
-  const open = status.tasks.list.length - status.tasks.completed;
-  if (condition.tasks && open > 0) return `${open} of ${status.tasks.list.length} tasks are not completed`;
-  const unread = status.members.find((member) => member.name === ctx.actor)?.unread ?? 0;
-  return condition.message && unread === 0 ? `there is no message for ${ctx.actor}` : undefined;
-}
-
 /** Notes once for each member that it waits for the user: the command could wait forever. */
 function noteWaitingRequests(
   status: TeamStatus,
@@ -114,41 +86,6 @@ function noteWaitingRequests(
     const isAsked = status.approvals.some(({ from }) => sameName(from, name));
     out.note(line`${name} waits for you: ${isAsked || activity === "" ? "teams approvals" : activity}`);
   }
-}
-
-function awaitedMembers({ members }: TeamStatus, names: readonly string[]): MemberStatus[] {
-  const all = members.filter(({ name }) => name !== LEAD_NAME);
-  return names.length === 0 ? all : members.filter(({ name }) => names.includes(name));
-}
-
-/**
- * A member with an unread message is not idle: its turn is about to begin.
- * @throws TeamError RECIPIENT_INACTIVE if it crashed, MODEL_ERROR if its last turn failed
- */
-function isIdle(
-  { name, state, stateFrom, exit, unread, activity }: MemberStatus,
-  { ref, env }: OperationContext,
-): boolean {
-  if (state === "failed") {
-    throw new TeamError("MODEL_ERROR", `The last turn of ${name} failed: ${activity.replace(/\.$/, "")}.`, {
-      hint: `See its screen: teams peek ${memberWord(ref, name, env)}. The next message to it starts a new turn.`,
-    });
-  }
-  if (state === "crashed") {
-    const how = exit?.signal ?? (exit?.code == null ? "" : `exit code ${exit.code}`);
-    throw new TeamError(
-      "RECIPIENT_INACTIVE",
-      `${name} crashed${how === "" ? "" : ` (${how})`}, so it will not become idle.`,
-      {
-        // Of a foreign member, only the end of its process is known.
-        hint:
-          stateFrom === undefined
-            ? `See its last lines with teams status --json, or end it: teams kill ${memberWord(ref, name, env)}`
-            : `Start it again in its pane, or remove it: teams kill ${memberWord(ref, name, env)}`,
-      },
-    );
-  }
-  return (state === "idle" && unread === 0) || state === "exited";
 }
 
 function resultJson({ team, members, tasks }: TeamStatus): object {

@@ -59,6 +59,8 @@ export interface Approval {
 
 /** An open request with all its details. */
 export interface ApprovalDetails extends Approval {
+  /** The tool that the agent wants to call. */
+  readonly tool?: string;
   /** The input of the tool call. */
   readonly input?: unknown;
   /** The summary is cut: only the input is the whole call. */
@@ -106,6 +108,7 @@ export async function approvalDetails(ref: TeamRef, id: string): Promise<Approva
     ...approvalOf(request),
     partial: undefined,
     change: request.kind === "permission" ? await wholeChange(request) : undefined,
+    tool: text(payload.tool),
     input: payload.input,
     isCut: payload.isCut === true || undefined,
     question: text(payload.question),

@@ -1,7 +1,7 @@
-import { watch } from "node:fs";
+import { closeSync, fstatSync, readSync, watch } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 import { after } from "../clock.ts";
-import { fileSize, readFrom, truncateFile } from "./fs.ts";
+import { fileSize, openIfThere, readFrom, truncateFile, versionOf } from "./fs.ts";
 
 /** Milliseconds between two looks at the file, with a watch and on a file system without one. */
 const SLOW_MS = 5_000;
@@ -90,5 +90,62 @@ export function watchFile(path: string, onChange: () => void): { close(): void }
   } catch {
     // ENOSPC, EMFILE: no watches are left.
     return undefined;
+  }
+}
+
+/** Bytes of one read. */
+const CHUNK_BYTES = 64 * 1024;
+
+/**
+ * Reads the lines that other programs append to a file, from its start. It keeps the file open: the last lines are not lost if
+ * another file replaces it, or if it is deleted. The caller closes it.
+ */
+export class KeptFile {
+  readonly #path: () => string;
+  #fd: number | undefined;
+  #inode: number | undefined;
+  #offset = 0;
+  #decoder = new StringDecoder("utf8");
+  #rest = "";
+
+  /** @param path called at each read: the file may be moved */
+  constructor(path: () => string) {
+    this.#path = path;
+  }
+
+  /** Returns the whole lines since the last read. A missing file has none. */
+  lines(): readonly string[] {
+    const lines = this.#readOpen();
+    if (versionOf(this.#path())?.inode === this.#inode && this.#fd !== undefined) return lines;
+    // Its last lines may have been written between the read and the look at the path.
+    lines.push(...this.#readOpen());
+    this.close();
+    this.#fd = openIfThere(this.#path());
+    if (this.#fd === undefined) return lines;
+    this.#inode = fstatSync(this.#fd).ino;
+    return [...lines, ...this.#readOpen()];
+  }
+
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+    this.#inode = undefined;
+    this.#offset = 0;
+    this.#decoder = new StringDecoder("utf8");
+    this.#rest = "";
+  }
+
+  #readOpen(): string[] {
+    if (this.#fd === undefined) return [];
+    const buffer = Buffer.alloc(CHUNK_BYTES);
+    const lines: string[] = [];
+    for (;;) {
+      const count = readSync(this.#fd, buffer, 0, CHUNK_BYTES, this.#offset);
+      if (count === 0) return lines;
+      this.#offset += count;
+      const parts = `${this.#rest}${this.#decoder.write(buffer.subarray(0, count))}`.split("\n");
+      this.#rest = parts.pop() ?? "";
+      lines.push(...parts.filter((part) => part !== ""));
+    }
   }
 }

@@ -30,6 +30,14 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** Milliseconds to read the last output of a killed program. */
 const DRAIN_MS = 100;
 
+/** False in a program that uses the library: its signals are its own. */
+let handlesSignals = true;
+
+/** Makes `run` add no listener for signals to this process; a program then outlives it if a signal ends it. */
+export function leaveSignals(): void {
+  handlesSignals = false;
+}
+
 let survivesFileLimit = false;
 
 /**
@@ -51,7 +59,7 @@ export async function run(
   args: readonly string[],
   options: RunOptions = {},
 ): Promise<ProgramResult> {
-  surviveFileLimit();
+  if (handlesSignals) surviveFileLimit();
   const { execa } = await import("execa");
   const program = execa(file, args, {
     reject: false,
@@ -64,6 +72,7 @@ export async function run(
     ...(options.signal === undefined ? {} : { cancelSignal: options.signal }),
     encoding: options.encoding ?? "utf8",
     forceKillAfterDelay: 1000,
+    cleanup: handlesSignals,
     maxBuffer: options.maxBytes ?? MAX_BYTES,
   });
   program.once("exit", () => {

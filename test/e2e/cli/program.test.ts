@@ -296,22 +296,6 @@ describe("the built program", () => {
     expect(ended.stderr).toContain("The current directory no longer exists");
   });
 
-  it("works as a library", async () => {
-    const { directory, teams } = home();
-    const script = `
-      const api = require(${JSON.stringify(join(dirname(TEAMS), "index.cjs"))});
-      const home = api.teamsHome(api.processEnv());
-      const input = { name: "made", cwd: process.cwd() };
-      api.createTeam(home, api.systemClock, input).then(({ ref }) => api.addTask(ref, "team-lead", { subject: "s", description: "" }));
-    `;
-    const file = join(directory, "use.cjs");
-    writeFileSync(file, script);
-    expect(await teams([], { program: file })).toMatchObject({ code: 0, out: "", err: "" });
-    expect((await teams(["task", "list", "--json"])).json()).toMatchObject({
-      tasks: [{ id: "1", subject: "s" }],
-    });
-  });
-
   it("has a wrapper that behaves like teams agent", async () => {
     const { teams } = home();
     const wrapped = await teams([], { program: TEAMS_AGENT });

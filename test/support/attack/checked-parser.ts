@@ -14,7 +14,7 @@ export interface CheckedParser {
 
 interface Manifest {
   readonly version: string;
-  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
 }
 
 const CHECKED = "test/attack/checked-parser.json";
@@ -34,8 +34,8 @@ export function parserHere() {
   };
   const { version = "none", integrity = "none" } = packages["node_modules/unbash"] ?? {};
   const versions = {
-    "package.json": (json("package.json") as Manifest).dependencies.unbash,
-    "the root of package-lock.json": packages[""]?.dependencies.unbash,
+    "package.json": (json("package.json") as Manifest).devDependencies.unbash,
+    "the root of package-lock.json": packages[""]?.devDependencies.unbash,
     "package-lock.json": version,
     node_modules: (json("node_modules/unbash/package.json") as Manifest).version,
   };

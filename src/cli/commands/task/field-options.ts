@@ -1,9 +1,4 @@
-import { TeamError } from "../../../errors.ts";
-import { deciderOf } from "../../../runtime/select-team.ts";
-import type { TeamRef } from "../../../team/ref.ts";
 import type { TaskFields } from "../../../team/tasks/task-fields.ts";
-import { readVerify } from "../../../team/tasks/verify-record.ts";
-import type { Io } from "../../../terminal/io.ts";
 import type { Output } from "../../../terminal/output.ts";
 import { operand } from "../../../text/shell-quote.ts";
 
@@ -53,26 +48,6 @@ function splitGlobs(values: readonly string[]): string[] {
     return split;
   });
   return parts.map((part) => part.trim()).filter((part) => part !== "");
-}
-
-/**
- * Returns whether a person gives this verify command, so that it may run. A model's stays a proposal.
- * @throws TeamError PERMISSION_DENIED if a model would remove a confirmed command
- */
-export function confirmsVerify(
-  ref: TeamRef,
-  env: Io["env"],
-  { verify, id }: { readonly verify: string | undefined; readonly id?: string },
-): boolean {
-  if (verify === undefined || deciderOf(env) === "person") return verify !== undefined;
-  if (verify === "" && id !== undefined && readVerify(ref, id) !== undefined) {
-    throw new TeamError(
-      "PERMISSION_DENIED",
-      `Only a person can remove the verify command of task #${id}; nothing was changed.`,
-      { hint: "Ask the user to remove it." },
-    );
-  }
-  return false;
 }
 
 /** Notes that a model's command waits for a person. */

@@ -1,4 +1,5 @@
 import { systemClock } from "../../../os/clock.ts";
+import { confirmsVerify } from "../../../runtime/commands/confirms-verify.ts";
 import { memberByAddress, openTeam } from "../../../runtime/select-team.ts";
 import { taskHooks } from "../../../runtime/task-hooks.ts";
 import { withProof } from "../../../team/tasks/task-proof.ts";
@@ -8,7 +9,7 @@ import { defineCommand, usageError } from "../../command.ts";
 import { taskJson } from "../../json-times.ts";
 import { METADATA_OPTION, metadataOption } from "../../metadata-option.ts";
 import { parseTaskId, textOption } from "../../option-values.ts";
-import { confirmsVerify, FIELD_OPTIONS, noteProposal, taskFields } from "./field-options.ts";
+import { FIELD_OPTIONS, noteProposal, taskFields } from "./field-options.ts";
 
 export const command = defineCommand({
   name: "task update",

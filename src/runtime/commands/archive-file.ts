@@ -1,15 +1,15 @@
 import { basename, dirname, resolve } from "node:path";
-import { isSystemError, systemErrorCode, systemErrorHint, TeamError } from "../errors.ts";
-import { gitDirectoriesOf } from "../git/repository.ts";
-import { systemClock } from "../os/clock.ts";
-import { entryOf, isDirectory } from "../os/files/fs.ts";
-import { replaceWithBytes } from "../os/files/tar.ts";
-import { isSpecialFile } from "../os/files/user-files.ts";
-import { defined } from "../schema/defined.ts";
-import { exportTeam, type TeamArchive } from "../team/archive/export-team.ts";
-import type { TeamRef } from "../team/ref.ts";
-import { line } from "../terminal/output.ts";
-import { shellWord } from "../text/shell-quote.ts";
+import { isSystemError, systemErrorCode, systemErrorHint, TeamError } from "../../errors.ts";
+import { gitDirectoriesOf } from "../../git/repository.ts";
+import { systemClock } from "../../os/clock.ts";
+import { entryOf, isDirectory } from "../../os/files/fs.ts";
+import { replaceWithBytes } from "../../os/files/tar.ts";
+import { isSpecialFile } from "../../os/files/user-files.ts";
+import { defined } from "../../schema/defined.ts";
+import { exportTeam, type TeamArchive } from "../../team/archive/export-team.ts";
+import type { TeamRef } from "../../team/ref.ts";
+import { line } from "../../terminal/output.ts";
+import { shellWord } from "../../text/shell-quote.ts";
 
 /** A team's archive on disk. */
 export interface SavedArchive extends Pick<TeamArchive, "files" | "isOneMoment"> {

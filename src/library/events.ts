@@ -1,0 +1,82 @@
+import { moveAfterRename, teamBell } from "../operations/follow-team.ts";
+import { systemClock } from "../os/clock.ts";
+import { KeptFile } from "../os/files/followed-file.ts";
+import { teamEvent } from "../schema/event.ts";
+import { parseJsonLine, readTextLines } from "../store/jsonl.ts";
+import { teamExists } from "../team/config/config.ts";
+import type { TeamRef } from "../team/ref.ts";
+import { rotatedPath } from "../telemetry/event-log.ts";
+import { timeOf } from "./attempt.ts";
+import type { EventsOptions } from "./options.ts";
+import type { TeamEvent } from "./values.ts";
+
+/** Milliseconds between two looks for a team that is expected. */
+const NEW_TEAM_MS = 100;
+
+const parse = parseJsonLine(teamEvent);
+
+/** Which events of a team are followed, and how long. */
+interface Following extends EventsOptions {
+  /** Continues although the team does not exist: it does not yet, or its run deletes it before the end. */
+  readonly isExpected?: boolean;
+  readonly isWanted?: (event: TeamEvent) => boolean;
+}
+
+/**
+ * Iterates over the events of a team. Also `return` ends it at once, and it keeps nothing open then.
+ * @param ref moves along if the team gets another name
+ */
+export function followEvents(ref: TeamRef, following: Following = {}): AsyncIterableIterator<TeamEvent> {
+  const stop = new AbortController();
+  const signals = following.signal === undefined ? [stop.signal] : [stop.signal, following.signal];
+  // Without a time, all events after this call: a caller may act before it iterates.
+  const after = timeOf(following.since) ?? systemClock.now();
+  const events = generate(ref, following, after, AbortSignal.any(signals));
+  return {
+    next: () => events.next(),
+    return: () => {
+      stop.abort();
+      return events.return(undefined);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+async function* generate(
+  ref: TeamRef,
+  { since, isExpected = false, isWanted = () => true }: Following,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<TeamEvent, undefined> {
+  const log = new KeptFile(() => ref.paths.events);
+  const read = (texts: readonly string[]): readonly TeamEvent[] =>
+    texts
+      .flatMap((text) => parse(text) as readonly unknown[] as readonly TeamEvent[])
+      .filter((event) => Date.parse(event.ts) >= after && isWanted(event));
+  let bell = teamBell(ref);
+  try {
+    if (since !== undefined) yield* read(readTextLines(rotatedPath(ref.paths.events)).texts);
+    for (;;) {
+      const isLast = signal.aborted;
+      yield* read(log.lines());
+      if (isLast) return undefined;
+      if (moveAfterRename(ref)) {
+        bell.close();
+        bell = teamBell(ref);
+        continue;
+      }
+      if (!isExpected && !teamExists(ref)) {
+        // What was written between the read and the look.
+        yield* read(log.lines());
+        return undefined;
+      }
+      // A directory that does not exist yet cannot be watched, and a short run may delete it soon.
+      await bell.wait({ signal, ...(isExpected && !teamExists(ref) && { timeoutMs: NEW_TEAM_MS }) });
+    }
+  } finally {
+    bell.close();
+    log.close();
+  }
+}

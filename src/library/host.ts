@@ -1,0 +1,62 @@
+import { dirname, join, resolve } from "node:path";
+import { TeamError } from "../errors.ts";
+import { type Env, processEnv } from "../os/env.ts";
+import { withAbsoluteRoot } from "../os/files/app-directories.ts";
+import { entryOf } from "../os/files/fs.ts";
+import { realPathOf } from "../os/files/symlinks.ts";
+import type { Caller } from "../runtime/caller.ts";
+import { seemsToRun, tmuxCaller } from "../tmux/caller.ts";
+import type { CallerOptions } from "./options.ts";
+
+/** The program that uses the library, as the command line sees its own process. */
+export interface Host {
+  readonly env: Env;
+  readonly cwd: string;
+  /** The program and leading arguments that run the command line: node and the built file. */
+  readonly program: readonly [string, string];
+  note(text: string): void;
+}
+
+/** Reads what the options leave to the process: its directory, its environment, and where this package is. */
+export async function hostOf(options: CallerOptions): Promise<Host> {
+  const cwd = resolve(options.cwd ?? process.cwd());
+  const env = withAbsoluteRoot(options.env ?? processEnv(), () => cwd);
+  const file = options.program === undefined ? ownProgram() : resolve(options.program);
+  return {
+    env: await outsideEndedTmux(env),
+    cwd,
+    program: [process.execPath, realPathOf(file)],
+    note: (text) => options.onNote?.(text),
+  };
+}
+
+/** Returns the built command line, which is next to the built library or above one of its chunks. */
+function ownProgram(): string {
+  const own = import.meta.dirname;
+  const next = join(own, "teams.cjs");
+  return entryOf(next) === undefined ? join(dirname(own), "teams.cjs") : next;
+}
+
+/** @throws TeamError SPAWN_FAILED without the built command line, which each agent runs */
+export function requireProgram({ program }: Host): void {
+  const [, file] = program;
+  if (entryOf(file) !== undefined) return;
+  throw new TeamError("SPAWN_FAILED", `${file} does not exist, so no agent can start. Nothing was started.`, {
+    hint: "If your program is bundled, pass the path of dist/teams.cjs of the package tmux-teams as the option program.",
+  });
+}
+
+/** Returns the environment without a `$TMUX` whose server has ended, as the command line does. */
+async function outsideEndedTmux(env: Env): Promise<Env> {
+  const caller = tmuxCaller(env);
+  if (caller === undefined || seemsToRun(caller)) return env;
+  const { endedTmux } = await import("../runtime/ended-tmux.ts");
+  if ((await endedTmux(env)) === undefined) return env;
+  const { TMUX: _server, TMUX_PANE: _pane, ...rest } = env;
+  return rest;
+}
+
+/** Returns the host as the caller of one call, which the signal can end. */
+export function callerOf({ env, cwd, program, note }: Host, signal: AbortSignal): Caller {
+  return { io: { env, cwd, program, interruption: () => signal }, out: { note } };
+}

@@ -1,0 +1,68 @@
+import { systemClock } from "../os/clock.ts";
+import { parseProtocol, plainText } from "../protocol/messages.ts";
+import { shownProse } from "../protocol/render.ts";
+import { markRead, requireMayMark } from "../runtime/commands/mark-read.ts";
+import { agentIdentity, memberByAddress } from "../runtime/select-team.ts";
+import { defined } from "../schema/defined.ts";
+import { splitAddress } from "../schema/names.ts";
+import { history, type MessageView } from "../team/mailbox/history.ts";
+import { broadcast, sendMessage } from "../team/mailbox/send.ts";
+import type { TeamAccess } from "./access.ts";
+import { requireText, timeOf } from "./attempt.ts";
+import type { InboxOptions, SendOptions } from "./options.ts";
+import type { Broadcast, Delivery, Message } from "./values.ts";
+
+/** Sends a message of the acting member to another member. */
+export function send(
+  access: TeamAccess,
+  to: string,
+  text: string,
+  { summary }: SendOptions = {},
+): Promise<Delivery> {
+  requireText(text, "message");
+  const { ref, config, actor } = access.open();
+  const { name } = splitAddress(to);
+  // Checks that the address is not that of another team; a missing member is an error of the mailbox, with the nearest names.
+  if (name !== to) memberByAddress(ref, config, to);
+  const mail = { from: actor, to: name, text: plainText(text), ...defined({ summary }) };
+  return sendMessage(ref, mail, systemClock, access.host.note);
+}
+
+/** Sends a message of the acting member to all others that run. */
+export function sendToAll(
+  access: TeamAccess,
+  text: string,
+  { summary }: SendOptions = {},
+): Promise<Broadcast> {
+  requireText(text, "message");
+  const { ref, actor } = access.open();
+  const mail = { from: actor, text: plainText(text), ...defined({ summary }) };
+  return broadcast(ref, mail, systemClock, access.host.note);
+}
+
+/** Returns the messages to a member, oldest first. */
+export async function readInbox(
+  access: TeamAccess,
+  name: string,
+  { unread = false, from, since, all = false, markRead: marks = false }: InboxOptions = {},
+): Promise<readonly Message[]> {
+  const open = access.open();
+  if (marks) requireMayMark(open, name, agentIdentity(access.host.env) !== undefined);
+  const sender = from === undefined ? undefined : splitAddress(from).name;
+  const found = await history(open.ref, name, {
+    ...{ unread, all },
+    ...defined({ from: sender, since: timeOf(since) }),
+  });
+  if (marks) await markRead(open.ref, name, found, access.host.note);
+  return found.map(messageOf);
+}
+
+function messageOf({ id, from, to, text, summary, timestamp, read, state }: MessageView): Message {
+  const protocol = parseProtocol(text);
+  return {
+    ...{ id, from, to, timestamp, read, state },
+    text: protocol === undefined ? text : shownProse(protocol),
+    ...defined({ summary }),
+    protocol: protocol?.type ?? null,
+  };
+}

@@ -1,0 +1,191 @@
+import type { BudgetLimits, Metadata, PermissionMode, SandboxMode, TeammateMode } from "./values.ts";
+
+/** What the library takes from the process that calls it, if these options do not say otherwise. */
+export interface CallerOptions {
+  /** The directory whose settings, agent types and trust apply, and to which paths are relative; by default the current one. */
+  readonly cwd?: string | undefined;
+  /** The environment of the teammates, which also names the root of the teams; by default that of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** The path of this package's `dist/teams.cjs`. Needed only if a bundler has moved the library to another place. */
+  readonly program?: string | undefined;
+  /** Receives remarks that the command line would print on stderr: ignored settings, repaired files. */
+  readonly onNote?: ((text: string) => void) | undefined;
+}
+
+/** What can end a call early. */
+export interface Cancellable {
+  /** Ends the call. It then rejects with the TeamError `INTERRUPTED`, whose `cause` is the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What can end a wait early. */
+export interface TimeLimited extends Cancellable {
+  /** Milliseconds. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface CreateTeamOptions extends CallerOptions {
+  readonly description?: string | undefined;
+  /** Uses `name-2`, `name-3`, … if the name is taken, instead of failing. */
+  readonly unique?: boolean | undefined;
+  /** The agent type of the lead. */
+  readonly agentType?: string | undefined;
+  readonly metadata?: Metadata | undefined;
+  /** The limits for all members together. */
+  readonly budget?: BudgetLimits | undefined;
+  /** Records the screen of each pane into this directory, or with `true` into that of the team's recordings. */
+  readonly recording?: string | true | undefined;
+}
+
+export interface OpenTeamOptions extends CallerOptions {
+  /** Acts as this member; by default as the agent in whose shell this process runs, else as the lead. */
+  readonly as?: string | undefined;
+  /** Allows changing a team that another program has created. */
+  readonly force?: boolean | undefined;
+}
+
+/** The tools of an agent, beyond the rules of the settings. */
+export interface ToolLimits {
+  /** Rules of what runs without asking, such as `Read` or `Bash(git:*)`. */
+  readonly allowedTools?: readonly string[] | undefined;
+  /** Rules of what never runs. */
+  readonly disallowedTools?: readonly string[] | undefined;
+  /** The names of its only tools; the team tools are not limited. */
+  readonly tools?: readonly string[] | undefined;
+}
+
+export interface SpawnOptions extends ToolLimits, Cancellable {
+  /** Its first message. */
+  readonly prompt?: string | undefined;
+  /** `general-purpose`, `Explore`, `Plan`, `reviewer`, …, or a type from `agents/*.md`. */
+  readonly agentType?: string | undefined;
+  /** `haiku`, `sonnet`, `opus`, `inherit`, `scripted[:file]` or any id. */
+  readonly model?: string | undefined;
+  /** It must get a plan approved before it acts. */
+  readonly plan?: boolean | undefined;
+  readonly permissionMode?: PermissionMode | undefined;
+  /** Replaces its system prompt. */
+  readonly systemPrompt?: string | undefined;
+  /** Text to add at the end of its system prompt. */
+  readonly appendSystemPrompt?: string | undefined;
+  /** A third-party CLI that works in its place: `claude`, `codex`, `codex-acp`, … */
+  readonly cli?: string | undefined;
+  /** With `cli`: how hard its model thinks. */
+  readonly effort?: string | undefined;
+  readonly sandbox?: SandboxMode | undefined;
+  /** Where it works, relative to the directory of the caller. */
+  readonly cwd?: string | undefined;
+  /** Works in its own git worktree: on `teams/<team>/<name>` with `true`, or on this branch. */
+  readonly worktree?: boolean | { readonly branch?: string; readonly withChanges?: boolean } | undefined;
+  /** Where it lives; by default the settings decide. */
+  readonly teammateMode?: TeammateMode | undefined;
+  /** Where its tmux pane opens; by default in the window of the team. */
+  readonly placement?: "here" | "window" | "session" | "team-window" | undefined;
+  readonly budget?: BudgetLimits | undefined;
+  readonly metadata?: Metadata | undefined;
+  /** Records its decisions and reasons, for `teams logs <name> --debug`. */
+  readonly debug?: boolean | undefined;
+  /** Records its screen into this directory, or with `true` into that of the team's recordings. */
+  readonly recording?: string | true | undefined;
+  /** Uses `name-2`, … if the name is taken, instead of failing. */
+  readonly unique?: boolean | undefined;
+}
+
+export interface SendOptions {
+  /** The subject, in five to ten words. */
+  readonly summary?: string | undefined;
+}
+
+/** Which messages to return. */
+export interface InboxOptions {
+  readonly unread?: boolean | undefined;
+  /** Only messages from this member. */
+  readonly from?: string | undefined;
+  /** Only messages after this time; a number is in milliseconds since the epoch. */
+  readonly since?: Date | number | undefined;
+  /** Also messages that have left the inbox. */
+  readonly all?: boolean | undefined;
+  /** Marks the returned messages as read. Only for the inbox of a lead without a process, which no agent reads. */
+  readonly markRead?: boolean | undefined;
+}
+
+/** Which events to return. */
+export interface EventsOptions {
+  /** Also the past events after this time; a number is in milliseconds since the epoch. By default only new events. */
+  readonly since?: Date | number | undefined;
+  /** Ends the iteration without an error. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A new task. */
+export interface NewTask {
+  readonly subject: string;
+  readonly description?: string | undefined;
+  /** Assigns it to this member, and notifies the member. */
+  readonly owner?: string | undefined;
+  /** Ids of tasks that must be completed first. */
+  readonly blockedBy?: readonly string[] | undefined;
+  /** What lists show while it is worked on: `Writing the report`. */
+  readonly activeForm?: string | undefined;
+  readonly metadata?: Metadata | undefined;
+  /** A command that must exit with 0 before the task is completed. It runs in the directory of the owner. */
+  readonly verify?: string | undefined;
+  /** Asks this member to review the completed task. */
+  readonly reviewer?: string | undefined;
+  /** Patterns of the files that it changes: tasks that overlap never run at once. */
+  readonly touches?: readonly string[] | undefined;
+}
+
+/** The changed fields of a task; an empty text or list removes a field. */
+export interface TaskChange {
+  readonly status?: "pending" | "in_progress" | "completed" | undefined;
+  /** A member's name; empty unassigns the task. */
+  readonly owner?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly description?: string | undefined;
+  readonly activeForm?: string | undefined;
+  /** Ids of further tasks that must be completed first. */
+  readonly addBlockedBy?: readonly string[] | undefined;
+  /** Ids of tasks that it no longer waits for. */
+  readonly removeBlockedBy?: readonly string[] | undefined;
+  /** Merged into the existing metadata; null removes a key. */
+  readonly metadata?: Metadata | undefined;
+  readonly verify?: string | undefined;
+  readonly reviewer?: string | undefined;
+  readonly touches?: readonly string[] | undefined;
+}
+
+export interface ApproveOptions {
+  /** Feedback on a plan, or the answer to a question. */
+  readonly note?: string | undefined;
+  /** The permission mode for carrying out an approved plan. */
+  readonly mode?: PermissionMode | undefined;
+  /** Allows the same without asking: with `true` by the suggested rules, or by these. The asking agent has them until it ends. */
+  readonly always?: boolean | readonly string[] | undefined;
+  /** Saves the rules of `always` in these settings, for all agents. */
+  readonly save?: "user" | "project" | "local" | undefined;
+}
+
+export interface ShutdownOptions extends TimeLimited {
+  /** Why, as a message to the teammate. */
+  readonly reason?: string | undefined;
+}
+
+export interface KillOptions extends TimeLimited {
+  /** Sends signals at once, without asking. */
+  readonly force?: boolean | undefined;
+  /** Removes the worktree with everything in it; the branch stays. */
+  readonly discardWorktree?: boolean | undefined;
+}
+
+export interface ResumeOptions {
+  /** Where restarted teammates live; by default where they lived before. */
+  readonly teammateMode?: TeammateMode | undefined;
+  /** Takes over the lead even if its process may run elsewhere. */
+  readonly force?: boolean | undefined;
+}
+
+export interface DeleteOptions {
+  /** Ends running members first, instead of failing. */
+  readonly force?: boolean | undefined;
+}

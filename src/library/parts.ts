@@ -1,0 +1,118 @@
+import type { ApproveOptions, Cancellable, NewTask, TaskChange, TimeLimited } from "./options.ts";
+import type { Approval, ApprovalDetails, Task, TaskStatus, TeamStatus } from "./values.ts";
+
+/** The task list of a team. Ids are texts: `"3"`. */
+export interface Tasks {
+  /**
+   * Adds a task, and notifies its owner. The hooks of the settings can refuse it.
+   * @throws TeamError INVALID_INPUT, AGENT_NOT_FOUND for the owner and the reviewer, TASK_NOT_FOUND for a blocker
+   * @example
+   * const task = await team.tasks.add({ subject: "Fix the parser", owner: "ada", verify: "npm test" });
+   */
+  add(task: NewTask, options?: Cancellable): Promise<Task>;
+  /**
+   * Returns the tasks by number.
+   * @throws TeamError TEAM_NOT_FOUND, AGENT_NOT_FOUND for the owner
+   * @example
+   * const open = await team.tasks.list({ status: "pending" });
+   */
+  list(filter?: {
+    readonly status?: TaskStatus | undefined;
+    readonly owner?: string | undefined;
+  }): Promise<readonly Task[]>;
+  /**
+   * Returns one task.
+   * @throws TeamError TASK_NOT_FOUND, INVALID_INPUT if the id is no number
+   * @example
+   * const { status, shown } = await team.tasks.get("3");
+   */
+  get(id: string): Promise<Task>;
+  /**
+   * Claims and starts a task for the acting member: this one, or the lowest free one.
+   * @throws TeamError TASK_NOT_FOUND (also if none is free), TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, TASK_CONFLICT, AGENT_BUSY
+   * @example
+   * const mine = await team.tasks.claim();
+   */
+  claim(id?: string, options?: { readonly exclusive?: boolean | undefined }): Promise<Task>;
+  /**
+   * Changes a task. For `completed`, its verify command runs first, as in `done`.
+   * @throws TeamError TASK_NOT_FOUND, TASK_BLOCKED, TASK_CLAIMED, TASK_RESOLVED, CYCLE, AGENT_NOT_FOUND, INVALID_INPUT, INTERRUPTED
+   * @example
+   * await team.tasks.update("3", { owner: "ben", addBlockedBy: ["1"] });
+   */
+  update(id: string, change: TaskChange, options?: Cancellable): Promise<Task>;
+  /**
+   * Completes a task. Runs its verify command first, which can take minutes; the owners of tasks that waited are notified.
+   * @throws TeamError VERIFY_FAILED, TASK_NOT_FOUND, TASK_BLOCKED, TASK_RESOLVED, INTERRUPTED; then the task stays as it was
+   * @example
+   * await team.tasks.done("3", { signal: AbortSignal.timeout(60_000) });
+   */
+  done(id: string, options?: Cancellable): Promise<Task>;
+  /**
+   * Removes a task.
+   * @throws TeamError TASK_NOT_FOUND, TASK_CLAIMED if another member owns it and the lead does not act
+   * @example
+   * await team.tasks.remove("3");
+   */
+  remove(id: string): Promise<void>;
+}
+
+/** The requests of members that wait for an answer: plans, permissions, questions and crashes. The first answer counts. */
+export interface Approvals {
+  /**
+   * Returns the open requests, oldest first.
+   * @throws TeamError TEAM_NOT_FOUND
+   * @example
+   * for (const { id, from, summary } of await team.approvals.list()) console.log(id, from, summary);
+   */
+  list(): Promise<readonly Approval[]>;
+  /**
+   * Returns all of a request: the input of the call, the plan, the whole change. Decide by this, not by the summary.
+   * @throws TeamError REQUEST_NOT_FOUND, ALREADY_ANSWERED
+   * @example
+   * const { tool, input } = await team.approvals.get("perm-1718000000000-ab12cd3");
+   */
+  get(id: string): Promise<ApprovalDetails>;
+  /**
+   * Approves a plan or a permission, answers a question (`note`), or restarts a crashed teammate.
+   * @throws TeamError REQUEST_NOT_FOUND, ALREADY_ANSWERED, INVALID_INPUT if a question needs a choice, PERMISSION_DENIED if an
+   * agent's model answers more than a plan, NOT_LEAD
+   * @example
+   * await team.approvals.approve("perm-1718000000000-ab12cd3", { always: ["Bash(git:*)"] });
+   */
+  approve(id: string, options?: ApproveOptions): Promise<Approval>;
+  /**
+   * Rejects a plan or a permission, or removes a crashed teammate.
+   * @throws TeamError as `approve`
+   * @example
+   * await team.approvals.reject("perm-1718000000000-ab12cd3", { note: "Use npm ci." });
+   */
+  reject(id: string, options?: { readonly note?: string | undefined }): Promise<Approval>;
+}
+
+/** What a wait is for; of several conditions, all must be true. Without one, all teammates must be idle. */
+export interface WaitCondition extends TimeLimited {
+  /** These members, or with `true` all teammates, are idle or have ended, and have no unread message. */
+  readonly idle?: boolean | readonly string[] | undefined;
+  /** All tasks are completed. */
+  readonly tasks?: boolean | undefined;
+  /** The acting member has an unread message. */
+  readonly message?: boolean | undefined;
+  /**
+   * Returns true for the awaited status. It is called at once, and after each change of the team; it may act on the team, as by answering
+   * a request. An error of it ends the wait.
+   */
+  readonly until?: ((status: TeamStatus) => boolean | Promise<boolean>) | undefined;
+}
+
+/** What a wait for one teammate is for; of several conditions, all must be true. Without one, it must be idle. */
+export interface TeammateCondition extends TimeLimited {
+  /** It is idle or has ended, and has no unread message. */
+  readonly idle?: boolean | undefined;
+  /** All its tasks are completed. */
+  readonly tasks?: boolean | undefined;
+  /** The acting member has an unread message from it. */
+  readonly message?: boolean | undefined;
+  /** Returns true for the awaited status. It is called at once, and after each change of the team, and may act on it. */
+  readonly until?: ((status: TeamStatus) => boolean | Promise<boolean>) | undefined;
+}

@@ -1,0 +1,180 @@
+import type { CallerOptions, Cancellable, ToolLimits } from "./options.ts";
+import type {
+  BudgetLimits,
+  Metadata,
+  PermissionMode,
+  TaskStatus,
+  TeamEvent,
+  TeammateMode,
+  VerifyRun,
+} from "./values.ts";
+
+/** Whether the worktree of a former member was removed or kept. */
+export interface WorktreeEnd {
+  readonly path: string;
+  readonly branch: string;
+  /** Why it was kept; null if it was removed. */
+  readonly kept: string | null;
+  /** How a person removes it, if the usual command would lose commits. */
+  readonly advice?: string;
+}
+
+/** How a teammate answered a request to shut down. */
+export interface ShutdownReport {
+  readonly name: string;
+  /** `gone`: it had already ended. After `rejected` and `timed_out` it still runs. */
+  readonly outcome: "approved" | "rejected" | "timed_out" | "gone";
+  /** Why the teammate refused. */
+  readonly reason?: string;
+}
+
+/** How a teammate was ended. */
+export interface KillReport {
+  readonly name: string;
+  /** `out of reach`: it was removed without a signal, because its process cannot be reached from here. */
+  readonly outcome: "shut down" | "killed" | "gone" | "out of reach";
+  /** The pids of processes that could not be ended. */
+  readonly left: readonly number[];
+  readonly worktree?: WorktreeEnd;
+}
+
+/** What became of an interrupt. `asked` and `pressed`: whether the turn ended is not known. */
+export interface InterruptReport {
+  readonly name: string;
+  readonly outcome: "interrupted" | "idle" | "asked" | "pressed";
+}
+
+/** A changed permission mode. */
+export interface ModeChange {
+  readonly name: string;
+  readonly mode: PermissionMode;
+  /** null if no mode was set. */
+  readonly before: PermissionMode | null;
+}
+
+/** A member after `resume`. */
+export interface ResumedMember {
+  readonly name: string;
+  /** `alive`: it ran already. `down`: another call began to restart it and failed. `unknown`: it cannot be judged from here. */
+  readonly outcome: "alive" | "restarted" | "failed" | "down" | "unknown";
+  readonly backend: string | null;
+  readonly paneId: string | null;
+  readonly pid: number | null;
+  /** Ids of the tasks that were assigned to it again. */
+  readonly taskIds: readonly string[];
+  readonly error: { readonly code: string; readonly message: string; readonly hint: string | null } | null;
+}
+
+/** What `resume` found and started. */
+export interface ResumeReport {
+  /** `taken`: the caller leads now. `yours`: it led before. `process`: a lead's process lives. `unknown`: it may live elsewhere. */
+  readonly lead: "taken" | "yours" | "process" | "unknown";
+  /** Unread messages to the lead. */
+  readonly unread: number;
+  readonly members: readonly ResumedMember[];
+}
+
+/** A saved archive. */
+export interface Archive {
+  /** An absolute path. */
+  readonly file: string;
+  readonly bytes: number;
+  /** The number of files in it. */
+  readonly files: number;
+  /** False if the team wrote during the export: the last files may be a second newer than the first. */
+  readonly isOneMoment: boolean;
+  /** The git worktree that the file is in: an archive contains whole conversations, so do not commit it. */
+  readonly worktree?: string;
+}
+
+/** A team in a list. */
+export interface TeamSummary {
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string | null;
+  /** `running`: a member works or waits for an answer. `stopped`: no process lives. */
+  readonly state: "running" | "idle" | "stopped" | "unknown";
+  /** The lead's directory; null if the config cannot be read. */
+  readonly directory: string | null;
+  /** Their names. */
+  readonly members: readonly string[];
+  /** Requests that wait for an answer. */
+  readonly waiting: number;
+  /** Used by all members. */
+  readonly tokens: number;
+  /** US dollars; models without a known price count as 0. */
+  readonly costUsd: number;
+  /** ISO time; null if it is unknown. */
+  readonly createdAt: string | null;
+  /** False if another program has created the team. */
+  readonly ours: boolean;
+  /** Why its files cannot be read; null if they can. */
+  readonly flaw: string | null;
+}
+
+/** A run: its goal, who leads it, and what it may use. */
+export interface RunOptions extends CallerOptions, Cancellable, ToolLimits {
+  /** What the team should do. A playbook needs none. */
+  readonly goal?: string | undefined;
+  /** The lead's model: `haiku`, `sonnet` (the default with a key), `opus`, `scripted[:file]` or any id. */
+  readonly model?: string | undefined;
+  /** Plays this playbook instead of calling a model. */
+  readonly playbook?: string | undefined;
+  /** The team's name; by default a new one. */
+  readonly team?: string | undefined;
+  /** Records what the agents do, as a playbook in this file. */
+  readonly record?: string | undefined;
+  readonly permissionMode?: PermissionMode | undefined;
+  readonly teammateMode?: TeammateMode | undefined;
+  /** The lead only coordinates; `permissionMode` applies to its teammates. */
+  readonly delegate?: boolean | undefined;
+  /** Replaces the lead's system prompt. */
+  readonly systemPrompt?: string | undefined;
+  /** Text to add at the end of the lead's system prompt. */
+  readonly appendSystemPrompt?: string | undefined;
+  /** The limits for all members together. */
+  readonly budget?: BudgetLimits | undefined;
+  /** `keep` keeps the team also when its work is done, `delete` deletes it also with unfinished work. */
+  readonly afterwards?: "keep" | "delete" | undefined;
+  /** Receives each event of the team, in order, before the run resolves. */
+  readonly onEvent?: ((event: TeamEvent) => void) | undefined;
+}
+
+/** The result of a completed run, as `teams run --json` prints it. */
+export interface RunResult {
+  readonly team: string;
+  readonly outcome: "completed";
+  /** The lead's final text. */
+  readonly result: string;
+  /** The id of the lead's conversation. */
+  readonly sessionId?: string;
+  readonly durationMs?: number;
+  /** Used by all members during this run. */
+  readonly tokens?: number;
+  /** US dollars; models without a known price count as 0. */
+  readonly costUsd?: number;
+  /** What was changed in each worktree; missing outside a git repository. */
+  readonly changes?: readonly {
+    readonly agent: string;
+    readonly directory: string;
+    readonly branch?: string;
+    readonly commits: number;
+    readonly files: readonly Metadata[];
+  }[];
+  /** Requests that nothing has answered. */
+  readonly unanswered?: readonly { readonly id: string; readonly from: string; readonly summary: string }[];
+  /** Worktrees that were not removed, because work in them would be lost. */
+  readonly worktrees?: readonly WorktreeEnd[];
+  /** All tasks, if one has a verify command. */
+  readonly tasks?: readonly {
+    readonly id: string;
+    readonly subject: string;
+    readonly status: TaskStatus;
+    readonly owner?: string;
+    readonly said: boolean;
+    readonly shown: string;
+    readonly verifyRun: VerifyRun | null;
+  }[];
+  /** The command that continues a team with unfinished work. */
+  readonly resume?: string;
+}

@@ -1,0 +1,137 @@
+import { randomBytes } from "node:crypto";
+import { ERROR_EXIT, type ErrorCode, TeamError } from "../errors.ts";
+import { moveAfterRename } from "../operations/follow-team.ts";
+import { type BoundResult, runBound } from "../os/process/bound-program.ts";
+import { teamExists } from "../team/config/config.ts";
+import { movableRef, type TeamRef, teamRef, teamsHome } from "../team/ref.ts";
+import { attempt, interrupted } from "./attempt.ts";
+import { followEvents } from "./events.ts";
+import { hostOf, requireProgram } from "./host.ts";
+import type { RunOptions, RunResult } from "./reports.ts";
+import type { TeamEvent } from "./values.ts";
+
+/**
+ * Gives a goal to a lead, which builds a team and works with it, and resolves with the result when the goal is reached. The lead runs in
+ * a process of its own; the death of this process interrupts it. An abort stops the teammates, which takes seconds, and keeps the team.
+ * @throws TeamError INTERRUPTED (`details.team` names the kept team, or is null), MODEL_ERROR, INVALID_INPUT, INVALID_MODEL, TEAM_EXISTS,
+ * TMUX_NOT_FOUND, SPAWN_FAILED, NESTED_TEAM, STORAGE_ERROR if `record` could not be written. An error of `onEvent` interrupts the run, and is thrown
+ * @example
+ * const { result, costUsd } = await runTeam({ goal: "Find every TODO.", budget: { maxTokens: 500_000 }, signal });
+ */
+export function runTeam(options: RunOptions): Promise<RunResult> {
+  return attempt(options.signal, async (signal) => {
+    const host = await hostOf(options);
+    requireProgram(host);
+    // A name of this form may be changed by the lead; the ref moves along.
+    const name = options.team ?? `run-${randomBytes(2).toString("hex")}`;
+    const ref = movableRef(teamRef(teamsHome(host.env), name));
+    const failed = new AbortController();
+    const stop = AbortSignal.any([signal, failed.signal]);
+    const ended = new AbortController();
+    const events = deliverEvents(ref, options.onEvent, ended.signal).catch((error: unknown) => {
+      failed.abort(error);
+    });
+    const [node, file] = host.program;
+    const words = [file, ...wordsOf({ ...options, team: name })];
+    const result = await runBound(node, words, { cwd: host.cwd, env: host.env, signal: stop }).finally(() =>
+      ended.abort(),
+    );
+    await events;
+    if (failed.signal.aborted) throw failed.signal.reason;
+    moveAfterRename(ref);
+    return readResult(result, { signal, note: host.note, team: teamExists(ref) ? ref.team : null });
+  });
+}
+
+async function deliverEvents(
+  ref: TeamRef,
+  onEvent: ((event: TeamEvent) => void) | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (onEvent === undefined) return;
+  for await (const event of followEvents(ref, { signal, isExpected: true })) onEvent(event);
+}
+
+/** Returns the command line of a run without a terminal. */
+function wordsOf(options: RunOptions): string[] {
+  const { budget = {}, afterwards, goal } = options;
+  const value = (name: string, given: string | number | undefined): string[] =>
+    given === undefined ? [] : [`--${name}=${given}`];
+  const list = (name: string, given: readonly string[] = []): string[] =>
+    given.map((one) => `--${name}=${one}`);
+  return [
+    "run",
+    "--json",
+    ...value("team", options.team),
+    ...value("model", options.model),
+    ...value("playbook", options.playbook),
+    ...value("record", options.record),
+    ...value("permission-mode", options.permissionMode),
+    ...value("teammate-mode", options.teammateMode),
+    ...value("system-prompt", options.systemPrompt),
+    ...value("append-system-prompt", options.appendSystemPrompt),
+    ...value("max-tokens", budget.maxTokens),
+    ...value("max-cost", budget.maxCostUsd),
+    ...list("allowed-tools", options.allowedTools),
+    ...list("disallowed-tools", options.disallowedTools),
+    ...list("tools", options.tools),
+    ...(options.delegate ? ["--delegate"] : []),
+    ...(afterwards === "keep" ? ["--keep"] : afterwards === "delete" ? ["--rm"] : []),
+    // A goal may begin with a dash, and a lone dash means stdin.
+    ...(goal === undefined || goal.trim() === "" ? [] : ["--", goal === "-" ? " -" : goal]),
+  ];
+}
+
+interface RunEnd {
+  readonly signal: AbortSignal;
+  /** null if the team does not exist any more, or did not begin to exist. */
+  readonly team: string | null;
+  note(text: string): void;
+}
+
+/** Reads what the run printed. @throws TeamError its failure */
+function readResult(ended: BoundResult, { signal, team, note }: RunEnd): RunResult {
+  const result = parsed(ended.stdout) as (Omit<RunResult, "outcome"> & { outcome: string }) | undefined;
+  const lines = ended.stderr.split("\n").filter((line) => line !== "");
+  const failure = lines.flatMap((line) => failureIn(line) ?? [])[0];
+  for (const line of lines) if (failureIn(line) === undefined) note(line.replace(/^teams: /, ""));
+  if (failure !== undefined) throw failure;
+  if (result?.outcome === "completed" && ended.code === 0) return result as RunResult;
+  if (result?.outcome === "interrupted" || signal.aborted) {
+    const what = team === null ? "The run was interrupted." : `The run was interrupted; ${team} is kept.`;
+    throw interrupted(signal, what, { ...result, team });
+  }
+  const said = lines.at(-1) ?? "";
+  const details = result === undefined ? {} : { details: { ...result } };
+  // Only a recording that could not be written makes a completed run fail.
+  if (result?.outcome === "completed") {
+    const hint = "The run itself is completed: the details of this error have its result.";
+    throw new TeamError("STORAGE_ERROR", said, { hint, ...details });
+  }
+  const how = ended.endedBy ?? `exit code ${ended.code}`;
+  throw new TeamError("SPAWN_FAILED", `The run ended (${how}) without a result. ${said}`.trim(), {
+    hint: "See what is left of its team: teams ls",
+    ...details,
+  });
+}
+
+function failureIn(line: string): TeamError | undefined {
+  const { error } = (parsed(line) ?? {}) as { error?: Record<string, unknown> };
+  if (error === undefined || typeof error.code !== "string") return undefined;
+  const { code, message, hint, details } = error;
+  const known = Object.hasOwn(ERROR_EXIT, code) ? (code as ErrorCode) : "SPAWN_FAILED";
+  return new TeamError(known, String(message), {
+    ...(typeof hint === "string" && { hint }),
+    ...(typeof details === "object" && details !== null && { details: details as Record<string, unknown> }),
+  });
+}
+
+function parsed(text: string): object | undefined {
+  if (!text.trimStart().startsWith("{")) return undefined;
+  try {
+    return JSON.parse(text) as object;
+  } catch {
+    // Other output, such as a warning of Node.
+    return undefined;
+  }
+}

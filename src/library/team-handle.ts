@@ -1,0 +1,88 @@
+import { currentStatus } from "../operations/current-status.ts";
+import { deleteTeam } from "../operations/ending/delete-team.ts";
+import { downTeam } from "../operations/resume/down.ts";
+import { resumeTeam } from "../operations/resume/resume.ts";
+import { saveTeam } from "../runtime/commands/archive-file.ts";
+import { defined } from "../schema/defined.ts";
+import type { TeamAccess } from "./access.ts";
+import { approvalList } from "./approval-list.ts";
+import { attempt, requireMilliseconds } from "./attempt.ts";
+import { followEvents } from "./events.ts";
+import { requireProgram } from "./host.ts";
+import {
+  interrupt,
+  kill,
+  memberName,
+  peek,
+  setBudget,
+  setMode,
+  shutdown,
+  spawnMember,
+  unlessInterrupted,
+} from "./members.ts";
+import { readInbox, send, sendToAll } from "./messages.ts";
+import type { ResumeOptions, ShutdownOptions } from "./options.ts";
+import type { ResumeReport, ShutdownReport } from "./reports.ts";
+import { taskList } from "./task-list.ts";
+import type { Team } from "./team.ts";
+import { teammateHandle } from "./teammate-handle.ts";
+import { waitForTeam } from "./wait.ts";
+
+/** Returns a team as the library shows it. */
+export function teamHandle(access: TeamAccess): Team {
+  return {
+    get name() {
+      return access.ref.team;
+    },
+    actor: access.actor,
+    tasks: taskList(access),
+    approvals: approvalList(access),
+    teammate: (name) => teammateHandle(access, memberName(access, name)),
+    spawn: (name, options = {}) =>
+      attempt(options.signal, async (signal) =>
+        teammateHandle(access, await spawnMember(access, name, options, signal)),
+      ),
+    send: (to, text, options) => attempt(undefined, () => send(access, to, text, options)),
+    broadcast: (text, options) => attempt(undefined, () => sendToAll(access, text, options)),
+    status: () =>
+      attempt(undefined, async () =>
+        currentStatus(await access.fullContext(new AbortController().signal), { git: false }),
+      ),
+    wait: (condition) => waitForTeam(access, condition),
+    events: (options) => followEvents(access.ref, options),
+    inbox: (options) => attempt(undefined, () => readInbox(access, access.actor, options)),
+    peek: (name, options) => attempt(undefined, () => peek(access, name, options)),
+    interrupt: (name, { signal } = {}) => attempt(signal, (own) => interrupt(access, name, own)),
+    setMode: (name, mode) => attempt(undefined, () => setMode(access, name, mode)),
+    setBudget: (limits) => attempt(undefined, () => setBudget(access, undefined, limits)),
+    shutdown: (names, options = {}) =>
+      attempt(options.signal, (signal) => shutdown(access, names, options, signal)),
+    kill: (names, options = {}) => attempt(options.signal, (signal) => kill(access, names, options, signal)),
+    down: (options = {}) => attempt(options.signal, (signal) => down(access, options, signal)),
+    resume: (options = {}) => attempt(undefined, () => resume(access, options)),
+    export: (file, { signal } = {}) =>
+      attempt(signal, (own) => saveTeam(access.open().ref, access.host.cwd, file, own)),
+    delete: ({ force = false } = {}) =>
+      attempt(undefined, async () => {
+        const ctx = await access.fullContext(new AbortController().signal, access.openToChange());
+        return deleteTeam(ctx, { force, problem: access.host.note });
+      }),
+  };
+}
+
+async function down(
+  access: TeamAccess,
+  { timeoutMs, reason }: ShutdownOptions,
+  signal: AbortSignal,
+): Promise<readonly ShutdownReport[]> {
+  requireMilliseconds(timeoutMs, "timeoutMs");
+  const ctx = await access.fullContext(signal, access.openToChange());
+  return unlessInterrupted(signal, await downTeam(ctx, { signal, ...defined({ timeoutMs, reason }) }));
+}
+
+async function resume(access: TeamAccess, { teammateMode, force }: ResumeOptions): Promise<ResumeReport> {
+  requireProgram(access.host);
+  const open = access.openToChange();
+  const ctx = await access.fullContext(new AbortController().signal, open, access.settings());
+  return resumeTeam(ctx, defined({ mode: teammateMode, force }));
+}

@@ -1,0 +1,67 @@
+import { TeamError } from "../errors.ts";
+import { currentStatus } from "../operations/current-status.ts";
+import { resumeMember } from "../operations/resume/resume.ts";
+import { sameName, splitAddress } from "../schema/names.ts";
+import type { TeamAccess } from "./access.ts";
+import { approvalList } from "./approval-list.ts";
+import { attempt } from "./attempt.ts";
+import { followEvents } from "./events.ts";
+import { requireProgram } from "./host.ts";
+import { interrupt, kill, peek, setBudget, setMode, shutdown } from "./members.ts";
+import { readInbox, send } from "./messages.ts";
+import { taskList } from "./task-list.ts";
+import type { Teammate } from "./teammate.ts";
+import type { MemberStatus, TeamEvent, TeamStatus } from "./values.ts";
+import { waitForMember } from "./wait.ts";
+
+/** Returns a member as the library shows it. @param name as the team spells it */
+export function teammateHandle(access: TeamAccess, name: string): Teammate {
+  const isOwn = ({ agentId }: TeamEvent): boolean =>
+    agentId !== undefined && sameName(splitAddress(agentId).name, name);
+  return {
+    name,
+    get team() {
+      return access.ref.team;
+    },
+    tasks: taskList(access, name),
+    approvals: approvalList(access, name),
+    send: (text, options) => attempt(undefined, () => send(access, name, text, options)),
+    status: () =>
+      attempt(undefined, async () => {
+        const ctx = await access.fullContext(new AbortController().signal);
+        return memberIn(await currentStatus(ctx, { git: false }), name);
+      }),
+    wait: async (condition) => memberIn(await waitForMember(access, name, condition), name),
+    events: (options) => followEvents(access.ref, { ...options, isWanted: isOwn }),
+    inbox: (options) => attempt(undefined, () => readInbox(access, name, options)),
+    peek: (options) => attempt(undefined, () => peek(access, name, options)),
+    interrupt: ({ signal } = {}) => attempt(signal, (own) => interrupt(access, name, own)),
+    setMode: (mode) => attempt(undefined, () => setMode(access, name, mode)),
+    setBudget: (limits) => attempt(undefined, () => setBudget(access, name, limits)),
+    shutdown: (options = {}) =>
+      attempt(options.signal, async (signal) => only(await shutdown(access, [name], options, signal), name)),
+    kill: (options = {}) =>
+      attempt(options.signal, async (signal) => only(await kill(access, [name], options, signal), name)),
+    resume: () =>
+      attempt(undefined, async () => {
+        requireProgram(access.host);
+        const open = access.openToChange();
+        const ctx = await access.fullContext(new AbortController().signal, open, access.settings());
+        return resumeMember(ctx, name);
+      }),
+  };
+}
+
+/** @throws TeamError AGENT_NOT_FOUND if the member has left the team */
+function memberIn({ team, members }: TeamStatus, name: string): MemberStatus {
+  const found = members.find((member) => member.name === name);
+  if (found !== undefined) return found;
+  throw new TeamError("AGENT_NOT_FOUND", `${name} is no longer a member of ${team}.`);
+}
+
+/** Returns the report of the only member that was asked. */
+function only<T>(reports: readonly T[], name: string): T {
+  const [report] = reports;
+  if (report === undefined) throw new TeamError("AGENT_NOT_FOUND", `${name} is no longer in its team.`);
+  return report;
+}

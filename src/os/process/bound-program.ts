@@ -1,0 +1,70 @@
+import { spawn } from "node:child_process";
+import type { Readable } from "node:stream";
+import { TeamError } from "../../errors.ts";
+import type { Env } from "../env.ts";
+
+interface BoundOptions {
+  readonly cwd: string;
+  /** The whole environment: nothing of this process is added. */
+  readonly env: Env;
+  /** Sends SIGINT to the program when it aborts; the program then ends by itself. */
+  readonly signal: AbortSignal;
+}
+
+/** How a program ended, and what it wrote. */
+export interface BoundResult {
+  /** null if a signal ended it. */
+  readonly code: number | null;
+  readonly endedBy: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Runs a program in its own session, and interrupts its process group when descriptor 3 breaks, as it does when this process dies. The
+ * program's pid is that of this shell.
+ */
+const INTERRUPTED_WITH_PARENT = `
+(trap '' INT TERM HUP; read -r _; kill -INT -$$) <&3 3<&- >/dev/null 2>&1 &
+exec "$@" 3<&-
+`;
+
+/**
+ * Runs a program without input until it ends. Ctrl-C of this terminal does not reach it; the death of this process interrupts it.
+ * @throws TeamError SPAWN_FAILED if the system cannot start it
+ */
+export function runBound(file: string, args: readonly string[], options: BoundOptions): Promise<BoundResult> {
+  const { cwd, env, signal } = options;
+  return new Promise((resolve, reject) => {
+    const child = spawn("/bin/sh", ["-c", INTERRUPTED_WITH_PARENT, "sh", file, ...args], {
+      ...{ cwd, env: { ...env }, detached: true },
+      stdio: ["ignore", "pipe", "pipe", "pipe"],
+    });
+    const interrupt = (): void => void child.kill("SIGINT");
+    signal.addEventListener("abort", interrupt, { once: true });
+    const stdout = textOf(child.stdout);
+    const stderr = textOf(child.stderr);
+    const [, , , lifeline] = child.stdio;
+    // The shell that waits for this process ends with the program.
+    child.once("exit", () => lifeline?.destroy());
+    lifeline?.on("error", () => undefined);
+    child.once("error", (cause) => {
+      signal.removeEventListener("abort", interrupt);
+      reject(new TeamError("SPAWN_FAILED", `${file} could not be started: ${cause.message}.`, { cause }));
+    });
+    child.once("close", (code, endedBy) => {
+      signal.removeEventListener("abort", interrupt);
+      resolve({ code, endedBy, stdout: stdout(), stderr: stderr() });
+    });
+    if (signal.aborted) interrupt();
+  });
+}
+
+/** Collects the text of a stream. @returns the text so far */
+function textOf(stream: Readable | null): () => string {
+  let text = "";
+  stream?.setEncoding("utf8").on("data", (part: string) => {
+    text += part;
+  });
+  return () => text;
+}

@@ -1,0 +1,10 @@
+import { knownAdapters } from "../../adapter/adapters.ts";
+import type { KnownCosts } from "../../operations/budget.ts";
+import { isPricedBy } from "../../settings/settings.ts";
+import type { Settings } from "../../settings/settings-schema.ts";
+
+/** Returns what the settings know of the costs of models and CLIs. The adapters are loaded only for a budget. */
+export function knownCosts(settings: Settings): KnownCosts {
+  const known = knownAdapters(settings.teams.adapters);
+  return { isPriced: isPricedBy(settings), reportsOf: (cli) => known.get(cli)?.reports };
+}
