@@ -1,4 +1,4 @@
-import { RequestError } from "@agentclientprotocol/sdk";
+import type { RequestError } from "@agentclientprotocol/sdk";
 import { type ErrorCode, TeamError } from "../../errors.ts";
 import { failureOf } from "../../terminal/report-error.ts";
 import { stripControls } from "../../text/terminal-text.ts";
@@ -19,20 +19,25 @@ const CODES: Partial<Record<ErrorCode, number>> = {
   INVALID_MODEL: AUTH_REQUIRED,
 };
 
+/** The class of the SDK, which only `teams acp` loads. */
+type RpcError = typeof RequestError;
+
 /** Returns an error as the answer to a request: what failed, the state now, and what to do next. */
-export function rpcError(error: unknown): RequestError {
-  if (error instanceof RequestError) return error;
+function rpcError(Rpc: RpcError, error: unknown): RequestError {
+  if (error instanceof Rpc) return error;
   const { code, message, hint } = failureOf(error);
   const text = stripControls(hint === undefined ? message : `${message} ${hint}`);
   const status = error instanceof TeamError ? CODES[error.code] : undefined;
-  return new RequestError(status ?? INTERNAL, text, { code, ...(hint === undefined ? {} : { hint }) });
+  return new Rpc(status ?? INTERNAL, text, { code, ...(hint === undefined ? {} : { hint }) });
 }
 
-/** Runs a handler of a request, and answers its failure. */
-export async function answered<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw rpcError(error);
-  }
+/** Returns a function that runs the handler of a request, and answers its failure. */
+export function answering(Rpc: RpcError): <T>(work: () => Promise<T>) => Promise<T> {
+  return async (work) => {
+    try {
+      return await work();
+    } catch (error) {
+      throw rpcError(Rpc, error);
+    }
+  };
 }

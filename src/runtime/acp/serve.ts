@@ -4,6 +4,7 @@ import { teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import type { ClientAbilities } from "./client-peer.ts";
 import { MAX_MESSAGE_BYTES } from "./limits.ts";
+import { answering } from "./rpc-errors.ts";
 import { listSessions } from "./session-list.ts";
 import { Sessions, type SessionsOptions } from "./sessions.ts";
 
@@ -22,10 +23,8 @@ export async function serveAcp(
 ): Promise<string | undefined> {
   const { io } = call;
   const signal = io.interruption();
-  const [{ agent, ndJsonStream }, { answered }] = await Promise.all([
-    import("@agentclientprotocol/sdk"),
-    import("./rpc-errors.ts"),
-  ]);
+  const { agent, ndJsonStream, RequestError } = await import("@agentclientprotocol/sdk");
+  const answered = answering(RequestError);
   let abilities: ClientAbilities = {};
   let failure: string | undefined;
   const fail = (error: Error): void => {
