@@ -101,8 +101,7 @@ function textOf({
     permission: [
       summary,
       reason ?? "",
-      change.length > 0 ? change.join("\n") : "",
-      inputText(summary, input),
+      change.length > 0 ? change.join("\n") : inputText(summary, input),
     ],
     plan: [planContent ?? summary],
     question: [question ?? summary],

@@ -2,7 +2,7 @@ import { messageOf } from "../../errors.ts";
 import { endRun } from "../../operations/run/end-run.ts";
 import { teamLedHere } from "../../operations/run/led-here.ts";
 import { stopRun } from "../../operations/run/stop-run.ts";
-import { restoreManualLead } from "../../operations/run/take-over-lead.ts";
+import { releaseLead, restoreManualLead } from "../../operations/run/take-over-lead.ts";
 import { teamExists } from "../../team/config/config.ts";
 import { tryRemoveSessionEnv } from "../../team/records/session-env.ts";
 import type { AnyCall } from "../../terminal/call.ts";
@@ -25,16 +25,18 @@ export interface SessionLead {
 
 /**
  * Creates or resumes the team of a session, and starts its lead as a run does.
+ * @param opened called before the lead and its teammates start
  * @param signal ends the lead: the team is kept, and its teammates end, unless the signal is a hangup
  */
 export async function startSessionLead(
   call: AnyCall,
   plan: LeadPlan,
   client: LeadClient,
-  signal: AbortSignal,
+  { opened, signal }: { readonly opened: (lead: Lead) => void; readonly signal: AbortSignal },
 ): Promise<SessionLead> {
   const lead = await openRun(call, plan, client);
   const { worker, status } = await removeTeamOnFailure(lead, () => leadWorker(lead, signal));
+  opened(lead);
   const watch = watchTeam(lead, worker, status);
   lead.teamMoved = () => watch.restart();
   const close = async (): Promise<void> => {
@@ -80,5 +82,5 @@ async function settle(lead: Lead, signal: AbortSignal): Promise<void> {
   }
   for (const { name, left } of await stopRun(ctx))
     if (left.length > 0) view.error(`${name}: still there: ${left.join(", ")}`);
-  if (plan.resumes?.wasByHand) await restoreManualLead(ctx.ref);
+  await (plan.resumes?.wasByHand ? restoreManualLead : releaseLead)(ctx.ref);
 }

@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { messageOf, TeamError } from "../../errors.ts";
 import { follow } from "../../operations/follow-team.ts";
 import { setPermissionMode } from "../../operations/permission-mode.ts";
@@ -9,7 +10,7 @@ import { updateTeam } from "../../team/config/config.ts";
 import { listTasks } from "../../team/tasks/tasks.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
-import type { LeadClient, LeadPlan, LeadRest } from "../lead/lead.ts";
+import type { Lead, LeadClient, LeadPlan, LeadRest } from "../lead/lead.ts";
 import type { SessionFact } from "./facts.ts";
 import { followTeammates, replayLead } from "./follow-members.ts";
 import { MAX_TITLE } from "./limits.ts";
@@ -109,11 +110,13 @@ export class Session {
       onRest: (rest) => this.#onRest(rest),
     };
     const own = { ...call, io: { ...call.io, interruption: () => this.#ending.signal } };
-    const running = await startSessionLead(own, plan, client, this.#ending.signal);
+    const running = await startSessionLead(own, plan, client, {
+      signal: this.#ending.signal,
+      opened: (lead) => (replays ? this.#replay(lead) : undefined),
+    });
     this.#running = running;
     const { ctx, settings, sessionId } = running.lead;
     const isNew = plan.resumes === undefined;
-    if (replays) replayLead(transcriptPath(ctx.home.root, sessionId), show);
     this.#followTeammates = followTeammates(ctx.ref, isNew, show);
     this.#requests = new SessionRequests({
       ctx,
@@ -125,7 +128,7 @@ export class Session {
     running.lead.notePlacement();
     const following = follow(ctx.ref, () => this.#check(), {
       signal: this.#ending.signal,
-      alsoWatch: [transcriptPath(ctx.home.root, sessionId).replace(/\/[^/]*$/, "")],
+      alsoWatch: [dirname(transcriptPath(ctx.home.root, sessionId))],
     }).catch((error: unknown) => this.#problem(error));
     this.#closed = running.ended.then(async (why) => {
       this.#ending.abort();
@@ -134,6 +137,15 @@ export class Session {
       this.#step({ type: "ended", failure: `The session has ended: ${why ?? "it was closed"}.` });
       if (why !== undefined) this.#peer.ended();
     });
+  }
+
+  #replay({ ctx, sessionId }: Lead): void {
+    try {
+      replayLead(transcriptPath(ctx.home.root, sessionId), (fact) => this.#peer.show(fact));
+    } catch (error) {
+      // The team can be led all the same.
+      this.#problem(error);
+    }
   }
 
   /**
@@ -207,7 +219,7 @@ export class Session {
   #onRest(rest: LeadRest): void {
     // The answer to a prompt comes after everything that belongs to it.
     this.#check();
-    this.#step({ type: "rested", rest, failure: this.#lead.worker.lastFailure });
+    this.#step({ type: "rested", rest, failure: this.#running?.worker.lastFailure });
   }
 
   /** Shows what other processes have changed. @returns false, so that the team is followed further */

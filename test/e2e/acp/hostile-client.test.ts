@@ -23,8 +23,9 @@ it("teams acp › answers malformed messages, and continues", async () => {
   c.write('{"jsonrpc":"2.0","id":98,"method":"session/prompt","params":{"sessionId":7}}');
   c.write('{"jsonrpc":"2.0","method":"session/cancel","params":{}}');
   c.write('{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"other"}}');
-  await eventually("all answers", () =>
-    [-32700, -32601, -32602].every((code) => answers(code) === 1) && answers(-32600) === 2,
+  await eventually(
+    "all answers",
+    () => [-32700, -32601, -32602].every((code) => answers(code) === 1) && answers(-32600) === 2,
   );
   const wrong: readonly [object, string][] = [
     [{ cwd: "relative", mcpServers: [] }, "not the absolute path"],
@@ -49,7 +50,10 @@ it("teams acp › answers malformed messages, and continues", async () => {
 it("teams acp › refuses a prompt of a megabyte, and takes the next one", async () => {
   const { c, sessionId } = await playedSession(ECHO);
   const long = c.agent.request("session/prompt", promptOf(sessionId, "x".repeat(1_000_000)));
-  await expect(long).rejects.toMatchObject({ code: -32602, message: expect.stringContaining("longest has 200000") });
+  await expect(long).rejects.toMatchObject({
+    code: -32602,
+    message: expect.stringContaining("longest has 200000"),
+  });
   await c.agent.request("session/prompt", promptOf(sessionId, "first"));
   expect(c.said()).toContain("One.");
 });

@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { livenessOfAgent } from "../../../src/team/records/read-records.ts";
+import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { promptOf } from "../../support/acp/acp-client.ts";
 import { playedSession, uses, waitsFor } from "../../support/acp/played-session.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
@@ -90,7 +90,7 @@ it("teams acp › keeps the team of a client that vanishes, and replays its conv
   const next = await again();
   const before = { sessionId, cwd: t.home, mcpServers: [] };
   const loaded = await next.agent.request("session/load", before);
-  expect(loaded?.modes?.currentModeId).toBe("bypassPermissions");
+  expect(loaded).toMatchObject({ modes: { currentModeId: "bypassPermissions" } });
   const shown = next.updates.map(({ update }) => update);
   expect(shown[0]).toMatchObject({ sessionUpdate: "user_message_chunk", content: { text: "Start ada" } });
   expect(shown).toContainEqual(expect.objectContaining({ sessionUpdate: "tool_call", name: "Agent" }));
@@ -127,7 +127,9 @@ it("teams acp › resumes after SIGKILL: its teammate kept running, and the lead
   expect(livenessOfAgent(ref, "ada")).toBe("alive");
 
   const next = await again();
-  expect(await next.agent.request("session/list", { cwd: t.home })).toMatchObject({ sessions: [{ sessionId }] });
+  expect(await next.agent.request("session/list", { cwd: t.home })).toMatchObject({
+    sessions: [{ sessionId }],
+  });
   await next.agent.request("session/resume", { sessionId, cwd: t.home, mcpServers: [] });
   writeFileSync(join(t.home, "go"), "");
   await eventually("the end of the lead's turn", () => next.said().includes("The turn continued."));

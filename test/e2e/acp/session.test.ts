@@ -55,9 +55,15 @@ it("teams acp › plays a whole team: plan, calls of a teammate, permission, usa
   expect(c.said()).toContain("One teammate is enough.");
   expect(c.said()).toContain("The file is made.");
   // All of it came before the answer to the prompt.
-  const call = await c.update("tool_call", ({ name, title }) => name === "Write" && title.startsWith("ada: "));
+  const call = await c.update(
+    "tool_call",
+    ({ name, title }) => name === "Write" && title.startsWith("ada: "),
+  );
   expect(call.toolCallId).toBe(asked.params.toolCall.toolCallId);
-  await c.update("tool_call_update", (one) => one.toolCallId === call.toolCallId && one.status === "completed");
+  await c.update(
+    "tool_call_update",
+    (one) => one.toolCallId === call.toolCallId && one.status === "completed",
+  );
   await c.update("plan", ({ entries }) => entries[0]?.status === "in_progress");
   await c.update("plan", ({ entries }) => entries[0]?.content === "#1 make the file (ada)");
   await c.update("usage_update", ({ used }) => used === 1020);
@@ -79,7 +85,9 @@ it("teams acp › plays a whole team: plan, calls of a teammate, permission, usa
     leadAlive: false,
     members: [expect.anything(), { name: "ada", alive: false }],
   });
-  await expect(c.agent.request("session/prompt", promptOf(sessionId, "More"))).rejects.toThrow("not open here");
+  await expect(c.agent.request("session/prompt", promptOf(sessionId, "More"))).rejects.toThrow(
+    "not open here",
+  );
   expect(c.stderr()).toBe("");
 });
 

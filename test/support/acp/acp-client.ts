@@ -59,7 +59,12 @@ interface AcpClientOptions {
 }
 
 /** Starts the built program as an agent, and connects the client of the SDK to it. */
-export async function acpClient({ words = [], env, cwd, capabilities }: AcpClientOptions): Promise<AcpClient> {
+export async function acpClient({
+  words = [],
+  env,
+  cwd,
+  capabilities,
+}: AcpClientOptions): Promise<AcpClient> {
   const child = spawn(process.execPath, [TEAMS, "acp", ...words], { env: { ...env }, cwd, stdio: "pipe" });
   const exited = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
   onTestFinished(async () => {

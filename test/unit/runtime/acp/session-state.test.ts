@@ -44,7 +44,16 @@ describe("the state of a session", () => {
   });
 
   it("reports each change of the activity once", () => {
-    const events = [rested("done"), prompted(1), saved(1), taken, started, ended, rested("done"), rested("done")];
+    const events = [
+      rested("done"),
+      prompted(1),
+      saved(1),
+      taken,
+      started,
+      ended,
+      rested("done"),
+      rested("done"),
+    ];
     expect(played(...events).activities).toEqual(["idle", "running", "idle"]);
   });
 
@@ -59,7 +68,18 @@ describe("the state of a session", () => {
   });
 
   it("ends a prompt and the one that steered it together", () => {
-    const events = [prompted(1), saved(1), taken, started, prompted(2), saved(2), ended, taken, started, ended];
+    const events = [
+      prompted(1),
+      saved(1),
+      taken,
+      started,
+      prompted(2),
+      saved(2),
+      ended,
+      taken,
+      started,
+      ended,
+    ];
     expect(played(...events, rested("done")).ends).toEqual([
       [1, "done"],
       [2, "done"],
@@ -77,7 +97,14 @@ describe("the state of a session", () => {
   });
 
   it("cancels a prompt at once that waits for teammates", () => {
-    const events = [prompted(1), saved(1), taken, started, ended, { type: "cancelled", inTurn: false }] as const;
+    const events = [
+      prompted(1),
+      saved(1),
+      taken,
+      started,
+      ended,
+      { type: "cancelled", inTurn: false },
+    ] as const;
     expect(played(...events).ends).toEqual([[1, "cancelled"]]);
   });
 
@@ -91,7 +118,9 @@ describe("the state of a session", () => {
     expect(played(prompted(1), saved(1), taken, started, ended, rested("failed", "no credit")).ends).toEqual([
       [1, "failed"],
     ]);
-    expect(played(prompted(1), { type: "unsaved", prompt: 1, failure: "full" }).ends).toEqual([[1, "failed"]]);
+    expect(played(prompted(1), { type: "unsaved", prompt: 1, failure: "full" }).ends).toEqual([
+      [1, "failed"],
+    ]);
   });
 
   it("waits for an answer that the client has, and ends if the client gives none", () => {

@@ -30,7 +30,9 @@ describe("updates of a session", () => {
 
   it("show a new file as a diff without a text before", () => {
     const update = call("Write", "/x/b", { file_path: "/x/b", content: "b\n" });
-    expect(update).toMatchObject({ content: [{ type: "diff", path: "/x/b", oldText: null, newText: "b\n" }] });
+    expect(update).toMatchObject({
+      content: [{ type: "diff", path: "/x/b", oldText: null, newText: "b\n" }],
+    });
   });
 
   it("show the lead's calls without its name, and unknown tools as other", () => {
