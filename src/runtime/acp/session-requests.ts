@@ -17,8 +17,8 @@ export type OfferRequest = (
 interface SessionRequestsOptions {
   readonly ctx: OperationContext;
   readonly offer: OfferRequest;
-  /** Called with the number of requests that the client has, when it changes. */
-  onChange(open: number): void;
+  /** Called with the number of requests that the client has, when it changes. @param isLeft its user left one unanswered */
+  onChange(open: number, isLeft: boolean): void;
   onProblem(text: string): void;
 }
 
@@ -60,12 +60,12 @@ export class SessionRequests {
   #begin(id: string): void {
     const offer = new AbortController();
     this.#offered.set(id, offer);
-    this.#options.onChange(this.#offered.size);
+    this.#options.onChange(this.#offered.size, false);
     this.#ask(id, offer.signal)
       .catch((error: unknown) => this.#report(id, error))
       .finally(() => {
         this.#offered.delete(id);
-        this.#options.onChange(this.#offered.size);
+        this.#options.onChange(this.#offered.size, this.#left.has(id));
       });
   }
 

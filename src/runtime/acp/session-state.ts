@@ -20,8 +20,11 @@ export type SessionEvent =
   | { readonly type: "rested"; readonly rest: LeadRest; readonly failure?: string | undefined }
   /** @param inTurn whether a turn was interrupted, whose end follows */
   | { readonly type: "cancelled"; readonly inTurn: boolean }
-  /** The number of requests that the client has, and has not answered. */
-  | { readonly type: "requests"; readonly open: number }
+  /**
+   * The number of requests that the client has, and has not answered.
+   * @param isLeft the last change was a request that its user left unanswered
+   */
+  | { readonly type: "requests"; readonly open: number; readonly isLeft?: boolean }
   | { readonly type: "ended"; readonly failure: string };
 
 /** What follows from an event. */
@@ -116,8 +119,8 @@ function change(state: SessionState, event: SessionEvent): Step {
     case "requests": {
       const next = { ...state, openRequests: event.open };
       // The client has no more request that could wake the lead: its user reads the question, and types the answer.
-      const isLeft = event.open === 0 && state.openRequests > 0 && state.rest === "asking";
-      return isLeft ? endTaken(next, { how: "done" }) : only(next);
+      const isOver = event.isLeft === true && event.open === 0 && state.rest === "asking";
+      return isOver ? endTaken(next, { how: "done" }) : only(next);
     }
     case "ended": {
       const end = { how: "failed", failure: event.failure } as const;

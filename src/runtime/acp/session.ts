@@ -121,7 +121,7 @@ export class Session {
     this.#requests = new SessionRequests({
       ctx,
       offer: (request, signal) => this.#peer.offer(request, signal),
-      onChange: (open) => this.#step({ type: "requests", open }),
+      onChange: (open, isLeft) => this.#step({ type: "requests", open, isLeft }),
       onProblem: (text) => show({ kind: "notice", severity: "error", text }),
     });
     for (const text of ignoredLines(settings())) show({ kind: "notice", severity: "warning", text });
@@ -207,10 +207,11 @@ export class Session {
   }
 
   #onTyped(): void {
-    const isAwaited = this.#state.prompts.some(({ isTaken }) => !isTaken);
-    if (!isAwaited && this.#strayLines > 0) {
+    const { prompts, unsaved } = this.#state;
+    const isAwaited = prompts.some(({ isTaken }) => !isTaken);
+    if (!isAwaited && this.#strayLines + unsaved.length > 0) {
       // Its prompt was cancelled when the turn had just taken the line.
-      this.#strayLines -= 1;
+      this.#strayLines = Math.max(0, this.#strayLines - 1);
       this.#lead.worker.interrupt();
     }
     this.#step({ type: "taken" });

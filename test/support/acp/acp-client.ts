@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Readable, Transform, Writable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
 import {
   type ClientConnection,
   type CreateElicitationRequest,
@@ -78,13 +79,18 @@ export async function acpClient({
   });
   child.stdin.on("error", () => undefined);
   const traffic: string[] = [];
-  const recorded = (sign: string) =>
-    new Transform({
+  const recorded = (sign: string) => {
+    const decoder = new StringDecoder("utf8");
+    let rest = "";
+    return new Transform({
       transform(chunk: Buffer, _encoding, done) {
-        for (const line of chunk.toString().split("\n").filter(Boolean)) traffic.push(`${sign} ${line}`);
+        const lines = `${rest}${decoder.write(chunk)}`.split("\n");
+        rest = lines.pop() ?? "";
+        traffic.push(...lines.map((line) => `${sign} ${line}`));
         done(null, chunk);
       },
     });
+  };
   const toAgent = recorded("→");
   toAgent.pipe(child.stdin);
   const updates: SessionNotification[] = [];

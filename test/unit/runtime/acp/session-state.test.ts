@@ -34,7 +34,7 @@ const rested = (rest: "done" | "interrupted" | "failed" | "asking", failure?: st
   rest,
   failure,
 });
-const requests = (open: number): SessionEvent => ({ type: "requests", open });
+const requests = (open: number, isLeft = false): SessionEvent => ({ type: "requests", open, isLeft });
 
 describe("the state of a session", () => {
   it("ends a prompt when the lead rests, not at the end of its turn", () => {
@@ -126,8 +126,9 @@ describe("the state of a session", () => {
   it("waits for an answer that the client has, and ends if the client gives none", () => {
     const asked = [prompted(1), saved(1), taken, started, requests(1), ended, rested("asking")];
     expect(played(...asked)).toMatchObject({ ends: [], activities: ["requires_action"] });
-    expect(played(...asked, requests(0)).ends).toEqual([[1, "done"]]);
-    expect(played(...asked, started, requests(0), ended, rested("done")).ends).toEqual([[1, "done"]]);
+    expect(played(...asked, requests(0, true)).ends).toEqual([[1, "done"]]);
+    expect(played(...asked, requests(0)).ends).toEqual([]);
+    expect(played(...asked, requests(0), started, ended, rested("done")).ends).toEqual([[1, "done"]]);
   });
 
   it("fails every open prompt at the end of the session", () => {
