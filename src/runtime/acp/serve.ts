@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
 import { messageOf } from "../../errors.ts";
 import { teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
@@ -36,7 +37,6 @@ export async function serveAcp(
     onStalled: () => fail(new Error("the client does not read its updates")),
   });
   const connection = agent({ name: "teams" })
-    // First: each handler before it delays it, and a cancellation would come after the next prompt.
     .onNotification("session/cancel", ({ params }) => sessions.cancel(params.sessionId))
     .onRequest("session/prompt", ({ params }) => answered(() => sessions.prompt(params)))
     .onRequest("initialize", ({ params }) => {
@@ -65,7 +65,9 @@ export async function serveAcp(
         return {};
       }),
     )
-    .connect(ndJsonStream(outputOf(call, fail), inputOf(call), { maxMessageBytes: MAX_MESSAGE_BYTES }));
+    .connect(
+      oneByOne(ndJsonStream(outputOf(call, fail), inputOf(call), { maxMessageBytes: MAX_MESSAGE_BYTES })),
+    );
   const leave = (): void => connection.close();
   signal.addEventListener("abort", leave);
   if (signal.aborted) leave();
@@ -96,6 +98,17 @@ function initialized(version: string) {
 /** A message that is too long, or an input that cannot be read. */
 function isFailure(reason: unknown): boolean {
   return reason instanceof Error && reason.message !== "ACP connection closed";
+}
+
+/** Delivers a message only after the handler of the one before has begun: a cancellation is for the prompts before it. */
+function oneByOne({ readable, writable }: Stream): Stream {
+  const paced = new TransformStream<AnyMessage, AnyMessage>({
+    async transform(message, controller) {
+      controller.enqueue(message);
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    },
+  });
+  return { readable: readable.pipeThrough(paced), writable };
 }
 
 function inputOf({ io }: AnyCall): ReadableStream<Uint8Array> {

@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { NEW_SESSION, type SessionEvent, step } from "../../../../src/runtime/acp/session-state.ts";
+import type { LeadRest } from "../../../../src/runtime/lead/lead.ts";
 import { cases } from "../../../support/random/arbitraries.ts";
 
 /** What may happen to a session, apart from its prompts. */
 const happening: fc.Arbitrary<SessionEvent> = fc.oneof(
   fc.constantFrom<SessionEvent>({ type: "taken" }, { type: "turn_started" }, { type: "turn_ended" }),
-  fc.record({ type: fc.constant("rested" as const), rest: fc.constantFrom("done", "interrupted", "failed", "asking") }),
+  fc.record({ type: fc.constant("rested" as const), rest: fc.constantFrom<LeadRest>("done", "interrupted", "failed", "asking") }),
   fc.record({ type: fc.constant("cancelled" as const), inTurn: fc.boolean() }),
   fc.record({ type: fc.constant("requests" as const), open: fc.nat(2), isLeft: fc.boolean() }),
 );
