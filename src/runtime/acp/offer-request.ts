@@ -98,11 +98,7 @@ function textOf({
   input,
 }: ApprovalDetails): string {
   const parts: Readonly<Record<ApprovalDetails["kind"], readonly string[]>> = {
-    permission: [
-      summary,
-      reason ?? "",
-      change.length > 0 ? change.join("\n") : inputText(summary, input),
-    ],
+    permission: [summary, reason ?? "", change.length > 0 ? change.join("\n") : inputText(summary, input)],
     plan: [planContent ?? summary],
     question: [question ?? summary],
     crash: [summary],

@@ -13,7 +13,10 @@ export function readTranscript(name: string): readonly string[] {
 /** Writes the traffic of a session as a fixture, without the paths of this machine, if `ACP_RECORD=1` is set. */
 export function recordTranscript(name: string, traffic: readonly string[], { home, env }: PrivateTmux): void {
   if (process.env.ACP_RECORD !== "1") return;
-  const text = traffic.join("\n").replaceAll(home, "<home>").replaceAll(env.TEAMS_TMUX_SOCKET ?? "", "<socket>");
+  const text = traffic
+    .join("\n")
+    .replaceAll(home, "<home>")
+    .replaceAll(env.TEAMS_TMUX_SOCKET ?? "", "<socket>");
   mkdirSync(FIXTURES, { recursive: true });
   writeFileSync(join(FIXTURES, name), `${text}\n`);
 }

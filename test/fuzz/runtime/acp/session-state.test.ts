@@ -7,7 +7,10 @@ import { cases } from "../../../support/random/arbitraries.ts";
 /** What may happen to a session, apart from its prompts. */
 const happening: fc.Arbitrary<SessionEvent> = fc.oneof(
   fc.constantFrom<SessionEvent>({ type: "taken" }, { type: "turn_started" }, { type: "turn_ended" }),
-  fc.record({ type: fc.constant("rested" as const), rest: fc.constantFrom<LeadRest>("done", "interrupted", "failed", "asking") }),
+  fc.record({
+    type: fc.constant("rested" as const),
+    rest: fc.constantFrom<LeadRest>("done", "interrupted", "failed", "asking"),
+  }),
   fc.record({ type: fc.constant("cancelled" as const), inTurn: fc.boolean() }),
   fc.record({ type: fc.constant("requests" as const), open: fc.nat(2), isLeft: fc.boolean() }),
 );
