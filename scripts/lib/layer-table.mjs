@@ -57,6 +57,11 @@ export const PACKAGE_HOMES = [
     homes: ["runtime/mcp/", "agent/mcp/"],
     instead: "serve tools with runtime/mcp/server.ts, or a worker's with agent/mcp/serve-tools.ts",
   },
+  {
+    names: ["@agentclientprotocol/sdk"],
+    homes: ["runtime/acp/", "adapter/acp/"],
+    instead: "be an agent with runtime/acp/serve.ts, or a client with adapter/acp/acp-channel.ts",
+  },
   { names: ["tar-stream"], homes: ["os/files/"], instead: "write and read archives through os/files/tar.ts" },
   {
     names: ["diff"],
@@ -144,6 +149,7 @@ export const LAZY = {
     "tar-stream",
     "unbash",
     "@modelcontextprotocol/server",
+    "@agentclientprotocol/sdk",
   ],
 };
 

@@ -72,6 +72,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   doctor: { group: "This machine", load: () => import("./commands/doctor.ts") },
   "cli ls": { group: "This machine", load: () => import("./commands/cli-ls.ts") },
   mcp: { group: "This machine", load: () => import("./commands/mcp.ts") },
+  acp: { group: "This machine", load: () => import("./commands/acp.ts") },
   agent: { group: "This machine", load: () => import("./commands/agent.ts") },
   hook: { group: "This machine", load: () => import("./commands/hook.ts") },
   "record-pane": { group: "This machine", load: () => import("./commands/record-pane.ts") },

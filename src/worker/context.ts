@@ -54,6 +54,8 @@ export interface WorkerSetup {
   readonly awaitsAgent?: boolean;
   /** Whether the creation of the agent begins at once, instead of at its first turn; the worker does not wait for it. */
   readonly preparesAgent?: boolean;
+  /** Whether a typed line ends the running turn at its next step, so that the agent reads the line soon. */
+  readonly steersTyped?: boolean;
   /** Whether it agrees to a shutdown that its agent leaves unanswered at the end of the turn. */
   readonly agreesUnanswered?: boolean;
   /** Agrees to a shutdown in place of the agent. */

@@ -39,6 +39,7 @@ export class TurnQueue {
   #held: InboxEntry[] = [];
   #systemNotices: InboxEntry[] = [];
   #instructions: string[] = [];
+  #forNext: string[] = [];
   #taskEnds: TaskNotice[] = [];
   #ownTurns: Promise<TurnSummary>[] = [];
   #actions: AgentAction[] = [];
@@ -74,6 +75,18 @@ export class TurnQueue {
   addInstruction(text: string, wake: WakeSignal): void {
     this.#instructions.push(text);
     wake.set();
+  }
+
+  /** Adds an instruction that starts no turn. */
+  addToNext(text: string): void {
+    this.#forNext.push(text);
+  }
+
+  /** Removes the messages with these keys. @returns the keys of those that were waiting */
+  drop(keys: ReadonlySet<string>): readonly string[] {
+    const dropped = this.#entries.filter(({ key }) => keys.has(key));
+    this.#entries = this.#entries.filter(({ key }) => !keys.has(key));
+    return dropped.map(({ key }) => key);
   }
 
   addTaskEnd(notice: TaskNotice, wake: WakeSignal): void {
@@ -129,6 +142,11 @@ export class TurnQueue {
     return this.#entries.some(({ protocol }) => protocol?.type === "shutdown_request");
   }
 
+  /** Whether a typed line waits. */
+  get hasTyped(): boolean {
+    return this.#entries.some(({ message }) => isTyped(message));
+  }
+
   /** Number of messages that start no turn now. */
   get heldCount(): number {
     return this.#held.length + this.#systemNotices.length;
@@ -152,9 +170,10 @@ export class TurnQueue {
     if (this.isEmpty) return isTeamWorking || !this.hasHeldNotices ? undefined : this.#takeHeld();
     const material = {
       entries: [...this.#takeSystemNotices(), ...this.#takeEntries()],
-      instructions: this.#instructions,
+      instructions: [...this.#forNext, ...this.#instructions],
       taskEnds: this.#unseenTaskEnds,
     };
+    this.#forNext = [];
     this.#instructions = [];
     this.#taskEnds = [];
     return material;

@@ -10,6 +10,7 @@ import { createGates, type WorkerGates } from "./gates/gates.ts";
 import type { IdleHook } from "./gates/idle-hook.ts";
 import type { PermissionRequests } from "./gates/permission-requests.ts";
 import type { PlanApproval } from "./gates/plan-approval.ts";
+import { ClientInput, stopsBetweenTools } from "./inbox/client-input.ts";
 import { InboundMessages, SHUTDOWN_REQUESTED } from "./inbox/inbound-messages.ts";
 import { TypedInput } from "./inbox/typed-input.ts";
 import type { WorkerEnd } from "./lifecycle.ts";
@@ -39,6 +40,7 @@ export class Worker {
   readonly cliQuestions: WorkerGates["cliQuestions"];
   readonly shutdownRequests: ShutdownRequests;
   readonly workSinceIdle: WorkSinceIdle;
+  readonly clientInput: ClientInput;
   readonly #context: WorkerContext;
   readonly #gates: WorkerGates;
   readonly #activity: AgentActivity;
@@ -69,6 +71,7 @@ export class Worker {
     this.#turns = new Turns(context, gates);
     this.#inbound = new InboundMessages(context, gates);
     this.#typedInput = new TypedInput(context, gates, this.#inbound);
+    this.clientInput = new ClientInput(context, this.#typedInput, this.#inbound);
   }
 
   /** The result of a run: the last text of the newest turn that had any, preferably of a turn that was not interrupted. */
@@ -127,10 +130,7 @@ export class Worker {
     return end;
   }
 
-  /**
-   * Takes a line that a person typed in the pane: the answer to what is open there, or input for the model.
-   * @param begun when its first character came, in milliseconds of the steady clock; now if omitted
-   */
+  /** Takes a line that a person typed in the pane. @param begun when its first character came, in milliseconds of the steady clock */
   handleTypedLine(line: string, begun?: number): Promise<void> {
     return this.#typedInput.handleLine(line, begun);
   }
@@ -203,10 +203,9 @@ export class Worker {
     await this.#context.notifications.recordProgress(keys, "turn_started");
   }
 
-  /** Called by the agent between tool calls: a turn stops there for the worker's end or a waiting shutdown request. */
-  async betweenTools(): Promise<"go" | "stop"> {
-    const { lifecycle, queue } = this.#context;
-    return lifecycle.isRunning && !queue.hasShutdown ? "go" : "stop";
+  /** Called by the agent and its subagents between tool calls: a turn stops there if {@link stopsBetweenTools} says so. */
+  async betweenTools(by: "agent" | "subagent" = "agent"): Promise<"go" | "stop"> {
+    return stopsBetweenTools(this.#context, by) ? "stop" : "go";
   }
 
   async askPermission(request: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer> {

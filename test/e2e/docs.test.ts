@@ -60,6 +60,7 @@ it.each([
   ["docs/panes.md", 4],
   ["docs/settings.md", 3],
   ["docs/mixed-company.md", 15],
+  ["docs/acp.md", 8],
   ["docs/team-files.md", 5],
   ["docs/leading-by-hand.md", 6],
   ["docs/tmux.md", 5],

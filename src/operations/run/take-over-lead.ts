@@ -84,11 +84,32 @@ export async function becomeLead(ctx: OperationContext): Promise<LeadSession> {
 
 /** Returns the lead to the person whose team this process led until now. @throws TeamError TEAM_NOT_FOUND */
 export async function restoreManualLead(ref: TeamRef): Promise<void> {
+  await updateOwnTeam(
+    ref,
+    ({ leadProcess: _own, ...rest }) => withMetadata(rest, { ledByPerson: undefined }) as TeamConfig,
+  );
+}
+
+/** The start time of a lead that has ended before its process: no process has it. */
+const RELEASED = "released";
+
+/**
+ * Ends the lead of a process that continues: its record counts as that of a dead process, so that the team can be resumed.
+ * @throws TeamError TEAM_NOT_FOUND
+ */
+export async function releaseLead(ref: TeamRef): Promise<void> {
+  await updateOwnTeam(ref, (config) => ({
+    ...config,
+    leadProcess: { ...config.leadProcess, ...ownIdentity(), procStart: RELEASED },
+  }));
+}
+
+/** Changes the config of a team if this process leads it. */
+async function updateOwnTeam(ref: TeamRef, change: (config: TeamConfig) => TeamConfig): Promise<void> {
   const own = ownIdentity();
   await updateTeam(ref, (config) => {
-    const { leadProcess, ...rest } = config;
-    if (leadProcess?.pid !== own.pid || leadProcess.procStart !== own.procStart) return undefined;
-    return withMetadata(rest, { ledByPerson: undefined }) as TeamConfig;
+    const { pid, procStart } = config.leadProcess ?? {};
+    return pid === own.pid && procStart === own.procStart ? change(config) : undefined;
   });
 }
 

@@ -128,7 +128,7 @@ export function subagentRunner(
         cwd: ctx.cwd,
         permissions,
         onEvent: (event) => parts.worker.onSubagentEvent({ id, what: call.description }, event),
-        ...(call.background ? {} : { betweenTools: () => parts.worker.betweenTools() }),
+        ...(call.background ? {} : { betweenTools: () => parts.worker.betweenTools("subagent") }),
         beforeCall: (aborted) => parts.worker.budget.beforeCall(aborted),
         maxContinuations: settings().teams.hooks.maxContinuations,
         clock: ctx.clock,

@@ -1,6 +1,5 @@
 import type { Agent } from "../../agent/agent.ts";
 import { DEFAULT_AGENT_TYPE } from "../../agent/prompts/agent-types.ts";
-import type { InProcessBackend } from "../../backend/in-process/in-process-backend.ts";
 import { messageOf, TeamError } from "../../errors.ts";
 import { ownSnapshot } from "../../launch/shell-snapshot.ts";
 import type { OperationContext } from "../../operations/context.ts";
@@ -29,8 +28,9 @@ import { openAgentType } from "../agent/load-agent-types.ts";
 import { modelsOf } from "../agent/models.ts";
 import { ownFacts, ownPane } from "../own-process-record.ts";
 import { openWorkerBell } from "../worker-bell.ts";
+import { restOf, wakeWhenAllIdle } from "./client-rest.ts";
 import { rememberTeam } from "./finish-run.ts";
-import { isInteractive, type Lead } from "./lead.ts";
+import { hasUser, isInteractive, type Lead } from "./lead.ts";
 import { answerTeammateRequest, notifyUnansweredPlans } from "./teammate-requests.ts";
 
 /** Shown once in a run that stays in conversation. */
@@ -84,8 +84,16 @@ export async function leadWorker(
     createAgent: (own) => assembleLead(lead, own, signal),
     awaitsAgent: plan.cli !== undefined,
     preparesAgent: plan.cli === undefined && lead.settings().hooks.SessionStart !== undefined,
+    steersTyped: lead.client !== undefined,
     decideWhenIdle: checked("wait", async (held: number, interrupted: boolean) => {
       notifyPlans();
+      if (lead.client !== undefined) {
+        await processEndings(ctx);
+        const rest = restOf(lead, { held, interrupted, failure: worker.lastFailure });
+        if (rest === undefined) wakeWhenIdle();
+        else lead.client.onRest(rest);
+        return "wait";
+      }
       if (!plan.once && isGoalReached) {
         waitsAfterFailure();
         return "wait";
@@ -154,19 +162,6 @@ function waitAtPromptAfterFailure({ call, view }: Lead, failureOf: () => string 
   };
 }
 
-/** Wakes the lead when all teammates in its process are idle: no file changes that could ring its bell. */
-function wakeWhenAllIdle(inProcess: InProcessBackend, wake: () => void): () => void {
-  let isWaiting = false;
-  return () => {
-    if (isWaiting || inProcess.areAllIdle()) return;
-    isWaiting = true;
-    void inProcess.whenAllIdle().then(() => {
-      isWaiting = false;
-      wake();
-    });
-  };
-}
-
 /** Processes new endings first, so that their notifications count when the run's state is read. */
 async function processEndings(ctx: OperationContext): Promise<void> {
   try {
@@ -177,13 +172,12 @@ async function processEndings(ctx: OperationContext): Promise<void> {
 }
 
 async function assembleLead(lead: Lead, worker: Worker, signal: AbortSignal): Promise<Agent> {
-  const { call, plan, ctx, settings: live, sessionId } = lead;
+  const { plan, ctx, settings: live, sessionId } = lead;
   if (plan.cli !== undefined) {
     const { assembleCliLead } = await import("./assemble-cli-lead.ts");
     return assembleCliLead(lead, worker, plan.cli.name, spawnOptions(lead));
   }
   const settings = live();
-  const { io } = call;
   const note = (line: string): void => lead.view.note(line);
   const { cwd, env } = ctx;
   const { root } = ctx.home;
@@ -199,7 +193,8 @@ async function assembleLead(lead: Lead, worker: Worker, signal: AbortSignal): Pr
     },
     note,
   );
-  const resources = await openAgentResources(ctx, settings, denials, note, sandbox);
+  const mcpServers = { ...settings.mcpServers, ...plan.mcpServers };
+  const resources = await openAgentResources(ctx, { ...settings, mcpServers }, denials, note, sandbox);
   lead.ends.push(resources.close);
   // Closed after the servers that run in it.
   if (sandbox !== undefined) lead.ends.push(sandbox.close);
@@ -218,7 +213,7 @@ async function assembleLead(lead: Lead, worker: Worker, signal: AbortSignal): Pr
     sessionId,
     settings: live,
     spawn: spawnOptions(lead),
-    isUnattended: !io.terminal.stdin,
+    isUnattended: !hasUser(lead),
     allowedTools,
     disallowedTools,
     tools,

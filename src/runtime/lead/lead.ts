@@ -5,6 +5,7 @@ import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
 import type { ToolLimits } from "../../operations/spawn/tool-limits.ts";
 import type { Env } from "../../os/env.ts";
 import type { BudgetLimits } from "../../schema/budget.ts";
+import type { McpServer } from "../../schema/mcp-server.ts";
 import type { PromptOverrides } from "../../schema/member-metadata.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import type { LiveSettings } from "../../settings/live-settings.ts";
@@ -13,6 +14,7 @@ import type { AnyCall } from "../../terminal/call.ts";
 import type { LiveRegion } from "../../terminal/live/live-region.ts";
 import type { PaneView } from "../../terminal/pane/pane-view.ts";
 import type { ManualBell } from "../../wakeup/bell.ts";
+import type { WorkerView } from "../../worker/view.ts";
 import type { RunRecorder } from "./run-summary.ts";
 import type { LeadScreen } from "./team-screen.ts";
 
@@ -64,11 +66,29 @@ export interface LeadPlan {
   readonly screens?: string | true | undefined;
   /** Variables for the lead and its teammates, in addition to the caller's. */
   readonly env: Env;
+  /** MCP servers for the lead alone, in addition to those of the settings. */
+  readonly mcpServers?: Readonly<Record<string, McpServer>>;
+}
+
+/** Why a lead waits: nothing is left to do, its turn was interrupted or failed, or it or a teammate waits for an answer. */
+export type LeadRest = "done" | "interrupted" | "failed" | "asking";
+
+/** A client that shows the lead to its user, instead of the terminal of this process. */
+export interface LeadClient {
+  /** Gets everything that the lead's pane would show. */
+  readonly view: WorkerView;
+  /** Called each time the lead waits and no teammate works. The next input starts a turn again. */
+  onRest(rest: LeadRest): void;
 }
 
 /** Whether a user can type to the lead and sees its output. */
 export function isInteractive({ io, out, options }: AnyCall): boolean {
   return io.terminal.stdin && io.terminal.stdout && !out.json && !options.quiet;
+}
+
+/** Whether a user can type to the lead and answer its questions, in a terminal or in a client. */
+export function hasUser({ call, client }: Pick<Lead, "call" | "client">): boolean {
+  return client !== undefined || call.io.terminal.stdin;
 }
 
 /** True with --quiet, and with --json, where stdout is for the result and stderr for errors, unless --verbose is given. */
@@ -87,6 +107,8 @@ export interface LedTeam {
 export interface Lead {
   readonly call: AnyCall;
   readonly plan: LeadPlan;
+  /** Undefined if the lead is shown in the terminal of this process. */
+  readonly client: LeadClient | undefined;
   readonly ctx: OperationContext;
   readonly settings: LiveSettings;
   readonly sessionId: string;

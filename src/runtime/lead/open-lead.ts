@@ -36,15 +36,25 @@ import { createNotifier } from "../notify/notifier.ts";
 import { withNotifications } from "../notify/notifying-view.ts";
 import { operationContext } from "../operation-context.ts";
 import { inProcessRunner } from "../teammate/run-in-process.ts";
-import { hidesLeadOutput, isInteractive, type Lead, type LeadPlan, type LedTeam } from "./lead.ts";
+import {
+  hidesLeadOutput,
+  isInteractive,
+  type Lead,
+  type LeadClient,
+  type LeadPlan,
+  type LedTeam,
+} from "./lead.ts";
 import { recordNewLead } from "./record-new-lead.ts";
 import { recordCli, resumeRun } from "./resume-run.ts";
 import { recordRun } from "./run-summary.ts";
 import { createLeadScreen, type LeadScreen } from "./team-screen.ts";
 import { outputRows } from "./team-view.ts";
 
-/** Creates or resumes the plan's team and opens this process as its lead. */
-export async function openRun(call: AnyCall, plan: LeadPlan): Promise<Lead> {
+/**
+ * Creates or resumes the plan's team and opens this process as its lead.
+ * @param client shows the lead to its user, instead of the terminal
+ */
+export async function openRun(call: AnyCall, plan: LeadPlan, client?: LeadClient): Promise<Lead> {
   let lead: Lead | undefined;
   const settings = liveSettings(teamsHome(call.io.env).root, call.io.cwd, (problem) =>
     lead?.view.error(problem),
@@ -53,7 +63,7 @@ export async function openRun(call: AnyCall, plan: LeadPlan): Promise<Lead> {
   const open = plan.resumes === undefined ? createLedTeam : resumeRun;
   const opened = await open(call, plan, settings);
   lead = await removeTeamOnFailure({ plan, ctx: opened }, () =>
-    openLead(call, plan, { ...opened, settings }),
+    openLead(call, plan, { ...opened, settings, client }),
   );
   return lead;
 }
@@ -111,10 +121,10 @@ export async function removeTeamOnFailure<T>(
 async function openLead(
   call: AnyCall,
   plan: LeadPlan,
-  opened: LedTeam & Pick<Lead, "settings">,
+  opened: LedTeam & Pick<Lead, "settings" | "client">,
 ): Promise<Lead> {
   const { io } = call;
-  const { sessionId, settings, mode } = opened;
+  const { sessionId, settings, mode, client } = opened;
   const problems = new EarlyProblems();
   const kept = keptConfig((error) => problems.report(messageOf(error)));
   const ref = movableRef({ ...opened.ref, keptConfig: kept });
@@ -183,7 +193,7 @@ async function openLead(
     clock: ctx.clock,
     problem: (text) => view.error(text),
   });
-  const logged = withDebugLog(pane, { root: ref.home.root, sessionId, env: ctx.env });
+  const logged = withDebugLog({ ...pane, ...client?.view }, { root: ref.home.root, sessionId, env: ctx.env });
   const view = withWaitNotices(
     call,
     withNotifications(logged, LEAD_NAME, async () => notifier),
@@ -207,6 +217,7 @@ async function openLead(
   return {
     call,
     plan,
+    client,
     ctx,
     settings,
     sessionId,

@@ -17,6 +17,8 @@ export class InboundMessages {
   readonly #context: WorkerContext;
   readonly #gates: WorkerGates;
   readonly #membership: OwnMembership;
+  /** Keys of messages that were withdrawn before they were read. */
+  readonly #withdrawn = new Set<string>();
 
   constructor(context: WorkerContext, gates: WorkerGates) {
     this.#context = context;
@@ -37,9 +39,20 @@ export class InboundMessages {
     this.#membership.close();
   }
 
+  /** Drops messages that no turn has taken: they count as read. @returns the keys of those that waited */
+  async withdraw(keys: readonly string[]): Promise<readonly string[]> {
+    const dropped = this.#context.queue.drop(new Set(keys));
+    for (const key of keys) if (!dropped.includes(key)) this.#withdrawn.add(key);
+    await this.reader.markRecorded(dropped);
+    return dropped;
+  }
+
   /** Queues messages for a turn, in order. */
-  queueForTurn(entries: readonly InboxEntry[]): void {
+  queueForTurn(read: readonly InboxEntry[]): void {
     const { queue, shutdownRequests, wake } = this.#context;
+    const withdrawn = read.flatMap(({ key }) => (this.#withdrawn.delete(key) ? [key] : []));
+    if (withdrawn.length > 0) void this.reader.markRecorded(withdrawn);
+    const entries = read.filter(({ key }) => !withdrawn.includes(key));
     const { permissionRequests, cliQuestions, undeliveredAnswers, accountLimit } = this.#gates;
     for (const entry of entries) {
       const { protocol } = entry;

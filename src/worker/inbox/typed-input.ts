@@ -42,7 +42,15 @@ export class TypedInput {
     close();
   }
 
-  async #sendToSelf(line: string): Promise<void> {
+  /** Like {@link handleLine}, but never the answer to a permission request or a form. @returns the key of its message */
+  async handlePrompt(line: string): Promise<string> {
+    const { text, close } = this.#gates.questions.answerFromLine(line, steadyNow());
+    const key = await this.#sendToSelf(text);
+    close();
+    return key;
+  }
+
+  async #sendToSelf(line: string): Promise<string> {
     const { ref, name: to, clock, view } = this.#context;
     const text = plainText(line);
     let isSaved = (): void => undefined;
@@ -50,10 +58,11 @@ export class TypedInput {
       isSaved = view.saving(line);
     });
     try {
-      await sendMessage(ref, { from: PERSON_NAME, to, text, isTyped: true }, clock);
+      const { messageId } = await sendMessage(ref, { from: PERSON_NAME, to, text, isTyped: true }, clock);
+      return messageId;
     } catch (error) {
       if (!(error instanceof TeamError) && !isSystemError(error)) throw error;
-      this.#queueDirectly(text, error);
+      return this.#queueDirectly(text, error);
     } finally {
       cancel();
       isSaved();
@@ -61,12 +70,14 @@ export class TypedInput {
   }
 
   /** Queues a line that the inbox cannot take: the lead's team may be deleted, the file locked, or the disk full. */
-  #queueDirectly(text: string, why: Error): void {
+  #queueDirectly(text: string, why: Error): string {
     const { view, clock } = this.#context;
     if (!(why instanceof TeamError && why.code === "TEAM_NOT_FOUND"))
       view.error(`kept only as long as this process runs: ${messageOf(why)}`);
     const timestamp = new Date(clock.now()).toISOString();
     const message = { from: PERSON_NAME, text, timestamp, read: false, type: TYPED };
-    this.#inbound.queueForTurn([{ key: newUuid(), message, protocol: undefined }]);
+    const key = newUuid();
+    this.#inbound.queueForTurn([{ key, message, protocol: undefined }]);
+    return key;
   }
 }

@@ -43,6 +43,28 @@ describe("Queue", () => {
   });
 });
 
+describe("Queue of a client's lead", () => {
+  it("drops messages that wait, and says which did", () => {
+    const [one, line] = [entry("ada", "one"), typed("line")];
+    const queue = queueOf("lead", one, line);
+    expect(queue.hasTyped).toBe(true);
+    expect(queue.drop(new Set([line.key, "other"]))).toEqual([line.key]);
+    expect(queue.hasTyped).toBe(false);
+    expect(take(queue)).toEqual(["one"]);
+  });
+
+  it("keeps a text for the next turn without starting one", () => {
+    const queue = new TurnQueue("lead");
+    queue.addToNext("the team");
+    expect(queue.isEmpty).toBe(true);
+    expect(queue.take(false, false)).toBeUndefined();
+    queue.add(typed("line"));
+    expect(queue.take(false, false)?.instructions).toEqual(["the team"]);
+    queue.add(typed("line"));
+    expect(queue.take(false, false)?.instructions).toEqual([]);
+  });
+});
+
 describe("Queue.take", () => {
   const long = (from: string) => entry(from, "x".repeat(90_000));
 

@@ -1,0 +1,90 @@
+import { resolve } from "node:path";
+import { defaultModelName, isScripted, resolveModelName, SCRIPTED } from "../../agent/model/model-names.ts";
+import { TeamError } from "../../errors.ts";
+import { requirePrice } from "../../operations/budget.ts";
+import { requireValidTools } from "../../operations/spawn/tool-limits.ts";
+import type { SessionChoice } from "../../runtime/acp/sessions.ts";
+import { loadPlaybook, playbookFile, playbooksDirectory } from "../../runtime/agent/models.ts";
+import { openBackends } from "../../runtime/backends.ts";
+import type { LeadPlan } from "../../runtime/lead/lead.ts";
+import { defined } from "../../schema/defined.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import { isPricedBy, loadSettings } from "../../settings/settings.ts";
+import { teamsHome } from "../../team/ref.ts";
+import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
+import type { Call } from "../../terminal/call.ts";
+import { limitsFromOptions } from "../option-values.ts";
+import { toolLimits } from "../tool-options.ts";
+import type { ACP_ARGS, ACP_OPTIONS } from "./acp-options.ts";
+import { teamToResume } from "./resumed-team.ts";
+
+type AcpCall = Call<typeof ACP_ARGS, typeof ACP_OPTIONS>;
+
+/**
+ * Checks the options of `teams acp` for one session, in the session's directory. A session has no goal: its prompts come later.
+ * @throws TeamError INVALID_INPUT, INVALID_MODEL, TEAM_NOT_FOUND, PERMISSION_DENIED
+ */
+export async function planSession(
+  { options, io }: AcpCall,
+  { call, team, isResumed }: SessionChoice,
+): Promise<LeadPlan> {
+  const { env, program, cwd } = call.io;
+  const settings = loadSettings(teamsHome(env).root, cwd);
+  const resumed = isResumed ? teamToResume(env, { team }) : undefined;
+  if (resumed?.cli !== undefined) throw ledByCli(resumed.team, resumed.cli.name);
+  const given =
+    options.playbook === undefined ? options.model : `${SCRIPTED}:${resolve(io.cwd, options.playbook)}`;
+  const named = given ?? resumed?.model ?? defaultModelName(env);
+  if (named === SCRIPTED) throw noModel();
+  if (isScripted(named)) loadPlaybook(playbookFile(named, program, io.cwd), [LEAD_NAME]);
+  const model = isScripted(named) ? named : resolveModelName(named, settings.teams.models);
+  const budget = limitsFromOptions(options);
+  if (budget.maxCostUsd !== undefined) requirePrice(model, isPricedBy(settings));
+  const limits = { ...resumed?.limits, ...toolLimits({ name: "acp", args: [] }, options) };
+  requireValidTools("the lead", limits);
+  const mode = options.teammateMode ?? settings.teammateMode;
+  await openBackends(env).choose(mode, "run");
+  const delegate = options.permissionMode === "delegate";
+  return {
+    team: resumed?.team ?? team,
+    goal: "",
+    ...(resumed === undefined
+      ? {}
+      : { resumes: { teammateMode: options.teammateMode, wasByHand: resumed.wasByHand } }),
+    model,
+    cli: undefined,
+    mode: delegate ? undefined : options.permissionMode,
+    delegate,
+    promptOverrides: defined({ override: options.systemPrompt, append: options.appendSystemPrompt }),
+    limits,
+    spawn: { command: "run", placement: env.TMUX ? "team-window" : "session", mode },
+    once: false,
+    keep: true,
+    remove: false,
+    resumable: true,
+    budget,
+    sidebar: false,
+    env: {
+      ...(options.debug ? { [DEBUG_VARIABLE]: "1" } : {}),
+      // Works without team tools, see areTeamsOff.
+      ...(options.agent ? { CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: "0" } : {}),
+      TEAMS_PLAYBOOKS: playbooksDirectory(program),
+    },
+  };
+}
+
+function noModel(): TeamError {
+  return new TeamError("INVALID_MODEL", "No model is set up, so no session was opened.", {
+    hint: "Set ANTHROPIC_API_KEY in the environment of teams acp, or start it with --model or --playbook.",
+  });
+}
+
+function ledByCli(team: string, cli: string): TeamError {
+  return new TeamError(
+    "INVALID_INPUT",
+    `${team} is led by ${cli}, which a session cannot show; nothing was done.`,
+    {
+      hint: `Resume it with teams run --resume --team ${team}.`,
+    },
+  );
+}

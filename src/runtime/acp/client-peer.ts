@@ -1,0 +1,82 @@
+import type { AgentContext, InitializeRequest, SessionUpdate } from "@agentclientprotocol/sdk";
+import type { TeamRef } from "../../team/ref.ts";
+import type { SessionFact } from "./facts.ts";
+import { MAX_WAITING_UPDATES } from "./limits.ts";
+import { offerRequest } from "./offer-request.ts";
+import type { SessionPeer } from "./session.ts";
+import type { OfferRequest } from "./session-requests.ts";
+import { updateOf } from "./updates.ts";
+
+/** What a client has announced. */
+export interface ClientAbilities {
+  readonly clientCapabilities?: InitializeRequest["clientCapabilities"] | undefined;
+}
+
+interface ClientPeerOptions {
+  readonly client: AgentContext;
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly ref: () => TeamRef;
+  readonly abilities: ClientAbilities;
+  /** Called when too many updates wait for a client that does not read. */
+  onStalled(): void;
+  ended(): void;
+}
+
+/** A session's connection to a client of protocol version 1. */
+export class ClientPeer implements SessionPeer {
+  readonly #options: ClientPeerOptions;
+  readonly offer: OfferRequest;
+  readonly #opened: Promise<void>;
+  #open = (): void => undefined;
+  /** Updates before the client knows the session; undefined once it does. */
+  #early: SessionUpdate[] | undefined;
+  #waiting = 0;
+
+  /** @param isKnown the client knows the session already, and gets its conversation before the answer */
+  constructor(options: ClientPeerOptions, isKnown: boolean) {
+    this.#options = options;
+    this.#early = isKnown ? undefined : [];
+    this.#opened = new Promise((resolve) => {
+      this.#open = resolve;
+    });
+    this.offer = async (request, signal) => {
+      await this.#opened;
+      if (signal.aborted) return undefined;
+      const { client, sessionId, cwd, abilities, ref } = options;
+      const hasForms = Boolean(abilities.clientCapabilities?.elicitation?.form);
+      return offerRequest({ client, sessionId, cwd, hasForms, ref: ref() }, request, signal);
+    };
+  }
+
+  /** Called when the client has the answer that names the session. */
+  opened(): void {
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const update of early) this.#send(update);
+    this.#open();
+  }
+
+  show(fact: SessionFact): void {
+    const { cwd, abilities } = this.#options;
+    const hasNotices = Boolean(abilities.clientCapabilities?.session?.notices);
+    const update = updateOf(fact, { cwd, hasNotices });
+    if (this.#early === undefined) this.#send(update);
+    else this.#early.push(update);
+  }
+
+  ended(): void {
+    this.#options.ended();
+  }
+
+  #send(update: SessionUpdate): void {
+    const { client, sessionId, onStalled } = this.#options;
+    this.#waiting += 1;
+    if (this.#waiting > MAX_WAITING_UPDATES) onStalled();
+    const sent = (): void => {
+      this.#waiting -= 1;
+    };
+    // A failure ends the connection, which is handled there.
+    client.notify("session/update", { sessionId, update }).then(sent, sent);
+  }
+}

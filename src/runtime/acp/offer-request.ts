@@ -1,0 +1,160 @@
+import type {
+  AgentContext,
+  CreateElicitationRequest,
+  RequestPermissionRequest,
+} from "@agentclientprotocol/sdk";
+import type { ApprovalAnswer, ApprovalDetails } from "../../operations/approvals/approvals.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import type { TeamRef } from "../../team/ref.ts";
+import { readRequest } from "../../team/requests/requests.ts";
+import { cutText } from "../../text/characters/cut-text.ts";
+import { revealHidden } from "../../text/terminal-text.ts";
+import { MAX_REQUEST } from "./limits.ts";
+import { optionsOf, type RequestOption } from "./request-options.ts";
+import { fieldsOf, oneLine, shownCall } from "./tool-call.ts";
+
+interface OfferContext {
+  readonly client: AgentContext;
+  readonly sessionId: string;
+  readonly ref: TeamRef;
+  readonly cwd: string;
+  /** Whether the client shows forms. */
+  readonly hasForms: boolean;
+}
+
+/**
+ * Offers a request to a client of protocol version 1.
+ * @returns undefined if its user gave no answer @throws if the client refuses the request
+ */
+export async function offerRequest(
+  context: OfferContext,
+  request: ApprovalDetails,
+  signal: AbortSignal,
+): Promise<ApprovalAnswer | undefined> {
+  const isFree = request.kind === "question" && (request.choices ?? []).length === 0;
+  if (isFree && context.hasForms) return askInForm(context, request, signal);
+  const text = textOf(request);
+  // What the user cannot see whole must not be allowed here.
+  const isWhole = text.length <= MAX_REQUEST && request.isCut !== true;
+  const options = optionsOf(request).filter(({ answer }) => isWhole || !answer.approve);
+  const more = isWhole ? "" : `\n\nThis is only a part of it. See all of it: teams approvals ${request.id}`;
+  const params = permissionParams(context, request, `${cutText(text, MAX_REQUEST)}${more}`, options);
+  const answer = await context.client.request("session/request_permission", params, cancelledBy(signal));
+  return chosenAnswer(answer, options);
+}
+
+/** The client is told that the request is over, and its answer is not awaited. */
+function cancelledBy(cancellationSignal: AbortSignal) {
+  return { cancellationSignal, stopWaitingOnCancel: true };
+}
+
+function permissionParams(
+  { sessionId, ref, cwd }: OfferContext,
+  request: ApprovalDetails,
+  text: string,
+  options: readonly RequestOption[],
+): RequestPermissionRequest {
+  const { id, kind, from, input } = request;
+  const title = `${from === LEAD_NAME ? "" : `${from}: `}${TITLES[kind]}${request.summary}`;
+  const { tool, toolUseId } = kind === "permission" ? fieldsOf(readRequest(ref, id).payload) : {};
+  const name = typeof tool === "string" ? tool : undefined;
+  const call =
+    name === undefined
+      ? { kind: kind === "plan" ? ("switch_mode" as const) : ("other" as const) }
+      : shownCall({ id, member: from, tool: name, summary: request.summary, input }, cwd, LEAD_NAME);
+  const shown = "content" in call ? call.content : [];
+  return {
+    sessionId,
+    toolCall: {
+      ...call,
+      toolCallId: typeof toolUseId === "string" ? `${from}/${toolUseId}` : id,
+      status: "pending",
+      title: cutText(oneLine(title), MAX_TITLE_OF_REQUEST),
+      content: [...shown, { type: "content", content: { type: "text", text } }],
+      _meta: { teams: { member: from, request: id, kind } },
+    },
+    options: options.map(({ answer: _answer, ...option }) => option),
+  };
+}
+
+/** Characters; longer than that of a call, since it is what the user decides about. */
+const MAX_TITLE_OF_REQUEST = 1_000;
+
+const TITLES: Readonly<Record<ApprovalDetails["kind"], string>> = {
+  permission: "",
+  plan: "plan: ",
+  question: "asks: ",
+  crash: "",
+};
+
+/** Returns all of a request, with hidden characters visible: its user decides by what it reads. */
+function textOf({
+  kind,
+  summary,
+  reason,
+  change = [],
+  question,
+  planContent,
+  input,
+}: ApprovalDetails): string {
+  const parts: Readonly<Record<ApprovalDetails["kind"], readonly string[]>> = {
+    permission: [summary, reason ?? "", change.length > 0 ? change.join("\n") : inputText(summary, input)],
+    plan: [planContent ?? summary],
+    question: [question ?? summary],
+    crash: [summary],
+  };
+  return parts[kind]
+    .filter((part) => part !== "")
+    .map(revealHidden)
+    .join("\n\n");
+}
+
+/** The summary of a call may be shorter than its input: a command of several lines. */
+function inputText(summary: string, input: unknown): string {
+  const { command } = fieldsOf(input);
+  if (typeof command === "string") return summary.includes(command) ? "" : command;
+  const text = JSON.stringify(input) ?? "";
+  return text === "{}" ? "" : text;
+}
+
+function chosenAnswer(result: unknown, options: readonly RequestOption[]): ApprovalAnswer | undefined {
+  const { outcome, optionId } = fieldsOf(fieldsOf(result).outcome);
+  if (outcome === "cancelled") return undefined;
+  const chosen = options.find((option) => outcome === "selected" && option.optionId === optionId);
+  if (chosen === undefined) throw new Error("the client chose an option that it was not offered");
+  return chosen.answer;
+}
+
+/** The field of the form for a question. */
+const FIELD = "answer";
+
+async function askInForm(
+  { client, sessionId }: OfferContext,
+  { from, question, summary, default: byDefault }: ApprovalDetails,
+  signal: AbortSignal,
+): Promise<ApprovalAnswer | undefined> {
+  const message = `${from === LEAD_NAME ? "" : `${from}: `}${revealHidden(question ?? summary)}`;
+  const params: CreateElicitationRequest = {
+    mode: "form",
+    sessionId,
+    message: cutText(message, MAX_REQUEST),
+    requestedSchema: {
+      type: "object",
+      properties: {
+        [FIELD]: {
+          type: "string",
+          title: "Answer",
+          ...(byDefault === undefined ? {} : { default: byDefault }),
+        },
+      },
+      required: [FIELD],
+    },
+  };
+  const answer = await client.request("elicitation/create", params, cancelledBy(signal));
+  const { action, content } = fieldsOf(answer);
+  if (action === "decline") return { approve: false };
+  if (action !== "accept") return undefined;
+  const text = fieldsOf(content)[FIELD];
+  if (typeof text !== "string" || text.trim() === "") throw new Error("the client's form has no answer");
+  return { approve: true, note: cutText(text, MAX_REQUEST) };
+}

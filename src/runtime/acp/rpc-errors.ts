@@ -1,0 +1,43 @@
+import type { RequestError } from "@agentclientprotocol/sdk";
+import { type ErrorCode, TeamError } from "../../errors.ts";
+import { failureOf } from "../../terminal/report-error.ts";
+import { stripControls } from "../../text/terminal-text.ts";
+
+/** Codes of JSON-RPC and of the Agent Client Protocol. */
+const INVALID_REQUEST = -32600;
+const INVALID_PARAMS = -32602;
+const INTERNAL = -32603;
+const AUTH_REQUIRED = -32000;
+const NOT_FOUND = -32002;
+
+const CODES: Partial<Record<ErrorCode, number>> = {
+  INVALID_INPUT: INVALID_PARAMS,
+  INVALID_NAME: INVALID_PARAMS,
+  TEAM_NOT_FOUND: NOT_FOUND,
+  ALREADY_LEADING: INVALID_REQUEST,
+  PERMISSION_DENIED: INVALID_REQUEST,
+  INVALID_MODEL: AUTH_REQUIRED,
+};
+
+/** The class of the SDK, which only `teams acp` loads. */
+type RpcError = typeof RequestError;
+
+/** Returns an error as the answer to a request: what failed, the state now, and what to do next. */
+function rpcError(Rpc: RpcError, error: unknown): RequestError {
+  if (error instanceof Rpc) return error;
+  const { code, message, hint } = failureOf(error);
+  const text = stripControls(hint === undefined ? message : `${message} ${hint}`);
+  const status = error instanceof TeamError ? CODES[error.code] : undefined;
+  return new Rpc(status ?? INTERNAL, text, { code, ...(hint === undefined ? {} : { hint }) });
+}
+
+/** Returns a function that runs the handler of a request, and answers its failure. */
+export function answering(Rpc: RpcError): <T>(work: () => Promise<T>) => Promise<T> {
+  return async (work) => {
+    try {
+      return await work();
+    } catch (error) {
+      throw rpcError(Rpc, error);
+    }
+  };
+}

@@ -1,0 +1,103 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { promptOf } from "../../support/acp/acp-client.ts";
+import { playedSession } from "../../support/acp/played-session.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+
+const ECHO = () => ({
+  "team-lead": [
+    { on: { contains: "first" }, say: "One." },
+    { on: { contains: "second" }, say: "Two." },
+  ],
+});
+
+it("teams acp › answers malformed messages, and continues", async () => {
+  const { t, c, sessionId } = await playedSession(ECHO);
+  const answers = (code: number) =>
+    c.traffic.filter((line) => line.startsWith("←") && line.includes(`"code":${code}`)).length;
+  c.write("{ not json");
+  c.write('[{"jsonrpc":"2.0","id":1,"method":"initialize"}]');
+  c.write("null");
+  c.write('{"jsonrpc":"2.0","id":99,"method":"session/nothing"}');
+  c.write('{"jsonrpc":"2.0","id":98,"method":"session/prompt","params":{"sessionId":7}}');
+  c.write('{"jsonrpc":"2.0","method":"session/cancel","params":{}}');
+  c.write('{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"other"}}');
+  await eventually(
+    "all answers",
+    () => [-32700, -32601, -32602].every((code) => answers(code) === 1) && answers(-32600) === 2,
+  );
+  const wrong: readonly [object, string][] = [
+    [{ cwd: "relative", mcpServers: [] }, "not the absolute path"],
+    [{ cwd: join(t.home, "missing"), mcpServers: [] }, "not the absolute path"],
+    [{ cwd: t.home, mcpServers: [{ type: "sse", name: "s", url: "http://x", headers: [] }] }, "SSE"],
+  ];
+  for (const [params, why] of wrong)
+    await expect(c.agent.request("session/new", params as never)).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining(why),
+    });
+  for (const id of ["../../etc", "nobody", `x${"y".repeat(10_000)}`])
+    await expect(
+      c.agent.request("session/load", { sessionId: id, cwd: t.home, mcpServers: [] }),
+    ).rejects.toMatchObject({ code: expect.any(Number) });
+  await expect(c.agent.request("session/set_mode", { sessionId, modeId: "root" })).rejects.toThrow("no mode");
+  expect(await c.agent.request("session/prompt", promptOf(sessionId, "first"))).toMatchObject({
+    stopReason: "end_turn",
+  });
+});
+
+it("teams acp › refuses a prompt of a megabyte, and takes the next one", async () => {
+  const { c, sessionId } = await playedSession(ECHO);
+  const long = c.agent.request("session/prompt", promptOf(sessionId, "x".repeat(1_000_000)));
+  await expect(long).rejects.toMatchObject({
+    code: -32602,
+    message: expect.stringContaining("longest has 200000"),
+  });
+  await c.agent.request("session/prompt", promptOf(sessionId, "first"));
+  expect(c.said()).toContain("One.");
+});
+
+it("teams acp › ends at a message of more than 16 MB, and keeps its team", async () => {
+  const { c, sessionId } = await playedSession(ECHO);
+  await c.agent.request("session/prompt", promptOf(sessionId, "first"));
+  c.write("x".repeat(17 * 1024 * 1024));
+  expect(await c.exited).toBe(1);
+  expect(c.stderr()).toContain("The connection to the client failed");
+});
+
+it("teams acp › leads two sessions at once", async () => {
+  const { t, c, sessionId } = await playedSession(ECHO);
+  const other = await c.agent.request("session/new", { cwd: t.home, mcpServers: [] });
+  expect(other.sessionId).not.toBe(sessionId);
+  const answers = await Promise.all([
+    c.agent.request("session/prompt", promptOf(sessionId, "first")),
+    c.agent.request("session/prompt", promptOf(other.sessionId, "second")),
+  ]);
+  expect(answers).toMatchObject([{ stopReason: "end_turn" }, { stopReason: "end_turn" }]);
+  expect(c.said(sessionId)).toBe("One.");
+  expect(c.said(other.sessionId)).toBe("Two.");
+  await c.agent.request("session/close", { sessionId });
+  await c.agent.request("session/prompt", promptOf(other.sessionId, "again"));
+});
+
+it("teams acp › ignores the settings of a directory without trust, and says so", async () => {
+  const { t, c } = await playedSession(ECHO);
+  const { mkdirSync } = await import("node:fs");
+  const project = join(t.home, "project");
+  mkdirSync(join(project, ".claude"), { recursive: true });
+  const settings = { permissions: { allow: ["Bash(rm:*)"] } };
+  writeFileSync(join(project, ".claude", "settings.json"), JSON.stringify(settings));
+  await c.agent.request("session/new", { cwd: project, mcpServers: [] });
+  await eventually("the note", () => c.said().includes("teams trust"));
+});
+
+it("teams acp › writes nothing but messages of the protocol to stdout", async () => {
+  const { c, sessionId } = await playedSession(ECHO);
+  await c.agent.request("session/prompt", promptOf(sessionId, "first"));
+  c.child.stdin?.end();
+  await c.exited;
+  const lines = c.traffic.filter((line) => line.startsWith("←"));
+  expect(lines.length).toBeGreaterThan(4);
+  for (const line of lines) expect(JSON.parse(line.slice(2))).toMatchObject({ jsonrpc: "2.0" });
+});

@@ -1,0 +1,127 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { acpClient, promptOf } from "../../support/acp/acp-client.ts";
+import { playedSession, uses } from "../../support/acp/played-session.ts";
+import { recordTranscript } from "../../support/acp/transcript.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
+
+it("teams acp › plays a whole team: plan, calls of a teammate, permission, usage, list, mode and close", async () => {
+  const { t, c, sessionId } = await playedSession(
+    (home) => ({
+      "team-lead": [
+        {
+          on: { contains: "Make the file" },
+          say: "One teammate is enough.",
+          tools: [
+            uses("TaskCreate", { subject: "make the file", description: "d" }),
+            uses("Agent", { name: "ada", prompt: "Begin with task 1.", description: "makes" }),
+          ],
+        },
+        { on: { contains: "It is made" }, say: "The file is made.", usage: { input: 1000, output: 20 } },
+      ],
+      ada: [
+        {
+          on: { contains: "Begin with" },
+          tools: [
+            uses("TaskUpdate", { taskId: "1", owner: "ada", status: "in_progress" }),
+            uses("Write", { file_path: join(home, "made.txt"), content: "made\n" }),
+          ],
+        },
+        { tools: [uses("TaskUpdate", { taskId: "1", status: "completed" })] },
+        { tools: [uses("SendMessage", { recipient: "team-lead", content: "It is made.", summary: "done" })] },
+      ],
+    }),
+    { words: ["--teammate-mode", "tmux"] },
+  );
+  const made = join(t.home, "made.txt");
+  const prompt = c.agent.request("session/prompt", promptOf(sessionId, "Make the file"));
+  const asked = await c.request();
+  expect(asked.params).toMatchObject({
+    sessionId,
+    toolCall: {
+      title: expect.stringMatching(/^ada: .*made\.txt/),
+      name: "Write",
+      kind: "edit",
+      locations: [{ path: made }],
+      content: [{ type: "diff", path: made, oldText: null, newText: "made\n" }, expect.anything()],
+    },
+    options: expect.arrayContaining([expect.objectContaining({ optionId: "allow", kind: "allow_once" })]),
+  });
+  asked.choose("allow");
+  const answer = await prompt;
+  expect(answer).toMatchObject({ stopReason: "end_turn", _meta: { usage: { inputTokens: 1000 } } });
+  expect(readFileSync(made, "utf8")).toBe("made\n");
+  expect(c.said()).toContain("One teammate is enough.");
+  expect(c.said()).toContain("The file is made.");
+  // All of it came before the answer to the prompt.
+  const call = await c.update(
+    "tool_call",
+    ({ name, title }) => name === "Write" && title.startsWith("ada: "),
+  );
+  expect(call.toolCallId).toBe(asked.params.toolCall.toolCallId);
+  await c.update(
+    "tool_call_update",
+    (one) => one.toolCallId === call.toolCallId && one.status === "completed",
+  );
+  await c.update("plan", ({ entries }) => entries[0]?.status === "in_progress");
+  await c.update("plan", ({ entries }) => entries[0]?.content === "#1 make the file (ada)");
+  await c.update("usage_update", ({ used }) => used === 1020);
+  await c.update("session_info_update", ({ title }) => title === "Make the file");
+
+  expect(await c.agent.request("session/list", {})).toMatchObject({
+    sessions: [{ sessionId, cwd: t.home, title: "Make the file" }],
+  });
+  await c.agent.request("session/set_mode", { sessionId, modeId: "acceptEdits" });
+  await c.update("current_mode_update", ({ currentModeId }) => currentModeId === "acceptEdits");
+  const teams = teamsIn(t.env, t.home);
+  expect((await teams(["status", "--json"])).json()).toMatchObject({
+    team: sessionId,
+    leadAlive: true,
+    members: [{ mode: "acceptEdits" }, { name: "ada", alive: true }],
+  });
+  await c.agent.request("session/close", { sessionId });
+  expect((await teams(["status", "--json"])).json()).toMatchObject({
+    leadAlive: false,
+    members: [expect.anything(), { name: "ada", alive: false }],
+  });
+  await expect(c.agent.request("session/prompt", promptOf(sessionId, "More"))).rejects.toThrow(
+    "not open here",
+  );
+  expect(c.stderr()).toBe("");
+  recordTranscript("sdk-client.log", c.traffic, t);
+});
+
+it("teams acp --agent › is one agent without team tools", async () => {
+  const { t, c, sessionId } = await playedSession(
+    () => ({
+      "team-lead": [
+        {
+          on: { contains: "Start ada" },
+          tools: [uses("Agent", { name: "ada", prompt: "Begin.", description: "begins" })],
+        },
+        { say: "I am alone." },
+      ],
+    }),
+    { words: ["--agent"] },
+  );
+  await c.agent.request("session/prompt", promptOf(sessionId, "Start ada"));
+  expect(c.said()).toContain("I am alone.");
+  await c.update("tool_call_update", ({ status }) => status === "failed");
+  const { members } = (await teamsIn(t.env, t.home)(["status", "--json"])).json<{ members: object[] }>();
+  expect(members).toHaveLength(1);
+});
+
+it("teams acp › opens no session without a model", async () => {
+  const t = privateTmux();
+  const { ANTHROPIC_API_KEY: _key, ANTHROPIC_AUTH_TOKEN: _token, ANTHROPIC_BASE_URL: _url, ...env } = t.env;
+  const c = await acpClient({ env, cwd: t.home });
+  await expect(c.agent.request("session/new", { cwd: t.home, mcpServers: [] })).rejects.toMatchObject({
+    code: -32000,
+    message: expect.stringContaining("No model is set up"),
+  });
+  c.child.stdin?.end();
+  expect(await c.exited).toBe(0);
+  expect((await teamsIn(t.env, t.home)(["ls", "--json"])).json()).toEqual({ teams: [] });
+});

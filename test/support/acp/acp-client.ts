@@ -1,0 +1,163 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { Readable, Transform, Writable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import {
+  type ClientConnection,
+  type CreateElicitationRequest,
+  type CreateElicitationResponse,
+  client,
+  type InitializeRequest,
+  ndJsonStream,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+  type SessionNotification,
+  type SessionUpdate,
+} from "@agentclientprotocol/sdk";
+import { onTestFinished } from "vitest";
+import type { Env } from "../../../src/os/env.ts";
+import { TEAMS } from "../processes/built-program.ts";
+import { eventually } from "../timing/eventually.ts";
+
+/** A permission request that waits for the test's answer. */
+export interface Asked {
+  readonly params: RequestPermissionRequest;
+  /** Aborts when the agent withdraws the request. */
+  readonly signal: AbortSignal;
+  choose(optionId: string): void;
+  dismiss(): void;
+}
+
+export interface AcpClient {
+  readonly child: ChildProcess;
+  readonly agent: ClientConnection["agent"];
+  readonly updates: SessionNotification[];
+  readonly asked: Asked[];
+  /** Every message, in order: `→` to the agent, `←` from it. */
+  readonly traffic: string[];
+  readonly stderr: () => string;
+  /** The exit code. */
+  readonly exited: Promise<number | null>;
+  /** Answers a form of the agent; the client announces forms only with it. */
+  onForm?: (params: CreateElicitationRequest) => CreateElicitationResponse;
+  /** Waits for an update that matches. */
+  update<K extends SessionUpdate["sessionUpdate"]>(
+    kind: K,
+    fits?: (update: Extract<SessionUpdate, { sessionUpdate: K }>) => boolean,
+  ): Promise<Extract<SessionUpdate, { sessionUpdate: K }>>;
+  /** Waits for a permission request that no earlier call has returned. */
+  request(): Promise<Asked>;
+  /** The text of the lead. */
+  said(sessionId?: string): string;
+  /** Writes a raw line. */
+  write(line: string): void;
+}
+
+interface AcpClientOptions {
+  readonly words?: readonly string[];
+  readonly env: Env;
+  readonly cwd: string;
+  readonly capabilities?: InitializeRequest["clientCapabilities"];
+}
+
+/** Starts the built program as an agent, and connects the client of the SDK to it. */
+export async function acpClient({
+  words = [],
+  env,
+  cwd,
+  capabilities,
+}: AcpClientOptions): Promise<AcpClient> {
+  const child = spawn(process.execPath, [TEAMS, "acp", ...words], { env: { ...env }, cwd, stdio: "pipe" });
+  const exited = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+  onTestFinished(async () => {
+    child.stdin.end();
+    child.kill("SIGTERM");
+    await exited;
+  });
+  let errors = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
+  child.stdin.on("error", () => undefined);
+  const traffic: string[] = [];
+  const recorded = (sign: string) => {
+    const decoder = new StringDecoder("utf8");
+    let rest = "";
+    return new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        const lines = `${rest}${decoder.write(chunk)}`.split("\n");
+        rest = lines.pop() ?? "";
+        traffic.push(...lines.map((line) => `${sign} ${line}`));
+        done(null, chunk);
+      },
+    });
+  };
+  const toAgent = recorded("→");
+  toAgent.pipe(child.stdin);
+  const updates: SessionNotification[] = [];
+  const asked: Asked[] = [];
+  let taken = 0;
+  const connection = client({ name: "test" })
+    .onNotification("session/update", ({ params }) => void updates.push(params))
+    .onRequest(
+      "session/request_permission",
+      ({ params, signal }) =>
+        new Promise<RequestPermissionResponse>((resolve) => {
+          asked.push({
+            params,
+            signal,
+            choose: (optionId) => resolve({ outcome: { outcome: "selected", optionId } }),
+            dismiss: () => resolve({ outcome: { outcome: "cancelled" } }),
+          });
+        }),
+    )
+    .onRequest("elicitation/create", ({ params }) => self.onForm?.(params) ?? { action: "cancel" })
+    .connect(
+      ndJsonStream(
+        Writable.toWeb(toAgent) as WritableStream<Uint8Array>,
+        Readable.toWeb(child.stdout.pipe(recorded("←"))) as ReadableStream<Uint8Array>,
+      ),
+    );
+  const self: AcpClient = {
+    child,
+    agent: connection.agent,
+    updates,
+    asked,
+    traffic,
+    stderr: () => errors,
+    exited,
+    update: (kind, fits = () => true) =>
+      eventually(`an update ${kind}`, () => {
+        const found = updates.find(
+          ({ update }) => update.sessionUpdate === kind && fits(update as Parameters<typeof fits>[0]),
+        );
+        return found?.update as Parameters<typeof fits>[0] | undefined;
+      }),
+    request: () =>
+      eventually("a permission request", () => {
+        const next = asked[taken];
+        if (next !== undefined) taken += 1;
+        return next;
+      }),
+    said: (sessionId) =>
+      updates
+        .filter((one) => sessionId === undefined || one.sessionId === sessionId)
+        .map(({ update }) =>
+          update.sessionUpdate === "agent_message_chunk" && update.content.type === "text"
+            ? update.content.text
+            : "",
+        )
+        .join(""),
+    write: (line) => void toAgent.write(`${line}\n`),
+  };
+  await connection.agent.request("initialize", {
+    protocolVersion: 1,
+    clientInfo: { name: "test", version: "1" },
+    clientCapabilities: capabilities ?? {},
+  });
+  return self;
+}
+
+/** The parameters of a prompt with one text. */
+export function promptOf(sessionId: string, text: string) {
+  return { sessionId, prompt: [{ type: "text" as const, text }] };
+}

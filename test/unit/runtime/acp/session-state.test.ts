@@ -1,0 +1,141 @@
+import { describe, expect, it } from "vitest";
+import {
+  activityOf,
+  NEW_SESSION,
+  type SessionEffect,
+  type SessionEvent,
+  step,
+} from "../../../../src/runtime/acp/session-state.ts";
+
+/** Plays events from the start of a session. @returns the effects of all of them */
+function played(...events: readonly SessionEvent[]) {
+  let state = NEW_SESSION;
+  const effects: SessionEffect[] = [];
+  for (const event of events) {
+    const next = step(state, event);
+    state = next.state;
+    effects.push(...next.effects);
+  }
+  return {
+    state,
+    ends: effects.flatMap((one) => (one.type === "end_prompt" ? [[one.prompt, one.end.how]] : [])),
+    withdrawn: effects.flatMap((one) => (one.type === "withdraw" ? [one.key] : [])),
+    activities: effects.flatMap((one) => (one.type === "activity" ? [one.activity] : [])),
+  };
+}
+
+const prompted = (prompt: number): SessionEvent => ({ type: "prompted", prompt });
+const saved = (prompt: number): SessionEvent => ({ type: "saved", prompt, key: `k${prompt}` });
+const taken: SessionEvent = { type: "taken" };
+const started: SessionEvent = { type: "turn_started" };
+const ended: SessionEvent = { type: "turn_ended" };
+const rested = (rest: "done" | "interrupted" | "failed" | "asking", failure?: string): SessionEvent => ({
+  type: "rested",
+  rest,
+  failure,
+});
+const requests = (open: number, isLeft = false): SessionEvent => ({ type: "requests", open, isLeft });
+
+describe("the state of a session", () => {
+  it("ends a prompt when the lead rests, not at the end of its turn", () => {
+    const begun = [rested("done"), prompted(1), saved(1), taken, started, ended];
+    expect(played(...begun).ends).toEqual([]);
+    expect(played(...begun, rested("done")).ends).toEqual([[1, "done"]]);
+  });
+
+  it("reports each change of the activity once", () => {
+    const events = [
+      rested("done"),
+      prompted(1),
+      saved(1),
+      taken,
+      started,
+      ended,
+      rested("done"),
+      rested("done"),
+    ];
+    expect(played(...events).activities).toEqual(["idle", "running", "idle"]);
+  });
+
+  it("keeps a prompt that no turn has taken when the lead rests", () => {
+    const { ends, state } = played(prompted(1), rested("done"));
+    expect(ends).toEqual([]);
+    expect(activityOf(state)).toBe("running");
+  });
+
+  it("takes a line that is read before its save is reported", () => {
+    expect(played(prompted(1), taken, started, saved(1), ended, rested("done")).ends).toEqual([[1, "done"]]);
+  });
+
+  it("ends a prompt and the one that steered it together", () => {
+    const events = [
+      prompted(1),
+      saved(1),
+      taken,
+      started,
+      prompted(2),
+      saved(2),
+      ended,
+      taken,
+      started,
+      ended,
+    ];
+    expect(played(...events, rested("done")).ends).toEqual([
+      [1, "done"],
+      [2, "done"],
+    ]);
+  });
+
+  it("cancels the running prompt at the end of its turn, and waiting ones at once", () => {
+    const begun = [prompted(1), saved(1), taken, started, prompted(2), saved(2)];
+    const cancelled = played(...begun, { type: "cancelled", inTurn: true });
+    expect(cancelled).toMatchObject({ ends: [[2, "cancelled"]], withdrawn: ["k2"] });
+    expect(played(...begun, { type: "cancelled", inTurn: true }, ended, rested("interrupted")).ends).toEqual([
+      [2, "cancelled"],
+      [1, "cancelled"],
+    ]);
+  });
+
+  it("cancels a prompt at once that waits for teammates", () => {
+    const events = [
+      prompted(1),
+      saved(1),
+      taken,
+      started,
+      ended,
+      { type: "cancelled", inTurn: false },
+    ] as const;
+    expect(played(...events).ends).toEqual([[1, "cancelled"]]);
+  });
+
+  it("withdraws a line that was cancelled before it was saved", () => {
+    const { ends, withdrawn } = played(prompted(1), { type: "cancelled", inTurn: false }, saved(1));
+    expect(ends).toEqual([[1, "cancelled"]]);
+    expect(withdrawn).toEqual(["k1"]);
+  });
+
+  it("fails a prompt whose model fails, and whose line cannot be saved", () => {
+    expect(played(prompted(1), saved(1), taken, started, ended, rested("failed", "no credit")).ends).toEqual([
+      [1, "failed"],
+    ]);
+    expect(played(prompted(1), { type: "unsaved", prompt: 1, failure: "full" }).ends).toEqual([
+      [1, "failed"],
+    ]);
+  });
+
+  it("waits for an answer that the client has, and ends if the client gives none", () => {
+    const asked = [prompted(1), saved(1), taken, started, requests(1), ended, rested("asking")];
+    expect(played(...asked)).toMatchObject({ ends: [], activities: ["requires_action"] });
+    expect(played(...asked, requests(0, true)).ends).toEqual([[1, "done"]]);
+    expect(played(...asked, requests(0)).ends).toEqual([]);
+    expect(played(...asked, requests(0), started, ended, rested("done")).ends).toEqual([[1, "done"]]);
+  });
+
+  it("fails every open prompt at the end of the session", () => {
+    const { ends } = played(prompted(1), saved(1), taken, prompted(2), { type: "ended", failure: "gone" });
+    expect(ends).toEqual([
+      [1, "failed"],
+      [2, "failed"],
+    ]);
+  });
+});
