@@ -14,8 +14,8 @@ describe.each([...new Set(CORPUS.map(({ file }) => file))])("corpus %s", (file) 
     ),
   )(
     "decidePermission › in %s, answers %j with %s",
-    (_shell, _line, _expected, { line, rules, files, expect: expected }) => {
-      const { behavior, guarded, reason } = decideLine(line, rules, undefined, undefined, undefined, files);
+    (_shell, _line, _expected, { line, rules, files, resolve, expect: expected }) => {
+      const { behavior, guarded, reason } = decideLine(line, rules, undefined, undefined, resolve, files);
       const isGuarded = behavior === "ask" && guarded === true;
       expect(isGuarded && expected !== "ask" ? "guarded" : behavior, reason).toBe(expected);
     },
@@ -37,8 +37,9 @@ test("the corpus › has enough lines of each kind and for each shell", () => {
 test.each(["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"] as const)(
   "the corpus › is refused in no other way than by a denial if a rule denies it, in mode %s",
   (mode) => {
-    for (const { line, rules, expect: expected } of CORPUS) {
-      if (expected === "deny") expect(decideLine(line, rules, undefined, mode).behavior, line).toBe("deny");
+    for (const { line, rules, files, resolve, expect: expected } of CORPUS) {
+      if (expected !== "deny") continue;
+      expect(decideLine(line, rules, undefined, mode, resolve, files).behavior, line).toBe("deny");
     }
   },
 );

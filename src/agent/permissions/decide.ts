@@ -166,10 +166,15 @@ function expandsToOption({
   workingDirs,
   home = "~",
   list,
+  resolve,
 }: PermissionQuestion): (word: string) => boolean {
   if (line === undefined) return () => false;
   if (line.patterns.size > MAX_PATTERNS) return () => true;
-  return optionExpansion(() => directoriesOf(line, workingDirs[0] ?? "/", home), list);
+  const directories = (): readonly string[] | undefined => {
+    const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve);
+    return dirs?.some(({ isPattern }) => isPattern) === true ? undefined : dirs?.map(({ path }) => path);
+  };
+  return optionExpansion(directories, list);
 }
 
 /** Returns a predicate: whether a command of the line only reads, in the directories that the line enters. All of its patterns count. */

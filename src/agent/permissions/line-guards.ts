@@ -1,14 +1,16 @@
+import { linksIn } from "./commands/created-links.ts";
 import { wrappedAt } from "./commands/data-words.ts";
 import { type JoinedPaths, joinedMeeting, namesOfWord } from "./commands/joined-paths.ts";
 import { contentsRead, hasManyColons, namesIn } from "./commands/named-words.ts";
-import { type NamedPath, type NamedPaths, PathList } from "./commands/path-list.ts";
-import { hasWildcard, literally, unescaped } from "./commands/pattern-meetings.ts";
+import { type Directory, type NamedPath, type NamedPaths, PathList } from "./commands/path-list.ts";
+import { hasWildcard, isAnywhere, literally, unescaped } from "./commands/pattern-meetings.ts";
 import { readingOf } from "./commands/readers.ts";
 import { tokensOf } from "./commands/scripts.ts";
 import { passedNames } from "./denied-names.ts";
 import { directoriesOf, onlyEnters } from "./entered-directories.ts";
 import type { LineParts } from "./line-parts.ts";
 import { partsOfRule, patternsMeet } from "./path-rules.ts";
+import { filesThroughLinks } from "./protected-patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject, refusingRule } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";
@@ -65,13 +67,20 @@ function wordRule(
   rules: readonly string[],
   kind: "read" | "write",
   named: readonly NamedPath[],
-  { resolve }: PermissionQuestion,
+  question: PermissionQuestion,
   subject: RuleSubject,
 ): string | undefined {
+  const { resolve } = question;
   const paths = [...new Set(named.map(({ path }) => path))];
-  const globs = [...new Set(named.flatMap(({ path, isPattern }) => (isPattern ? [path] : [])))];
+  // A pattern with `..` counts as the files that it matches now, and without it.
+  const globs = [
+    ...new Set(
+      named.flatMap(({ path, isPattern }) => (isPattern && !/\/\.\.(?:\/|$)/.test(path) ? [path] : [])),
+    ),
+  ];
   const access = { kind, paths } as const;
-  const realPaths = paths.map((path) => realOf(path, resolve ?? subject.resolve));
+  const real = (path: string): string => realOf(path, resolve ?? subject.resolve);
+  const realPaths = [...paths.map(real), ...filesThroughLinks(named, question, real)];
   return rules.find(
     (rule) =>
       refusingRule([rule], {
@@ -158,10 +167,12 @@ const known = new WeakMap<ShellLine, { readonly key: string; readonly paths: Lin
 function pathsIn(question: PermissionQuestion): LinePaths {
   const { line, workingDirs, home } = question;
   if (line === undefined) return NOTHING;
-  const key = `${workingDirs[0]}\n${home}`;
+  const [cwd = "/"] = workingDirs;
+  const dirs = directoriesOf(line, cwd, home ?? "~", question.resolve);
+  const key = JSON.stringify([cwd, home, dirs]);
   const found = known.get(line);
   if (found?.key === key) return found.paths;
-  const paths = collectPaths(line, workingDirs[0] ?? "/", home ?? "~");
+  const paths = collectPaths(line, cwd, home ?? "~", dirs);
   known.set(line, { key, paths });
   return paths;
 }
@@ -174,13 +185,18 @@ const NOTHING: LinePaths = {
   joined: { read: NOT_JOINED, write: NOT_JOINED },
 };
 
-function collectPaths(line: ShellLine, cwd: string, home: string): LinePaths {
+function collectPaths(
+  line: ShellLine,
+  cwd: string,
+  home: string,
+  dirs: readonly Directory[] | undefined,
+): LinePaths {
   const { anywhere, patterns } = line;
-  const dirs = directoriesOf(line, cwd, home);
   const commands = [...line.commands, ...anywhere.mentioned].filter((words) => !onlyEnters(words));
   const isExpanded = (word: string): boolean => patterns.has(word) || anywhere.globs.has(word);
-  const read = new PathList(cwd, dirs, home, anywhere.matchesHidden);
-  const changed = new PathList(cwd, dirs, home, anywhere.matchesHidden);
+  const links = linksIn(commands);
+  const read = new PathList(cwd, dirs, home, anywhere.matchesHidden, links);
+  const changed = new PathList(cwd, dirs, home, anywhere.matchesHidden, links);
   for (const words of commands) {
     const contents = contentsOf(words, anywhere);
     const list = contents === undefined ? changed : read;
@@ -207,7 +223,7 @@ function contentsOf(words: readonly string[], { functions }: LineParts): readonl
 function addLoose(
   { anywhere, patterns }: ShellLine,
   commands: readonly (readonly string[])[],
-  dirs: readonly string[] | undefined,
+  dirs: readonly Directory[] | undefined,
   read: PathList,
   changed: PathList,
 ): void {
@@ -219,13 +235,17 @@ function addLoose(
   if (targets.length === 0 && commands.every((words) => contentsOf(words, anywhere) !== undefined)) return;
   // Values of variables and items of loops may become words of each command.
   const tokens = anywhere.loose.flatMap(tokensOf);
-  for (const word of [...targets, ...anywhere.loose, ...tokens, ...(dirs ?? []).slice(1), ...passed])
+  for (const word of [...targets, ...anywhere.loose, ...tokens, ...passed])
     changed.add(word, isExpanded(word));
+  for (const { path, isPattern } of (dirs ?? []).slice(1))
+    if (!isAnywhere(path)) changed.add(path, isPattern);
 }
 
-function joinedOf(read: PathList, changed: PathList, entered: readonly string[]): LinePaths["joined"] {
-  const named = changed.paths.map(({ path, isPattern }) => (isPattern ? path : literally(path)));
-  const all = [...entered.map(literally), ...named].map((path) => path.replace(/(?<=.)\/$/, ""));
+function joinedOf(read: PathList, changed: PathList, entered: readonly Directory[]): LinePaths["joined"] {
+  const known = [...entered, ...changed.paths].filter(({ path }) => !isAnywhere(path));
+  const all = known
+    .map(({ path, isPattern }) => (isPattern ? path : literally(path)))
+    .map((path) => path.replace(/(?<=.)\/$/, ""));
   const directories = [...new Set(all)];
   const names = changed.patterns.flatMap(namesOfWord);
   return {

@@ -59,6 +59,8 @@ export interface LineParts {
   readonly loose: readonly string[];
   /** Words that a shell may expand to file names. */
   readonly globs: ReadonlySet<string>;
+  /** It sets where the shell looks for directories: CDPATH. */
+  readonly searchesDirectories: boolean;
   /** Patterns may match names that begin with a dot. */
   readonly matchesHidden: boolean;
   /** Why a program that the line runs cannot be known, as a clause. */
@@ -73,7 +75,14 @@ export const NO_COMMAND = -1;
 /** The parts of a line that is not searched. */
 export const NO_PARTS: LineParts = {
   ...{ mentioned: [], flows: [], files: [], loose: [], inputs: new Map(), globs: new Set() },
-  ...{ isLinked: false, isRedefining: false, functions: undefined, isUnread: true, matchesHidden: false },
+  ...{
+    isLinked: false,
+    isRedefining: false,
+    functions: undefined,
+    isUnread: true,
+    matchesHidden: false,
+    searchesDirectories: false,
+  },
 };
 
 /** Collects the parts of a line. Throws a RangeError for syntax that is nested too deeply. */
@@ -97,6 +106,8 @@ export function partsOf(root: ParsedScript, line: string): LineParts {
     isRedefining: isRedefining || collector.functions.size > 0,
     functions: isRedefining || isUnread ? undefined : collector.functions,
     files: collector.files,
+    searchesDirectories:
+      collector.searchesDirectories || mentioned.flat().some((word) => /^CDPATH=/.test(word)),
     matchesHidden: collector.matchesHidden,
     loose: [...new Set(collector.loose)],
     globs: collector.values.globs,
@@ -120,6 +131,7 @@ class PartsCollector {
   isRedefining = false;
   readonly functions = new Set<string>();
   matchesHidden = false;
+  searchesDirectories = false;
   readonly files: RedirectedFile[] = [];
   readonly loose: string[] = [];
   hidden: string | undefined;
@@ -233,6 +245,7 @@ class PartsCollector {
     this.isLinked ||= text.includes(UNKNOWN);
     this.isRedefining ||= name === "PATH" || DEFINES.test(name);
     this.matchesHidden ||= name === "GLOBIGNORE";
+    this.searchesDirectories ||= /^CDPATH$/i.test(name);
     this.values.set(name, text, append === true);
     if (NAMES_PROGRAM.test(name) || (index !== undefined && DEFINES.test(name))) this.#script(text);
   }

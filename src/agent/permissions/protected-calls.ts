@@ -1,10 +1,9 @@
-import { join, resolve as resolvePath } from "node:path";
 import { entryOf } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { gitDirectories } from "./commands/git-config.ts";
 import { MAX_REDIRECTIONS } from "./commands/line-limits.ts";
-import type { NamedPath } from "./commands/path-list.ts";
-import { literally } from "./commands/pattern-meetings.ts";
+import { absolute, followed, type NamedPath } from "./commands/path-list.ts";
+import { isAnywhere, literally } from "./commands/pattern-meetings.ts";
 import { writerOf, writtenBy } from "./commands/writers.ts";
 import { directoriesOf } from "./entered-directories.ts";
 import { changedByLine, isForFiles, joinedByLine, realOf, withRealDirectories } from "./line-guards.ts";
@@ -17,7 +16,7 @@ import {
   joinsInside,
   protectedReason,
 } from "./protected-paths.ts";
-import { isPatternInside, matchedFiles } from "./protected-patterns.ts";
+import { filesThroughLinks, isPatternInside, matchedFiles } from "./protected-patterns.ts";
 import { type PermissionQuestion, type Places, touchesOwnNotes, writesPlan } from "./question.ts";
 import type { ShellLine } from "./shell-line.ts";
 import { commandStarts } from "./simple-command.ts";
@@ -33,7 +32,8 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
   const repository = resolved.dirs.flatMap(gitDirs);
   const matched = matchedFiles(written, [...repository, ...resolved.protectedDirs], question);
   if (matched === undefined) return "Its patterns match too many files to check for protected ones.";
-  const changed = [...written, ...matched.map((path) => ({ path, ...PLAIN }))];
+  const linked = filesThroughLinks(written, question, (path) => realOf(path, resolve));
+  const changed = [...written, ...[...matched, ...linked].map((path) => ({ path, ...PLAIN }))];
   const { directories, names } = joinedByLine(question);
   const joined = withRealDirectories(
     { directories: [...directories, ...matched.map(literally)], names },
@@ -54,6 +54,8 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
     const isIn = isPattern ? isPatternInside : isInside;
     if (repository.some((directory) => isIn(path, directory)))
       return `${path} belongs to git, which can run commands from it.`;
+    if (isAnywhere(path) && PROTECTED_SOMEWHERE.test(path))
+      return `${path.replace(/^\/\*+\//, "")} may be a protected file: only the shell knows its directory.`;
   }
   const completing = [...created].find((path) =>
     completesRepository(path, (other) => created.has(other) || exists(other)),
@@ -75,6 +77,10 @@ function changedPaths(question: PermissionQuestion, resolved: Places): readonly 
   const { paths } = changedByLine(question);
   return [...paths, ...paths.map((one) => ({ ...one, path: realOf(one.path, resolve) }))];
 }
+
+/** Names that are protected in some directories, which a line does not name: those of git and of `.claude`. */
+const PROTECTED_SOMEWHERE =
+  /^[/*]+(?:config(?:\.worktree)?|commondir|hooks|hooks\/.*|settings(?:\.local)?\.json)$/i;
 
 const PLAIN = { isPattern: false, isHiddenPattern: false };
 
@@ -112,14 +118,15 @@ function lineElsewhere(question: PermissionQuestion, resolved: Places, line: She
   const { home = "~", resolve = realPathOf, workingDirs } = question;
   const targets = targetsOf(line);
   if (targets.size > MAX_REDIRECTIONS) return "this command writes too many files to check";
-  const dirs = directoriesOf(line, workingDirs[0] ?? "/", home);
+  const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve);
   if (dirs === undefined && targets.size > 0)
     return "this command may write in too many directories to check";
   for (const target of targets) {
-    if (target.includes(UNKNOWN) || EXPANDED.test(target))
+    const isElsewhere = !/^[/~]/.test(target) && dirs?.some(({ isPattern }) => isPattern) === true;
+    if (isElsewhere || target.includes(UNKNOWN) || EXPANDED.test(target))
       return "only the shell knows where this command writes: name the file";
     const outside = dirs
-      ?.map((dir) => (target.startsWith("~") ? join(home, target.slice(1)) : resolvePath(dir, target)))
+      ?.flatMap(({ path }) => [absolute(target, path, home), followed(target, path, home) ?? []].flat())
       .find((path) => !isCovered(question, resolved, path, realOf(path, resolve)));
     if (outside !== undefined) return `not ${outside}`;
   }
@@ -177,15 +184,15 @@ function isCovered(
  * known. Redirections are separate questions, too.
  */
 export function reservedReason(question: PermissionQuestion, resolved: Places): string | undefined {
-  const { access, line, workingDirs, home = "~", reservedBy } = question;
+  const { access, line, workingDirs, home = "~", reservedBy, resolve } = question;
   if (reservedBy === undefined) return undefined;
   const paths = access.kind === "write" ? [...access.paths, ...resolved.paths] : [];
   if (access.kind === "command" && line !== undefined) {
     const targets = [...targetsOf(line)].filter((target) => !target.includes(UNKNOWN));
-    const dirs = directoriesOf(line, workingDirs[0] ?? "/", home);
-    if (dirs === undefined && targets.length > 0)
+    const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve);
+    if (dirs?.every(({ isPattern }) => !isPattern) !== true && targets.length > 0)
       return "The command may write reserved files: it may be in too many directories to check.";
-    for (const target of targets) for (const dir of dirs ?? []) paths.push(resolvePath(dir, target));
+    for (const target of targets) for (const { path } of dirs ?? []) paths.push(absolute(target, path, home));
   }
   for (const path of new Set(paths)) {
     const reason = reservedBy(path);

@@ -1,3 +1,4 @@
+import { linkTargets } from "./created-links.ts";
 import { takesOnlyData } from "./data-words.ts";
 import { MAX_NAMES, MAX_PATH } from "./line-limits.ts";
 import { readingOf } from "./readers.ts";
@@ -30,13 +31,15 @@ const MAX_COLONS = 64;
 /** Returns the texts in a command's words that may be paths; undefined if they are too many or too long. */
 export function namesIn(words: readonly string[]): readonly string[] | undefined {
   const texts = textIndexes(words);
-  const named = words.filter((_, at) => at > 0 && !texts.has(at));
+  const from = baseName(words[0] ?? "") === "git" && /^[a-z][a-z-]*$/.test(words[1] ?? "") ? 2 : 1;
+  const named = words.filter((_, at) => at >= from && !texts.has(at));
   const suffixed = suffixedNames(named, suffixesOf(words));
   if (suffixed === undefined || named.some((word) => MANY_LETTERS.test(word))) return undefined;
   return [
     ...named.flatMap(namesInWord),
     ...suffixed,
     ...copiedBy(words),
+    ...linkTargets(words),
     ...derivedNames(baseName(words[0] ?? ""), named),
     ...[...scriptWords(words), ...quotedTexts(words, named)].flatMap(tokensOf),
     ...gluedNames(words, named),

@@ -6,6 +6,14 @@ const MAX_NAME = 255;
 /** Characters with a meaning in the patterns of shells or rules. */
 const SPECIAL = /[*?[\]{}()!+@\\]/;
 
+/** A part of a path for any directories, also hidden ones: only the shell, or a link, knows which. */
+export const ANYWHERE = "***";
+
+/** Returns whether only the shell, or a link, knows the directory of a path. */
+export function isAnywhere(path: string): boolean {
+  return path.startsWith(`/${ANYWHERE}`);
+}
+
 /** Returns a pattern that matches this text only. */
 export function literally(text: string): string {
   return SPECIAL.test(text) ? text.replace(/[*?[\]{}()!+@\\]/g, "\\$&") : text;
@@ -51,6 +59,10 @@ export function meetings(
 ): readonly boolean[] {
   let below = after;
   for (const part of written.toReversed()) {
+    if (part === ANYWHERE) {
+      below = anywhereBefore(below, rule);
+      continue;
+    }
     const row = new Array<boolean>(rule.length + 1).fill(false);
     row[rule.length] = true;
     for (let j = rule.length - 1; j >= 0; j -= 1) {
@@ -63,6 +75,14 @@ export function meetings(
     below = row;
   }
   return below;
+}
+
+/** What follows unknown directories must name a part of the rule: else a rule for a directory would cover every file. */
+function anywhereBefore(below: readonly boolean[], rule: readonly string[]): readonly boolean[] {
+  const row = new Array<boolean>(rule.length + 1).fill(false);
+  for (let j = rule.length - 1; j >= 0; j -= 1)
+    row[j] = row[j + 1] === true || (below[j] === true && rule[j] !== "**");
+  return row;
 }
 
 /** Returns whether some name matches both patterns. Only a leading dot, or zsh's `(D)`, makes a shell's pattern match a hidden name. */

@@ -215,8 +215,8 @@ export function optionValues(words: readonly string[]): ReadOptions["values"] {
   const known = table === undefined || table.oneDash ? optionsOfReader(name) : optionsOf(table);
   if (known === undefined) return [];
   const own = ownWords(name, args);
-  // tar: `czf a.tgz` are more words, all of them before the others.
-  return placed(readOptions(own, known, table), words.length - own.length);
+  // tar: `czf a.tgz` are more words, all of them before the others. Python: its own words are the first ones.
+  return placed(readOptions(own, known, table), name === "tar" ? words.length - own.length : 1);
 }
 
 function valuesInGit(args: readonly string[], table: Table): ReadOptions["values"] {
