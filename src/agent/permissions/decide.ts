@@ -1,8 +1,9 @@
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
+import { type Uncovered, uncoveredReason } from "./commands/command-allowance.ts";
 import { MAX_PATTERNS, MAX_READ, MAX_READ_DIRS, MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { namedProgram } from "./denied-names.ts";
-import { directoriesOf, enteringAt, entersOtherRepository, pushesInto } from "./entered-directories.ts";
+import { actsElsewhere, directoriesOf, enteringAt, entersOtherRepository } from "./entered-directories.ts";
 import { isPrivateHost } from "./host-rules.ts";
 import { excessRefusal, lineRefusal, namedByLine, realOf } from "./line-guards.ts";
 import { asksOutside, outsideDecision, outsideQuestion } from "./outside-sandbox.ts";
@@ -19,7 +20,7 @@ import {
   writesPlan,
 } from "./question.ts";
 import { pathsOfReadingLine } from "./reading-lines.ts";
-import { allowance, parseRule, type RuleSubject, refusingRule, type Uncovered } from "./rules.ts";
+import { allowance, parseRule, type RuleSubject, refusingRule } from "./rules.ts";
 
 /**
  * Decides whether a call may run. The order: deny rules, the files that it may write, the mode's denials, ask rules, protected paths, allow rules, what the
@@ -103,7 +104,7 @@ function decidePart(question: PermissionQuestion): PartDecision {
     home: question.home,
     resolve: question.resolve ?? realPathOf,
     expandsToOption: expandsToOption(question),
-    pushesInto: (words) => pushesInto(question, words),
+    actsElsewhere: (words, isWide) => actsElsewhere(question, words, isWide),
     needsNoRule: readsOnlyHere(question),
   };
   const part = (decision: PermissionDecision): PartDecision => ({ decision, isWholeTool: false });
@@ -186,7 +187,7 @@ function readsOnlyHere(question: PermissionQuestion): (words: readonly string[])
   const entering = line.commands.filter((words) => enteringAt(words) !== undefined).slice(0, MAX_READ_DIRS);
   let left = MAX_READ;
   return (words) => {
-    if (words[0] === "cd" && entersOtherRepository(question)) return false;
+    if (/^(?:cd|git)$/.test(words[0] ?? "") && entersOtherRepository(question)) return false;
     const own = { ...question, line: { ...line, commands: [...entering, words], files: [] } };
     const paths = left < 0 ? undefined : pathsOfReadingLine(own, matches);
     left -= paths?.length ?? 0;
@@ -231,9 +232,6 @@ export function applyHook(
     ? decision
     : allow(`A hook allows it: ${hook.reason}`);
 }
-
-/** Maximum length of a command that a reason quotes, in characters. */
-const MAX_COMMAND_SHOWN = 80;
 
 /** Returns the denial of a mode that no rule can lift. */
 function deniedByMode(
@@ -286,12 +284,6 @@ function allowedByMode(
       ? `No rule allows ${tool} here.`
       : `${resolved.paths.join(", ")} is outside the working directories.`,
   );
-}
-
-function uncoveredReason({ missing, unnamed }: Uncovered): string {
-  const shown = missing === undefined || missing.length > MAX_COMMAND_SHOWN ? "this command" : missing;
-  const isShort = unnamed !== undefined && unnamed.word.length <= MAX_COMMAND_SHOWN;
-  return `No rule allows ${shown}${isShort ? `: ${unnamed.rule} does not name ${unnamed.word}` : ""}.`;
 }
 
 const allow = (reason: string): PermissionDecision => ({ behavior: "allow", reason });

@@ -3,7 +3,7 @@ import { expandBraces } from "./commands/brace-expansion.ts";
 import { harmlessIndexes, ignoresVariables, mayRunUnknown, takesOnlyData } from "./commands/data-words.ts";
 import { contentsRead, valuesAfterLetters } from "./commands/named-words.ts";
 import { runsScripts, tokensOf } from "./commands/scripts.ts";
-import { type LineParts, NO_COMMAND } from "./line-parts.ts";
+import { type LineParts, NO_COMMAND } from "./syntax/parts.ts";
 import { nameMatcher } from "./patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject } from "./rules.ts";
@@ -111,7 +111,19 @@ export function passedNames(parts: LineParts): readonly string[] {
     if (!isOwn && !data.reachesAsNames(at)) return [];
     return [...shown, ...[...shown, input].flatMap(tokensOf)];
   });
-  return [...shared, ...passed];
+  const all = [...shared, ...passed];
+  return mentioned.some(appliesPatch) ? [...all, ...all.flatMap(withoutFirst)] : all;
+}
+
+/** A patch names files below a directory that `patch -p1` and `git apply` leave out. */
+function appliesPatch(words: readonly string[]): boolean {
+  const isGit = words[0] === "git" && words.some((word) => /^(?:apply|am)$/.test(word));
+  return isGit || words.some((word) => /(?:^|\/)patch$/.test(word));
+}
+
+function withoutFirst(path: string): string[] {
+  const parts = path.split("/");
+  return [1, 2].flatMap((count) => (parts.length > count ? [parts.slice(count).join("/")] : []));
 }
 
 /** Programs that print their words. */

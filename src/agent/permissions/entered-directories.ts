@@ -1,7 +1,8 @@
 import { dirname, join, normalize } from "node:path";
 import { entryOf } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
-import { isBareRepository, isPlainRepository } from "./commands/git-config.ts";
+import { linksMadeBy } from "./commands/created-links.ts";
+import { isBareRepository, isPlainRepository, localRemotesAt } from "./commands/git-config.ts";
 import { MAX_DIRS } from "./commands/line-limits.ts";
 import { absolute, type Directory, followed } from "./commands/path-list.ts";
 import { ANYWHERE, literally } from "./commands/pattern-meetings.ts";
@@ -129,16 +130,31 @@ function mayExist(path: string): boolean {
   }
 }
 
-/** Returns whether git may push into a directory that has the name of a remote: there, it runs the hooks of that repository. */
-export function pushesInto(question: PermissionQuestion, words: readonly string[]): boolean {
+/** Returns whether git would act in another repository than the author of a rule knows, and may run what that repository names. */
+export function actsElsewhere(
+  question: PermissionQuestion,
+  words: readonly string[],
+  isWide: boolean,
+): boolean {
+  if (words[0] !== "git") return false;
+  return (isWide && words.includes("push") && pushesInto(question, words)) || entersOtherRepository(question);
+}
+
+/** Returns whether git may push into a directory: there, it runs the hooks of that repository. */
+function pushesInto(question: PermissionQuestion, words: readonly string[]): boolean {
   const { line, workingDirs, home = "~", exists = mayExist, resolve } = question;
-  if (line === undefined || words[0] !== "git" || !words.includes("push")) return false;
+  if (line === undefined) return false;
+  const { localRemotes = localRemotesAt } = question;
   const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve) ?? [];
-  return words.some((word) =>
-    dirs.some(({ path: dir }) =>
-      [`${word}/HEAD`, `${word}/.git`, `${word}.git/HEAD`].some((path) => exists(join(dir, path))),
-    ),
-  );
+  const [remote] = words.slice(words.indexOf("push") + 1).filter((word) => !word.startsWith("-"));
+  // A word that is a file may name a repository, as `.git` in a worktree does.
+  const own = remote === undefined ? [] : ["", ".git", ".bundle"].map((end) => `${remote}${end}`);
+  const places = words.flatMap((word) => [`${word}/HEAD`, `${word}/.git`, `${word}.git/HEAD`]);
+  return dirs.some(({ path: dir }) => {
+    const remotes = localRemotes(dir);
+    const isLocal = remote === undefined ? remotes.length > 0 : remotes.includes(remote);
+    return isLocal || [...own, ...places].some((path) => exists(join(dir, path)));
+  });
 }
 
 /**
@@ -146,14 +162,34 @@ export function pushesInto(question: PermissionQuestion, words: readonly string[
  * directory of the project can be a bare repository.
  */
 export function entersOtherRepository(question: PermissionQuestion): boolean {
-  const { line, workingDirs, home = "~", exists = mayExist, resolve } = question;
+  const { line, workingDirs, home = "~", exists = mayExist, resolve = realPathOf } = question;
   const { isPlain = (dir, part) => isPlainRepository(dir, part, home) } = question;
   if (line?.commands.some(([name]) => name === "git") !== true) return false;
   const [cwd = "/"] = workingDirs;
-  const own = topOf(cwd, exists);
-  const dirs = directoriesOf(line, cwd, home, resolve) ?? [];
-  const others = dirs.filter(({ path }) => topOf(path, exists) !== own);
-  return others.some(({ path, isPattern }) => isPattern || !isPlain(path, "worktree"));
+  const dirs = directoriesOf(line, cwd, home, resolve);
+  if (dirs?.length === 1) return false;
+  const own = topOf(resolve(cwd), exists);
+  const unpacks = line.commands.some((words) => words[0] !== "git" && linksMadeBy(words) === "any");
+  return (dirs ?? [{ path: cwd, isPattern: true }]).slice(1).some(({ path, isPattern }) => {
+    if (isPattern || unpacks) return true;
+    const real = realOr(path, resolve);
+    return (topOf(real, exists) !== own || isMadeByGit(line, real, exists)) && !isPlain(real, "worktree");
+  });
+}
+
+/** Returns whether git may create a directory, with a repository of its own that nobody has checked: from another branch. */
+function isMadeByGit({ commands }: ShellLine, path: string, exists: (path: string) => boolean): boolean {
+  const isMade = commands.some(([name, first = ""]) => name === "git" && !/^(?:clone|worktree|init)$/.test(first));
+  return isMade && !exists(path);
+}
+
+function realOr(path: string, resolve: (path: string) => string): string {
+  try {
+    return resolve(path);
+  } catch {
+    // A loop of links: no program enters it.
+    return path;
+  }
 }
 
 /** Returns the directory of the repository that git finds for a directory; undefined without one. */

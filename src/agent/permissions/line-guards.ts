@@ -1,20 +1,19 @@
 import { linksIn } from "./commands/created-links.ts";
-import { wrappedAt } from "./commands/data-words.ts";
 import { type JoinedPaths, joinedMeeting, namesOfWord } from "./commands/joined-paths.ts";
 import { contentsRead, hasManyColons, namesIn } from "./commands/named-words.ts";
 import { type Directory, type NamedPath, type NamedPaths, PathList } from "./commands/path-list.ts";
 import { hasWildcard, isAnywhere, literally, unescaped } from "./commands/pattern-meetings.ts";
-import { readingOf } from "./commands/readers.ts";
 import { tokensOf } from "./commands/scripts.ts";
 import { passedNames } from "./denied-names.ts";
 import { directoriesOf, onlyEnters } from "./entered-directories.ts";
-import type { LineParts } from "./line-parts.ts";
+import { appendedNames, expansionBy, isBare, listFor } from "./files/appended-names.ts";
+import { copiedFiles } from "./files/copied-files.ts";
+import type { LineParts } from "./syntax/parts.ts";
 import { partsOfRule, patternsMeet } from "./path-rules.ts";
 import { filesThroughLinks } from "./protected-patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject, refusingRule } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";
-import { baseName, commandStarts } from "./simple-command.ts";
 
 interface LinePaths {
   /** Of words of commands that only read contents. */
@@ -46,10 +45,17 @@ export function lineRefusal(
   if (excess !== undefined) return `The rule ${forFiles[0]} may apply: ${excess}.`;
   const found =
     wordRule(forFiles, "read", [...read.paths, ...changed.paths], question, subject) ??
-    wordRule(forFiles, "write", changed.paths, question, subject) ??
+    wordRule(forFiles, "write", [...changed.paths, ...copiedByLine(question)], question, subject) ??
     joinedRule(forFiles, "read", joined.read, question, subject) ??
     joinedRule(forFiles, "write", joined.write, question, subject);
   return found === undefined ? undefined : `The rule ${found} covers a file that the line names.`;
+}
+
+/** Returns the files that a line creates by copying directories, as they are now. */
+export function copiedByLine({ line, workingDirs, home = "~", list, resolve }: PermissionQuestion): readonly NamedPath[] {
+  if (line === undefined) return [];
+  const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve) ?? [];
+  return copiedFiles(line.anywhere.mentioned, dirs, home, list).map((path) => ({ path, isPattern: false, isHiddenPattern: false }));
 }
 
 /** Returns the reason to refuse a line that is too complex for any rule. */
@@ -257,47 +263,3 @@ function joinedOf(read: PathList, changed: PathList, entered: readonly Directory
 function redirectedIn({ files }: LineParts, wanted: "read" | "write"): readonly string[] {
   return files.flatMap(({ kind, path }) => (kind === wanted ? [path] : []));
 }
-
-/** Returns whether the program of a command expands a quoted pattern itself. */
-function expansionBy(words: readonly string[]): (word: string) => boolean {
-  const programs = [...commandStarts(words)].map((at) => baseName(words[at] ?? ""));
-  if (programs.some((name) => EXPANDS_PATTERNS.has(name))) return () => true;
-  // curl expands brackets in URLs, and names files by what they matched.
-  const isCurl = programs.includes("curl");
-  // JSON in the data has brackets too, but also quotes. A name of an output (`.#1`) counts with both.
-  return (word) => isCurl && ((word.includes("[") && isBare(word)) || /(?:^|\/)\.[^/]*\*/.test(word));
-}
-
-const isBare = (word: string): boolean => !/["'\s]/.test(word);
-
-/** Returns where names belong that a command gets from its input: xargs and parallel append them to the command that they run. */
-function listFor(words: readonly string[], read: PathList, changed: PathList): PathList | undefined {
-  const at = words.findIndex((word) => APPENDS.test(word));
-  if (at < 0) return undefined;
-  const reading = readingOf(words.slice(at + (wrappedAt(words.slice(at)) ?? 0)));
-  if (reading === undefined) return changed;
-  return reading.contents ? read : undefined;
-}
-
-/** Returns the names that the line itself gives to xargs or parallel: words of echo, here-documents, names that find looks for. */
-function appendedNames({ mentioned, inputs }: LineParts): readonly string[] {
-  const named = mentioned.flatMap(([name = "", ...rest]) => {
-    if (/^(?:echo|printf|print)$/.test(name)) return rest.flatMap((word) => [word, ...tokensOf(word)]);
-    return name === "find" ? rest.filter((_, at) => isSearchedName(rest, at)) : [];
-  });
-  return [...named, ...[...inputs.values()].flatMap(tokensOf)];
-}
-
-const APPENDS = /(?:^|\/)(?:g?xargs|parallel)$/;
-
-/** `-name x`, but not `! -name x`. */
-function isSearchedName(words: readonly string[], at: number): boolean {
-  return (
-    /^-i?(?:name|path|wholename)$/.test(words[at - 1] ?? "") && !/^(?:!|-not)$/.test(words[at - 2] ?? "")
-  );
-}
-
-/** Programs that expand a quoted pattern themselves. */
-const EXPANDS_PATTERNS: ReadonlySet<string> = new Set(
-  "find fd git rsync tar zip xargs rm cp mv ln tee install chmod split csplit".split(" "),
-);

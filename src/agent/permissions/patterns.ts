@@ -154,7 +154,8 @@ export function nameMatcher(pattern: string): (name: string) => boolean {
   };
 }
 
-function listEntries(directory: string): readonly string[] {
+/** Returns the names in a directory; none if it cannot be listed. */
+export function listEntries(directory: string): readonly string[] {
   try {
     return listDir(directory);
   } catch {

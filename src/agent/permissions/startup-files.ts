@@ -73,6 +73,34 @@ const STARTUP_FILES: readonly StartupFiles[] = [
       .aider.conf.yml .roo/ .kiro/ .continue/ .windsurf/
     `),
   },
+  {
+    reader: "shells, which load functions or find programs in it",
+    files: words(`
+      .bash_functions .bash.d/ .zsh/ .zfunc/ .oh-my-zsh/ .cargo/bin/ .cargo/env .nvm/ .pyenv/ .rbenv/ .asdf/ .asdfrc .volta/
+      .sdkman/ .deno/bin/ .bun/bin/ .local/lib/
+    `),
+  },
+  {
+    reader: "a build tool or package manager, which can run commands from it",
+    files: words(`
+      .cargo/config .cargo/config.toml .bundle/config .gemrc .gradle/init.gradle .gradle/init.d/ .gradle/gradle.properties
+      .mvn/ .m2/settings.xml .pip/ .config/pip/ .pypirc .condarc
+    `),
+  },
+  {
+    reader: "a client of a service, which finds logins, programs or options in it",
+    files: words(`
+      .curlrc .wgetrc .netrc .gnupg/ .aws/config .aws/credentials .kube/config .docker/config.json .config/gh/ .config/gcloud/
+    `),
+  },
+  {
+    reader: "a program of the terminal or the desktop, which can run commands from it",
+    files: words(`
+      .lessfilter .lesskey .mailcap .ripgreprc .wezterm.lua .config/wezterm/ .config/kitty/ .config/alacritty/ .config/ghostty/
+      .config/i3/ .config/sway/ .config/hypr/ .config/helix/ .config/bat/ .config/lazygit/ .config/code/user/
+      .local/share/applications/
+    `),
+  },
   { reader: "a debugger when it starts", files: words(".gdbinit .lldbinit .config/gdb/") },
   {
     reader: "a package manager, which can run commands from it",

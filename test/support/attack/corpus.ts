@@ -106,5 +106,6 @@ export function decideLine(
       paths.flatMap((path) => (dirname(path) === normalize(directory) ? [basename(path)] : [])),
     isPlain: () => true,
     gitDirs: () => [],
+    localRemotes: () => [],
   });
 }

@@ -1,5 +1,6 @@
 import { basename, dirname } from "node:path";
 import { commandStarts } from "../simple-command.ts";
+import { readingOf } from "./readers.ts";
 
 /** The words of each command that may create links, from its name on. */
 function linkers(words: readonly string[]): readonly (readonly string[])[] {
@@ -40,4 +41,26 @@ export function linkTargets(words: readonly string[]): readonly string[] {
     const targets = operands.slice(0, Math.max(1, operands.length - 1)).filter((word) => !/^[/~]/.test(word));
     return targets.flatMap((target) => [`${dirname(link)}/${target}`, `${link}/${target}`]);
   });
+}
+
+/** Programs that unpack, copy or update trees of files, which may hold links of any name. */
+const MAKES_LINKS = /^(?:rsync|(?:g|bsd)?tar|unzip|unar|7z[ar]?|cpio|pax|ditto|stow|unsquashfs|patch|hg|svn|jj)$/;
+/** `tar czf`, `7z a`. */
+const ONLY_PACKS = /^(?:(?:g|bsd)?tar -?[a-zA-Z]*c|tar --create|7z[ar]? [alt]$|(?:hg|svn|jj) (?!up|co|checkout|merge|new|edit|rebase|patch))/;
+const GIT_MAKES_LINKS =
+  /^(?:am|apply|checkout|checkout-index|cherry-pick|clone|merge|pull|read-tree|rebase|reset|restore|revert|stash|submodule|switch|worktree)$/;
+
+/** Returns the names of links that a command may make; `any` if its words do not name them; undefined if it makes none. */
+export function linksMadeBy(words: readonly string[]): readonly string[] | "any" | undefined {
+  if (readingOf(words) !== undefined) return undefined;
+  const found: string[] = [];
+  for (const at of commandStarts(words)) {
+    const name = basename(words[at] ?? "");
+    const rest = words.slice(at + 1);
+    if ((MAKES_LINKS.test(name) && !ONLY_PACKS.test(`${name} ${rest[0] ?? ""}`)) || (name === "git" && rest.some((word) => GIT_MAKES_LINKS.test(word)))) return "any";
+    if (/^g?cp$/.test(name) && rest.some((word) => /^-[a-zA-Z]*[arR]|^--(?:arc|rec)/.test(word))) return "any";
+    const isCopy = /^g?cp$/.test(name) && rest.some((word) => /^-[a-zA-Z]*[dPsl]|^--/.test(word));
+    if (/^g?(?:ln|link|mv)$/.test(name) || isCopy) found.push(...operandsOf(words.slice(at)).map((word) => basename(word)));
+  }
+  return found.length === 0 ? undefined : found;
 }

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { linkTargets } from "./created-links.ts";
 import { takesOnlyData } from "./data-words.ts";
 import { MAX_NAMES, MAX_PATH } from "./line-limits.ts";
@@ -83,8 +84,8 @@ function partsOfWord(word: string): string[] {
   const afterEquals = word.includes("=")
     ? [word.slice(word.indexOf("=") + 1), word.slice(word.lastIndexOf("=") + 1)]
     : [];
-  // `HEAD:.env`, `:(top).env`, `a=@"x",.env;type=text/plain`, `OPEN:.env,creat`.
-  const parts = /[:@,;<)]/.test(word) ? word.split(/[:@,;<)]/).map(withoutQuotes) : [];
+  // `HEAD:.env`, `:(top).env`, `a=@"x",.env;type=text/plain`, `OPEN:.env,creat`, `file:.env?mode=ro`.
+  const parts = /[:@,;<)?#]/.test(word) ? word.split(/[:@,;<)?#]/).map(withoutQuotes) : [];
   return [word, ...afterEquals, ...parts, ...valuesAfterLetters(word)];
 }
 
@@ -112,12 +113,22 @@ const MANY_LETTERS = /^-\w{65}/;
 /** Returns names of files that a program makes from the names of others: `gunzip .envrc.gz`, `split a .bash`. */
 function derivedNames(program: string, named: readonly string[]): string[] {
   if (/^(?:split|csplit)$/.test(program)) return named.flatMap(namesInWord).map((word) => `${word}*`);
-  return UNPACKS.test(program) ? named.map((word) => word.replace(/\.\w+$/, "")) : [];
+  const stems = named.map((word) => word.replace(/\.\w+$/, ""));
+  if (UNPACKS.test(program)) return [...stems, ...named.flatMap((word) => PACKED.map((end) => `${word}${end}`))];
+  if (COMPILES.test(program)) return stems.flatMap((stem) => ["", ...BUILT].map((end) => `${stem}${end}`));
+  return CLONES.test(program) ? named.map((word) => basename(word.replace(/\/+$/, "").replace(/\.(?:git|bundle)$/, ""))) : [];
 }
+
+const PACKED = [".gz", ".bz2", ".xz", ".lzma", ".zst", ".lz4", ".lz", ".br", ".Z", ".gpg", ".asc", ".sig"];
+const COMPILES = /^(?:[\w-]*(?:gcc|g\+\+|clang|clang\+\+)(?:-[\d.]+)?|c[cx]?c?|c\+\+|as|rustc|javac|kotlinc|ghc|ocamlc|tsc|swiftc|go|zig|nasm|protoc)$/;
+/** Ends of the files that compilers make from the name of a source. */
+const BUILT = [".o", ".s", ".i", ".ii", ".d", ".gch", ".class", ".js", ".d.ts", ".hi", ".cmi", ".cmo", ".rlib", ".su", ".gcno"];
+/** Programs that make a directory with the name of a repository. */
+const CLONES = /^(?:git|gh|glab|hg|svn|jj)$/;
 
 /** Programs that write a file without the suffix of its packed form. */
 const UNPACKS =
-  /^(?:g(?:un)?zip|b(?:un)?zip2|unxz|xz|unlzma|lzma|unzstd|zstd|unlz4|lz4|lzip|lzop|brotli|uncompress|gpg2?)$/;
+  /^(?:g(?:un)?zip|b(?:un)?zip2|unxz|xz|unlzma|lzma|unzstd|zstd|unlz4|lz4|p(?:igz|bzip2|ixz)|unpigz|lzip|lzop|brotli|uncompress|gpg2?)$/;
 
 /** Returns paths right after a command of sed or an editor: `w.env`, `s/a/b/w.env`, `1r.env`. */
 function gluedNames(words: readonly string[], named: readonly string[]): string[] {

@@ -71,6 +71,31 @@ export function riskyWords(written: readonly string[], named = 1): readonly Aski
   return name === "uniq" || name === "xxd" ? [...asking, ...plain(operands.slice(1))] : asking;
 }
 
+/** Programs whose options neither start a program nor write a file: any option may come from the input of xargs. */
+const ANY_OPTION =
+  /^(?:cat|ls|wc|head|tail|stat|du|basename|dirname|echo|[ef]?grep|md5sum|sha\d+sum|cksum|touch|mkdir|rmdir|rm|kill|file|readlink|realpath|nl|rev|cut|tac)$/;
+/** Words that xargs may add: an option, the script or the subcommand of a program, a variable of make. */
+const ADDED = ["-\ufffc", "--\ufffc", "1e \ufffc", "\ufffc", "SHELL=/\ufffc"];
+
+/**
+ * Returns whether words from the input of xargs could be risky ones: `xargs git log` runs `git log --output=x`.
+ * @param named number of words that the rule names
+ */
+export function mayAddRisky(words: readonly string[], named: number): boolean {
+  if (!/^g?xargs$/.test(baseName(words[0] ?? ""))) return false;
+  const own = withoutWrapper(words, named);
+  if (own === words || ANY_OPTION.test(baseName(own[0] ?? ""))) return false;
+  const before = new Set(riskyWords(words, named).map(({ word }) => word));
+  const replaced = words
+    .slice(0, words.length - own.length)
+    .map((word, at, all) => /^-[IJ](.+)$/.exec(word)?.[1] ?? (/^-[IJ]$/.test(all[at - 1] ?? "") ? word : undefined))
+    .find((text) => text !== undefined);
+  return ADDED.some((added) => {
+    const changed = replaced === undefined ? [...words, added] : words.map((word) => (word === replaced ? added : word));
+    return riskyWords(changed, named).some(({ word }) => !before.has(word));
+  });
+}
+
 const plain = (words: readonly string[]): AskingWord[] => words.map((word) => ({ word, option: word }));
 
 const parsed = new Map<string, Options>();
@@ -95,6 +120,8 @@ function askingWords(name: string, written: readonly string[], table: Table): re
     found.push({ word: operands[1], option: operands[1] });
   for (const word of operands)
     if (table.others?.test(word) === false || table.never?.test(word)) found.push({ word, option: word });
+  for (const [at, word] of operands.entries())
+    if (table.isHarmless?.(word, at) === false) found.push({ word, option: word });
   if (isSub) found.push(...askingInSubcommand(first, args.slice(args.indexOf(first) + 1), table));
   if (table === GIT) found.push(...signatureWords(args).map((word) => ({ word })));
   const end = args.indexOf("--");
