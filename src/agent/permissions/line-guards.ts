@@ -1,15 +1,16 @@
 import { linksIn } from "./commands/created-links.ts";
 import { type JoinedPaths, joinedMeeting, namesOfWord } from "./commands/joined-paths.ts";
 import { contentsRead, hasManyColons, namesIn } from "./commands/named-words.ts";
-import { type Directory, type NamedPath, type NamedPaths, PathList } from "./commands/path-list.ts";
+import { absolute, type Directory, type NamedPath, type NamedPaths, PathList } from "./commands/path-list.ts";
 import { hasWildcard, isAnywhere, literally, unescaped } from "./commands/pattern-meetings.ts";
 import { tokensOf } from "./commands/scripts.ts";
 import { passedNames } from "./denied-names.ts";
 import { directoriesOf, onlyEnters } from "./entered-directories.ts";
 import { appendedNames, expansionBy, isBare, listFor } from "./files/appended-names.ts";
-import { copiedFiles } from "./files/copied-files.ts";
+import { copiedFiles, movedBy } from "./files/copied-files.ts";
 import type { LineParts } from "./syntax/parts.ts";
-import { partsOfRule, patternsMeet } from "./path-rules.ts";
+import { literalStarts, partsOfRule, patternsMeet } from "./path-rules.ts";
+import { isInside } from "./protected-paths.ts";
 import { filesThroughLinks } from "./protected-patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject, refusingRule } from "./rules.ts";
@@ -48,7 +49,21 @@ export function lineRefusal(
     wordRule(forFiles, "write", [...changed.paths, ...copiedByLine(question)], question, subject) ??
     joinedRule(forFiles, "read", joined.read, question, subject) ??
     joinedRule(forFiles, "write", joined.write, question, subject);
-  return found === undefined ? undefined : `The rule ${found} covers a file that the line names.`;
+  if (found !== undefined) return `The rule ${found} covers a file that the line names.`;
+  const moved = movedRule(forFiles, question);
+  return moved === undefined ? undefined : `The rule ${moved} covers a file in a directory that the line moves or removes.`;
+}
+
+/** Returns a rule that names a file in a directory which the line moves or removes. */
+function movedRule(rules: readonly string[], { line, workingDirs, home = "~", resolve }: PermissionQuestion): string | undefined {
+  const names = line?.anywhere.mentioned.flatMap(movedBy) ?? [];
+  if (line === undefined || names.length === 0) return undefined;
+  const [cwd = "/"] = workingDirs;
+  const dirs = directoriesOf(line, cwd, home, resolve) ?? [];
+  const paths = dirs.flatMap(({ path }) => names.map((name) => realOf(absolute(name, path, home), resolve)));
+  return rules.find((rule) =>
+    literalStarts(parseRule(rule)?.pattern ?? "", cwd, home).some((start) => paths.some((path) => isInside(realOf(start, resolve), path))),
+  );
 }
 
 /** Returns the files that a line creates by copying directories, as they are now. */
@@ -215,7 +230,7 @@ function collectPaths(
   }
   addLoose(line, commands, dirs, read, changed);
   const lists = new Set(commands.map((words) => listFor(words, read, changed)));
-  for (const list of lists) for (const word of appendedNames(anywhere)) list?.add(word, false);
+  for (const list of lists) for (const word of appendedNames(anywhere)) list?.add(word, word.includes("*"));
   return { read, changed, joined: joinedOf(read, changed, (dirs ?? []).slice(1)) };
 }
 

@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { linkTargets } from "./created-links.ts";
 import { takesOnlyData } from "./data-words.ts";
 import { MAX_NAMES, MAX_PATH } from "./line-limits.ts";
+import { ANYWHERE } from "./pattern-meetings.ts";
 import { readingOf } from "./readers.ts";
 import { baseName, codesIn, runnerOf } from "./runners.ts";
 import { scriptWords, tokensOf } from "./scripts.ts";
@@ -110,8 +111,18 @@ const LEAST_CLUSTER = 12;
 /** More letters of options than are searched for values. */
 const MANY_LETTERS = /^-\w{65}/;
 
+/** Returns what find looks for, in any directory: `-name x`, but not `! -name x`. */
+export function searchedNames(words: readonly string[]): readonly string[] {
+  return words.flatMap((word, at) => {
+    const test = /^-i?(name|path|wholename)$/.exec(words[at - 1] ?? "")?.[1];
+    if (test === undefined || /^(?:!|-not)$/.test(words[at - 2] ?? "")) return [];
+    return test === "name" || word.startsWith("*/") ? [word, `/${ANYWHERE}/${word.replace(/^(?:\*\/)+/, "")}`] : [word];
+  });
+}
+
 /** Returns names of files that a program makes from the names of others: `gunzip .envrc.gz`, `split a .bash`. */
 function derivedNames(program: string, named: readonly string[]): string[] {
+  if (program === "find") return [...searchedNames(named)];
   if (/^(?:split|csplit)$/.test(program)) return named.flatMap(namesInWord).map((word) => `${word}*`);
   const stems = named.map((word) => word.replace(/\.\w+$/, ""));
   if (UNPACKS.test(program)) return [...stems, ...named.flatMap((word) => PACKED.map((end) => `${word}${end}`))];

@@ -1,7 +1,7 @@
 import { isAbsolute, join, normalize, relative } from "node:path";
 import { expandBraces } from "./brace-expansion.ts";
 import { MAX_NAMES, MAX_PATH, MAX_PATHS } from "./line-limits.ts";
-import { ANYWHERE, literally } from "./pattern-meetings.ts";
+import { ANYWHERE, literally, UNKNOWN } from "./pattern-meetings.ts";
 
 /** A path that a word of a command may name. */
 export interface NamedPath {
@@ -101,7 +101,9 @@ export class PathList implements NamedPaths {
       const isGlob = isPattern && (/[*?[(]/.test(text) || hasAlternatives(text, /\.\./));
       this.#patterns.add(isGlob ? text : literally(text));
       for (const dir of this.#dirs) this.#addIn(dir, text, isPattern, isGlob);
-      for (const rest of afterLinks(text, this.#links) ?? [])
+      const partly = withUnknownName(text);
+      if (partly !== undefined) for (const dir of this.#dirs) this.#addIn(dir, partly, false, true);
+      for (const rest of [...(afterLinks(text, this.#links) ?? []), ...afterUnknown(text)])
         this.#set(`/${ANYWHERE}/${isGlob ? rest : literally(rest)}`, true, isPattern);
     }
   }
@@ -130,6 +132,20 @@ export class PathList implements NamedPaths {
 }
 
 const PARENTS = /^(?:\.{1,2}\/)+/;
+
+/** Returns the parts of a path after a directory that only the shell knows: `$X/a`, `~+/a`. */
+function afterUnknown(path: string): readonly string[] {
+  const parts = path.split("/");
+  const at = Math.max(parts.findLastIndex((part) => part.includes(UNKNOWN)), /^~./.test(parts[0] ?? "") ? 0 : -1);
+  return at < 0 ? [] : [parts.slice(at + 1).join("/").replace(PARENTS, "")].filter((rest) => rest !== "");
+}
+
+/** Returns a path in a known directory, whose name only the shell knows, as a pattern: `a/$X`. */
+function withUnknownName(path: string): string | undefined {
+  const at = path.lastIndexOf("/");
+  const isName = at > 0 && !path.slice(0, at).includes(UNKNOWN) && path.includes(UNKNOWN, at);
+  return isName ? literally(path) : undefined;
+}
 
 /** Returns the parts of a path after each of these links, which may lead anywhere; undefined if it passes through none. */
 function afterLinks(path: string, links: ReadonlySet<string>): readonly string[] | undefined {

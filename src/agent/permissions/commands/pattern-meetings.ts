@@ -8,6 +8,8 @@ const SPECIAL = /[*?[\]{}()!+@\\]/;
 
 /** A part of a path for any directories, also hidden ones: only the shell, or a link, knows which. */
 export const ANYWHERE = "***";
+/** Text that only the shell knows, in a name. */
+export const UNKNOWN = "\ufffc";
 
 /** Returns whether only the shell, or a link, knows the directory of a path. */
 export function isAnywhere(path: string): boolean {
@@ -70,11 +72,16 @@ export function meetings(
       if (wanted === "**") row[j] = row[j + 1] === true || below[j] === true;
       // A shell's `**` matches no hidden directory.
       else if (part === "**") row[j] = (row[j + 1] === true && !wanted.startsWith(".")) || below[j] === true;
-      else row[j] = below[j + 1] === true && namesMeet(part, wanted);
+      else row[j] = below[j + 1] === true && (part.includes(UNKNOWN) ? mayBe(part, wanted, rule[j - 1]) : namesMeet(part, wanted));
     }
     below = row;
   }
   return below;
+}
+
+/** An unknown name counts only for a rule that names a file in a directory: else it may be each name. */
+function mayBe(part: string, wanted: string, above: string | undefined): boolean {
+  return above !== "**" && !hasWildcard(wanted) && namesMeet(part.replaceAll(UNKNOWN, "*"), wanted);
 }
 
 /** What follows unknown directories must name a part of the rule: else a rule for a directory would cover every file. */

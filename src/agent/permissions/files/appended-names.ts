@@ -1,5 +1,6 @@
 import { wrappedAt } from "../commands/data-words.ts";
 import type { PathList } from "../commands/path-list.ts";
+import { searchedNames } from "../commands/named-words.ts";
 import { readingOf } from "../commands/readers.ts";
 import { tokensOf } from "../commands/scripts.ts";
 import type { LineParts } from "../syntax/parts.ts";
@@ -30,19 +31,12 @@ export function listFor(words: readonly string[], read: PathList, changed: PathL
 export function appendedNames({ mentioned, inputs }: LineParts): readonly string[] {
   const named = mentioned.flatMap(([name = "", ...rest]) => {
     if (/^(?:echo|printf|print)$/.test(name)) return rest.flatMap((word) => [word, ...tokensOf(word)]);
-    return name === "find" ? rest.filter((_, at) => isSearchedName(rest, at)) : [];
+    return name === "find" ? searchedNames(rest) : [];
   });
   return [...named, ...[...inputs.values()].flatMap(tokensOf)];
 }
 
 const APPENDS = /(?:^|\/)(?:g?xargs|parallel)$/;
-
-/** `-name x`, but not `! -name x`. */
-function isSearchedName(words: readonly string[], at: number): boolean {
-  return (
-    /^-i?(?:name|path|wholename)$/.test(words[at - 1] ?? "") && !/^(?:!|-not)$/.test(words[at - 2] ?? "")
-  );
-}
 
 /** Programs that expand a quoted pattern themselves. */
 const EXPANDS_PATTERNS: ReadonlySet<string> = new Set(

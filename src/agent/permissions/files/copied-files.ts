@@ -66,3 +66,16 @@ function copies(words: readonly string[]): readonly Copy[] {
     return [{ sources: operands.filter((word) => word !== target), target }];
   });
 }
+
+/** Returns the files and directories that a command moves or removes as a whole. */
+export function movedBy(words: readonly string[]): readonly string[] {
+  return [...commandStarts(words)].flatMap((at) => {
+    const isGit = words[at] === "git";
+    const name = isGit ? (words[at + 1] ?? "") : basename(words[at] ?? "").replace(/^g/, "");
+    const rest = words.slice(at + (isGit ? 2 : 1));
+    const operands = rest.filter((word) => !word.startsWith("-"));
+    if (name === "mv") return rest.some((word) => /^(?:-\w*t|--target)/.test(word)) ? operands : operands.slice(0, -1);
+    const isRecursive = rest.some((word) => /^-\w*[rR]|^--recursive/.test(word));
+    return name === "rmdir" || (name === "rm" && isRecursive) ? operands : [];
+  });
+}
