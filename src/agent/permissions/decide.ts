@@ -4,6 +4,7 @@ import { type Uncovered, uncoveredReason } from "./commands/command-allowance.ts
 import { MAX_PATTERNS, MAX_READ, MAX_READ_DIRS, MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { namedProgram } from "./denied-names.ts";
 import { actsElsewhere, directoriesOf, enteringAt, entersOtherRepository } from "./entered-directories.ts";
+import { laterCommand } from "./files/later-commands.ts";
 import { isPrivateHost } from "./host-rules.ts";
 import { excessRefusal, lineRefusal, namedByLine, realOf } from "./line-guards.ts";
 import { asksOutside, outsideDecision, outsideQuestion } from "./outside-sandbox.ts";
@@ -126,6 +127,9 @@ function decidePart(question: PermissionQuestion): PartDecision {
     const isReader = mode === "plan" || reading?.behavior === "allow";
     return part((isReader ? reading : undefined) ?? allowedByMode(question, resolved, allowed));
   }
+  // A rule for such a command names it.
+  const later = allowed.whole && line !== undefined ? laterCommand(line.anywhere) : undefined;
+  if (later !== undefined) return part(askGuarded(later));
   const named = allowed.rules.length === 1 ? "The rule" : "The rules";
   const verb = allowed.rules.length === 1 ? "allows" : "allow";
   return {
