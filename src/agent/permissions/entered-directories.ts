@@ -179,7 +179,9 @@ export function entersOtherRepository(question: PermissionQuestion): boolean {
 
 /** Returns whether git may create a directory, with a repository of its own that nobody has checked: from another branch. */
 function isMadeByGit({ commands }: ShellLine, path: string, exists: (path: string) => boolean): boolean {
-  const isMade = commands.some(([name, first = ""]) => name === "git" && !/^(?:clone|worktree|init)$/.test(first));
+  const isMade = commands.some(
+    ([name, first = ""]) => name === "git" && !/^(?:clone|worktree|init)$/.test(first),
+  );
   return isMade && !exists(path);
 }
 

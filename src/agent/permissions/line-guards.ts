@@ -8,13 +8,13 @@ import { passedNames } from "./denied-names.ts";
 import { directoriesOf, onlyEnters } from "./entered-directories.ts";
 import { appendedNames, expansionBy, isBare, listFor } from "./files/appended-names.ts";
 import { copiedFiles, movedBy } from "./files/copied-files.ts";
-import type { LineParts } from "./syntax/parts.ts";
 import { literalStarts, partsOfRule, patternsMeet } from "./path-rules.ts";
 import { isInside } from "./protected-paths.ts";
 import { filesThroughLinks } from "./protected-patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject, refusingRule } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";
+import type { LineParts } from "./syntax/parts.ts";
 
 interface LinePaths {
   /** Of words of commands that only read contents. */
@@ -51,26 +51,43 @@ export function lineRefusal(
     joinedRule(forFiles, "write", joined.write, question, subject);
   if (found !== undefined) return `The rule ${found} covers a file that the line names.`;
   const moved = movedRule(forFiles, question);
-  return moved === undefined ? undefined : `The rule ${moved} covers a file in a directory that the line moves or removes.`;
+  return moved === undefined
+    ? undefined
+    : `The rule ${moved} covers a file in a directory that the line moves or removes.`;
 }
 
 /** Returns a rule that names a file in a directory which the line moves or removes. */
-function movedRule(rules: readonly string[], { line, workingDirs, home = "~", resolve }: PermissionQuestion): string | undefined {
+function movedRule(
+  rules: readonly string[],
+  { line, workingDirs, home = "~", resolve }: PermissionQuestion,
+): string | undefined {
   const names = line?.anywhere.mentioned.flatMap(movedBy) ?? [];
   if (line === undefined || names.length === 0) return undefined;
   const [cwd = "/"] = workingDirs;
   const dirs = directoriesOf(line, cwd, home, resolve) ?? [];
   const paths = dirs.flatMap(({ path }) => names.map((name) => realOf(absolute(name, path, home), resolve)));
   return rules.find((rule) =>
-    literalStarts(parseRule(rule)?.pattern ?? "", cwd, home).some((start) => paths.some((path) => isInside(realOf(start, resolve), path))),
+    literalStarts(parseRule(rule)?.pattern ?? "", cwd, home).some((start) =>
+      paths.some((path) => isInside(realOf(start, resolve), path)),
+    ),
   );
 }
 
 /** Returns the files that a line creates by copying directories, as they are now. */
-export function copiedByLine({ line, workingDirs, home = "~", list, resolve }: PermissionQuestion): readonly NamedPath[] {
+export function copiedByLine({
+  line,
+  workingDirs,
+  home = "~",
+  list,
+  resolve,
+}: PermissionQuestion): readonly NamedPath[] {
   if (line === undefined) return [];
   const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve) ?? [];
-  return copiedFiles(line.anywhere.mentioned, dirs, home, list).map((path) => ({ path, isPattern: false, isHiddenPattern: false }));
+  return copiedFiles(line.anywhere.mentioned, dirs, home, list).map((path) => ({
+    path,
+    isPattern: false,
+    isHiddenPattern: false,
+  }));
 }
 
 /** Returns the reason to refuse a line that is too complex for any rule. */

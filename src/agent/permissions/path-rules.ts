@@ -168,7 +168,17 @@ function readingsOf(glob: string): readonly string[] {
   const escape = (text: string): string => text.replace(/[^\w/]/gu, "\\$&");
   const groups = glob.replace(/(?<![@!+?*\\])\(([^()]*)\)/g, (_, inside: string) => `\\(${inside}\\)`);
   // Without wildcards, and with stars only.
-  return [...new Set([glob, groups, escape(glob), glob.split(/(\*+|\/)/).map((part, i) => (i % 2 === 1 ? part : escape(part))).join("")])];
+  return [
+    ...new Set([
+      glob,
+      groups,
+      escape(glob),
+      glob
+        .split(/(\*+|\/)/)
+        .map((part, i) => (i % 2 === 1 ? part : escape(part)))
+        .join(""),
+    ]),
+  ];
 }
 
 /** Returns whether a crafted name can make a pattern extremely slow: patterns with many stars or with alternatives. */

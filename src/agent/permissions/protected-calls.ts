@@ -6,7 +6,14 @@ import { absolute, followed, type NamedPath } from "./commands/path-list.ts";
 import { isAnywhere, literally } from "./commands/pattern-meetings.ts";
 import { writerOf, writtenBy } from "./commands/writers.ts";
 import { directoriesOf } from "./entered-directories.ts";
-import { changedByLine, copiedByLine, isForFiles, joinedByLine, realOf, withRealDirectories } from "./line-guards.ts";
+import {
+  changedByLine,
+  copiedByLine,
+  isForFiles,
+  joinedByLine,
+  realOf,
+  withRealDirectories,
+} from "./line-guards.ts";
 import { pathsMatch } from "./path-rules.ts";
 import {
   completesRepository,
@@ -33,7 +40,11 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
   const matched = matchedFiles(written, [...repository, ...resolved.protectedDirs], question);
   if (matched === undefined) return "Its patterns match too many files to check for protected ones.";
   const linked = filesThroughLinks(written, question, (path) => realOf(path, resolve));
-  const changed = [...written, ...copiedByLine(question), ...[...matched, ...linked].map((path) => ({ path, ...PLAIN }))];
+  const changed = [
+    ...written,
+    ...copiedByLine(question),
+    ...[...matched, ...linked].map((path) => ({ path, ...PLAIN })),
+  ];
   const { directories, names } = joinedByLine(question);
   const joined = withRealDirectories(
     { directories: [...directories, ...matched.map(literally)], names },

@@ -4,11 +4,11 @@ import { excessOf } from "./commands/line-limits.ts";
 import { withoutShownVariables } from "./commands/special-readers.ts";
 import { HARMLESS_VARIABLE } from "./commands/tables/variables.ts";
 import { partsOf } from "./line-parts.ts";
-import { type LineParts, NO_PARTS, type RedirectedFile } from "./syntax/parts.ts";
 import { simpleCommand } from "./simple-command.ts";
 import { evaluatesIndexes } from "./syntax/evaluated-texts.ts";
-import { quotedDocument } from "./syntax/quoted-document.ts";
 import { mayRunIndex } from "./syntax/line-words.ts";
+import { type LineParts, NO_PARTS, type RedirectedFile } from "./syntax/parts.ts";
+import { quotedDocument } from "./syntax/quoted-document.ts";
 
 /** A command line, parsed for permission rules. */
 export interface ShellLine {
@@ -152,7 +152,8 @@ class ShellLineReader {
     for (const [stage, node] of nodes.entries()) {
       const first = this.commands.length;
       this.#inside([node], stage > 0);
-      const isOnly = stage > 0 && first - from === 1 && node.type === "Command" && !node.redirects.some(isInput);
+      const isOnly =
+        stage > 0 && first - from === 1 && node.type === "Command" && !node.redirects.some(isInput);
       if (isOnly) this.fed.set(first, this.commands[from]);
       from = first;
     }
@@ -181,7 +182,11 @@ class ShellLineReader {
   }
 
   /** `export A=b`: the command gets it as a word. `CI=1 npm test` sets a variable for the command, which only a known name may. */
-  #assignment(part: Extract<Command["prefix"][number], { type: "Assignment" }>, words: string[], isPrefix: boolean): void {
+  #assignment(
+    part: Extract<Command["prefix"][number], { type: "Assignment" }>,
+    words: string[],
+    isPrefix: boolean,
+  ): void {
     const text = this.#literal(part);
     if (!isPrefix) words.push(text);
     else if (!HARMLESS_VARIABLE.test(text)) this.fail(`it sets ${part.name ?? "a variable"}`);

@@ -44,9 +44,11 @@ export function linkTargets(words: readonly string[]): readonly string[] {
 }
 
 /** Programs that unpack, copy or update trees of files, which may hold links of any name. */
-const MAKES_LINKS = /^(?:rsync|(?:g|bsd)?tar|unzip|unar|7z[ar]?|cpio|pax|ditto|stow|unsquashfs|patch|hg|svn|jj)$/;
+const MAKES_LINKS =
+  /^(?:rsync|(?:g|bsd)?tar|unzip|unar|7z[ar]?|cpio|pax|ditto|stow|unsquashfs|patch|hg|svn|jj)$/;
 /** `tar czf`, `7z a`. */
-const ONLY_PACKS = /^(?:(?:g|bsd)?tar -?[a-zA-Z]*c|tar --create|7z[ar]? [alt]$|(?:hg|svn|jj) (?!up|co|checkout|merge|new|edit|rebase|patch))/;
+const ONLY_PACKS =
+  /^(?:(?:g|bsd)?tar -?[a-zA-Z]*c|tar --create|7z[ar]? [alt]$|(?:hg|svn|jj) (?!up|co|checkout|merge|new|edit|rebase|patch))/;
 const GIT_MAKES_LINKS =
   /^(?:am|apply|checkout|checkout-index|cherry-pick|clone|merge|pull|read-tree|rebase|reset|restore|revert|stash|submodule|switch|worktree)$/;
 
@@ -57,10 +59,16 @@ export function linksMadeBy(words: readonly string[]): readonly string[] | "any"
   for (const at of commandStarts(words)) {
     const name = basename(words[at] ?? "");
     const rest = words.slice(at + 1);
-    if ((MAKES_LINKS.test(name) && !ONLY_PACKS.test(`${name} ${rest[0] ?? ""}`)) || (name === "git" && rest.some((word) => GIT_MAKES_LINKS.test(word)))) return "any";
-    if (/^g?cp$/.test(name) && rest.some((word) => /^-[a-zA-Z]*[arR]|^--(?:arc|rec)/.test(word))) return "any";
+    if (
+      (MAKES_LINKS.test(name) && !ONLY_PACKS.test(`${name} ${rest[0] ?? ""}`)) ||
+      (name === "git" && rest.some((word) => GIT_MAKES_LINKS.test(word)))
+    )
+      return "any";
+    if (/^g?cp$/.test(name) && rest.some((word) => /^-[a-zA-Z]*[arR]|^--(?:arc|rec)/.test(word)))
+      return "any";
     const isCopy = /^g?cp$/.test(name) && rest.some((word) => /^-[a-zA-Z]*[dPsl]|^--/.test(word));
-    if (/^g?(?:ln|link|mv)$/.test(name) || isCopy) found.push(...operandsOf(words.slice(at)).map((word) => basename(word)));
+    if (/^g?(?:ln|link|mv)$/.test(name) || isCopy)
+      found.push(...operandsOf(words.slice(at)).map((word) => basename(word)));
   }
   return found.length === 0 ? undefined : found;
 }

@@ -178,7 +178,9 @@ function localRemotesAbove(directory: string): readonly string[] {
   for (let at = realPathOf(directory); ; at = dirname(at)) {
     if (entryOf(join(at, ".git")) !== undefined) {
       const { own, common } = gitDirectoriesOf(at) ?? { own: join(at, ".git"), common: join(at, ".git") };
-      return [join(common, "config"), join(own, "config.worktree")].flatMap((path) => localRemotesIn(textOf(path)));
+      return [join(common, "config"), join(own, "config.worktree")].flatMap((path) =>
+        localRemotesIn(textOf(path)),
+      );
     }
     if (at === dirname(at)) return [];
   }

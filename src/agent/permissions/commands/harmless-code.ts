@@ -114,7 +114,8 @@ function splitsSet(command: string, delimiter: string): boolean {
 export const SQL_CLIENT = /^(?:psql|mysql|mariadb|sqlite3?)$/;
 
 /** Statements that read or change data. */
-const STATEMENT = /^(?:select|insert|update|delete|create|drop|alter|explain|pragma|with|show|describe|values|begin|commit|rollback|end|analyze|reindex|truncate|replace|set)\b/i;
+const STATEMENT =
+  /^(?:select|insert|update|delete|create|drop|alter|explain|pragma|with|show|describe|values|begin|commit|rollback|end|analyze|reindex|truncate|replace|set)\b/i;
 
 /**
  * Words that start programs, load code, or read and write files: of COPY, of functions and of virtual tables. Source: the manuals of

@@ -1,6 +1,6 @@
 import { commandStarts } from "../simple-command.ts";
-import { baseName, runnerOf, runsInput } from "./runners.ts";
 import { isPlainQuery, SQL_CLIENT } from "./harmless-code.ts";
+import { baseName, runnerOf, runsInput } from "./runners.ts";
 
 /** Programs, besides shells and interpreters, that take commands from their input: they can start programs, or write files. */
 const TAKES_COMMANDS =
@@ -15,13 +15,23 @@ const PLAIN_CALCULATION = /^[\w\s.+*/^%()=<>;,-]*$/;
  * @param named number of words that the rule names: a rule for an interpreter with any words allows all its code
  * @param from the words of the command whose output it gets, if it is one
  */
-export function mayRunInput(words: readonly string[], named: number, from: readonly string[] | undefined): boolean {
+export function mayRunInput(
+  words: readonly string[],
+  named: number,
+  from: readonly string[] | undefined,
+): boolean {
   const text = shownText(from ?? []);
   const programs = [...commandStarts(words)].map((at) => baseName(words[at] ?? ""));
   const isPlain = (name: string): boolean =>
     text !== undefined &&
-    ((SQL_CLIENT.test(name) && isPlainQuery(text)) || (CALCULATES.test(name) && PLAIN_CALCULATION.test(text)));
-  if (programs.some((name) => (TAKES_COMMANDS.test(name) || SQL_CLIENT.test(name) || CALCULATES.test(name)) && !isPlain(name)))
+    ((SQL_CLIENT.test(name) && isPlainQuery(text)) ||
+      (CALCULATES.test(name) && PLAIN_CALCULATION.test(text)));
+  if (
+    programs.some(
+      (name) =>
+        (TAKES_COMMANDS.test(name) || SQL_CLIENT.test(name) || CALCULATES.test(name)) && !isPlain(name),
+    )
+  )
     return true;
   if (runsInput(words) === undefined) return false;
   return named > 1 || runnerOf(words[0] ?? "") === undefined;
@@ -37,5 +47,10 @@ function shownText([name, ...words]: readonly string[]): string | undefined {
 export function getsFoundFiles(words: readonly string[], from: readonly string[] | undefined): boolean {
   const [name, ...args] = from ?? [];
   const isNull = words.some((word) => /^(?:-[a-zA-Z\d]*0\w*|--null)$/.test(word));
-  return isNull && name === "find" && args.includes("-print0") && !args.some((word) => /^-(?:f?print(?:0|f|)|f?ls)$/.test(word) && word !== "-print0");
+  return (
+    isNull &&
+    name === "find" &&
+    args.includes("-print0") &&
+    !args.some((word) => /^-(?:f?print(?:0|f|)|f?ls)$/.test(word) && word !== "-print0")
+  );
 }

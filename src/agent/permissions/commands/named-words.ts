@@ -116,7 +116,9 @@ export function searchedNames(words: readonly string[]): readonly string[] {
   return words.flatMap((word, at) => {
     const test = /^-i?(name|path|wholename)$/.exec(words[at - 1] ?? "")?.[1];
     if (test === undefined || /^(?:!|-not)$/.test(words[at - 2] ?? "")) return [];
-    return test === "name" || word.startsWith("*/") ? [word, `/${ANYWHERE}/${word.replace(/^(?:\*\/)+/, "")}`] : [word];
+    return test === "name" || word.startsWith("*/")
+      ? [word, `/${ANYWHERE}/${word.replace(/^(?:\*\/)+/, "")}`]
+      : [word];
   });
 }
 
@@ -125,15 +127,35 @@ function derivedNames(program: string, named: readonly string[]): string[] {
   if (program === "find") return [...searchedNames(named)];
   if (/^(?:split|csplit)$/.test(program)) return named.flatMap(namesInWord).map((word) => `${word}*`);
   const stems = named.map((word) => word.replace(/\.\w+$/, ""));
-  if (UNPACKS.test(program)) return [...stems, ...named.flatMap((word) => PACKED.map((end) => `${word}${end}`))];
+  if (UNPACKS.test(program))
+    return [...stems, ...named.flatMap((word) => PACKED.map((end) => `${word}${end}`))];
   if (COMPILES.test(program)) return stems.flatMap((stem) => ["", ...BUILT].map((end) => `${stem}${end}`));
-  return CLONES.test(program) ? named.map((word) => basename(word.replace(/\/+$/, "").replace(/\.(?:git|bundle)$/, ""))) : [];
+  return CLONES.test(program)
+    ? named.map((word) => basename(word.replace(/\/+$/, "").replace(/\.(?:git|bundle)$/, "")))
+    : [];
 }
 
 const PACKED = [".gz", ".bz2", ".xz", ".lzma", ".zst", ".lz4", ".lz", ".br", ".Z", ".gpg", ".asc", ".sig"];
-const COMPILES = /^(?:[\w-]*(?:gcc|g\+\+|clang|clang\+\+)(?:-[\d.]+)?|c[cx]?c?|c\+\+|as|rustc|javac|kotlinc|ghc|ocamlc|tsc|swiftc|go|zig|nasm|protoc)$/;
+const COMPILES =
+  /^(?:[\w-]*(?:gcc|g\+\+|clang|clang\+\+)(?:-[\d.]+)?|c[cx]?c?|c\+\+|as|rustc|javac|kotlinc|ghc|ocamlc|tsc|swiftc|go|zig|nasm|protoc)$/;
 /** Ends of the files that compilers make from the name of a source. */
-const BUILT = [".o", ".s", ".i", ".ii", ".d", ".gch", ".class", ".js", ".d.ts", ".hi", ".cmi", ".cmo", ".rlib", ".su", ".gcno"];
+const BUILT = [
+  ".o",
+  ".s",
+  ".i",
+  ".ii",
+  ".d",
+  ".gch",
+  ".class",
+  ".js",
+  ".d.ts",
+  ".hi",
+  ".cmi",
+  ".cmo",
+  ".rlib",
+  ".su",
+  ".gcno",
+];
 /** Programs that make a directory with the name of a repository. */
 const CLONES = /^(?:git|gh|glab|hg|svn|jj)$/;
 

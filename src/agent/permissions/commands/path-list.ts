@@ -136,8 +136,18 @@ const PARENTS = /^(?:\.{1,2}\/)+/;
 /** Returns the parts of a path after a directory that only the shell knows: `$X/a`, `~+/a`. */
 function afterUnknown(path: string): readonly string[] {
   const parts = path.split("/");
-  const at = Math.max(parts.findLastIndex((part) => part.includes(UNKNOWN)), /^~./.test(parts[0] ?? "") ? 0 : -1);
-  return at < 0 ? [] : [parts.slice(at + 1).join("/").replace(PARENTS, "")].filter((rest) => rest !== "");
+  const at = Math.max(
+    parts.findLastIndex((part) => part.includes(UNKNOWN)),
+    /^~./.test(parts[0] ?? "") ? 0 : -1,
+  );
+  return at < 0
+    ? []
+    : [
+        parts
+          .slice(at + 1)
+          .join("/")
+          .replace(PARENTS, ""),
+      ].filter((rest) => rest !== "");
 }
 
 /** Returns a path in a known directory, whose name only the shell knows, as a pattern: `a/$X`. */

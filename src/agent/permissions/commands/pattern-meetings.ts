@@ -72,7 +72,10 @@ export function meetings(
       if (wanted === "**") row[j] = row[j + 1] === true || below[j] === true;
       // A shell's `**` matches no hidden directory.
       else if (part === "**") row[j] = (row[j + 1] === true && !wanted.startsWith(".")) || below[j] === true;
-      else row[j] = below[j + 1] === true && (part.includes(UNKNOWN) ? mayBe(part, wanted, rule[j - 1]) : namesMeet(part, wanted));
+      else
+        row[j] =
+          below[j + 1] === true &&
+          (part.includes(UNKNOWN) ? mayBe(part, wanted, rule[j - 1]) : namesMeet(part, wanted));
     }
     below = row;
   }

@@ -24,7 +24,9 @@ export function repeatedOption(named: readonly string[], words: readonly string[
     return option !== undefined && hasValue ? [option] : [];
   });
   if (given.length === 0) return undefined;
-  const all = new Set(given.flatMap((option) => [option, ...ALIASES.filter((row) => row.includes(option)).flat()]));
+  const all = new Set(
+    given.flatMap((option) => [option, ...ALIASES.filter((row) => row.includes(option)).flat()]),
+  );
   const end = words.indexOf("--", named.length);
   return words.slice(named.length, end < 0 ? undefined : end).find((word) => {
     const [option = ""] = word.split("=", 1);

@@ -88,10 +88,14 @@ export function mayAddRisky(words: readonly string[], named: number): boolean {
   const before = new Set(riskyWords(words, named).map(({ word }) => word));
   const replaced = words
     .slice(0, words.length - own.length)
-    .map((word, at, all) => /^-[IJ](.+)$/.exec(word)?.[1] ?? (/^-[IJ]$/.test(all[at - 1] ?? "") ? word : undefined))
+    .map(
+      (word, at, all) =>
+        /^-[IJ](.+)$/.exec(word)?.[1] ?? (/^-[IJ]$/.test(all[at - 1] ?? "") ? word : undefined),
+    )
     .find((text) => text !== undefined);
   return ADDED.some((added) => {
-    const changed = replaced === undefined ? [...words, added] : words.map((word) => (word === replaced ? added : word));
+    const changed =
+      replaced === undefined ? [...words, added] : words.map((word) => (word === replaced ? added : word));
     return riskyWords(changed, named).some(({ word }) => !before.has(word));
   });
 }

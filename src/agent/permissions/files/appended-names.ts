@@ -1,10 +1,10 @@
 import { wrappedAt } from "../commands/data-words.ts";
-import type { PathList } from "../commands/path-list.ts";
 import { searchedNames } from "../commands/named-words.ts";
+import type { PathList } from "../commands/path-list.ts";
 import { readingOf } from "../commands/readers.ts";
 import { tokensOf } from "../commands/scripts.ts";
-import type { LineParts } from "../syntax/parts.ts";
 import { baseName, commandStarts } from "../simple-command.ts";
+import type { LineParts } from "../syntax/parts.ts";
 
 /** Returns whether the program of a command expands a quoted pattern itself. */
 export function expansionBy(words: readonly string[]): (word: string) => boolean {

@@ -40,7 +40,8 @@ function entriesOf(directory: string, list: ListNames, most: number): readonly s
     const next: string[] = [];
     for (const path of open) {
       if (found.length + next.length >= most) break;
-      for (const name of list(path === "" ? directory : `${directory}/${path}`)) next.push(path === "" ? name : `${path}/${name}`);
+      for (const name of list(path === "" ? directory : `${directory}/${path}`))
+        next.push(path === "" ? name : `${path}/${name}`);
     }
     found.push(...next);
     open = next;
@@ -62,7 +63,8 @@ function copies(words: readonly string[]): readonly Copy[] {
     if (!isCopy && !/^(?:rsync|ditto)$/.test(name)) return [];
     const operands = rest.filter((word) => !word.startsWith("-"));
     const named = rest.findIndex((word) => /^(?:-[a-zA-Z]*t$|--target-directory)/.test(word));
-    const [target = ""] = named < 0 ? operands.slice(-1) : [/=(.+)$/s.exec(rest[named] ?? "")?.[1] ?? rest[named + 1] ?? ""];
+    const [target = ""] =
+      named < 0 ? operands.slice(-1) : [/=(.+)$/s.exec(rest[named] ?? "")?.[1] ?? rest[named + 1] ?? ""];
     return [{ sources: operands.filter((word) => word !== target), target }];
   });
 }
@@ -74,7 +76,8 @@ export function movedBy(words: readonly string[]): readonly string[] {
     const name = isGit ? (words[at + 1] ?? "") : basename(words[at] ?? "").replace(/^g/, "");
     const rest = words.slice(at + (isGit ? 2 : 1));
     const operands = rest.filter((word) => !word.startsWith("-"));
-    if (name === "mv") return rest.some((word) => /^(?:-\w*t|--target)/.test(word)) ? operands : operands.slice(0, -1);
+    if (name === "mv")
+      return rest.some((word) => /^(?:-\w*t|--target)/.test(word)) ? operands : operands.slice(0, -1);
     const isRecursive = rest.some((word) => /^-\w*[rR]|^--recursive/.test(word));
     return name === "rmdir" || (name === "rm" && isRecursive) ? operands : [];
   });

@@ -7,7 +7,8 @@ const DOCUMENT = /^"\$\(cat <<(['"])(\w+)\1\n([\s\S]*\n)?\2\n?[ \t]*\)"$/;
  */
 export function quotedDocument(word: string): string | undefined {
   const [, , end = "", text = ""] = DOCUMENT.exec(word) ?? [];
-  if (end === "" || /["'`\\$\0]/.test(text) || text.split("\n").some((line) => line.trim() === end)) return undefined;
+  if (end === "" || /["'`\\$\0]/.test(text) || text.split("\n").some((line) => line.trim() === end))
+    return undefined;
   let open = 0;
   for (const char of text) {
     if (char === "(") open += 1;

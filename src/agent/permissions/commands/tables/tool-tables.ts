@@ -24,7 +24,12 @@ const VARIABLE_TABLES: Readonly<Record<string, Table>> = {
   // -v sets a variable.
   printf: { source: SHELLS, options: "-", operands: 1 },
   // The words of fish's set are a variable and its value.
-  set: { source: SHELLS, options: "efuvxCEh|o", first: /^(?!)/, only: { "-o": /^(?:pipefail|errexit|nounset|xtrace|noclobber|noglob|verbose)$/ } },
+  set: {
+    source: SHELLS,
+    options: "efuvxCEh|o",
+    first: /^(?!)/,
+    only: { "-o": /^(?:pipefail|errexit|nounset|xtrace|noclobber|noglob|verbose)$/ },
+  },
   setenv: { source: SHELLS, options: "-", first: HARMLESS_VARIABLE },
 };
 
@@ -40,7 +45,8 @@ const MYSQL: Table = {
   only: { "-e": PLAIN_SQL, "--execute": PLAIN_SQL },
 };
 /** Commands that only show the state of a program. */
-const GDB_COMMAND = /^(?:bt|backtrace|where|info [\w ]+|thread apply all bt|thread \d+|frame \d+|list|quit|q|set pagination off|set confirm off)(?: full)?$/;
+const GDB_COMMAND =
+  /^(?:bt|backtrace|where|info [\w ]+|thread apply all bt|thread \d+|frame \d+|list|quit|q|set pagination off|set confirm off)(?: full)?$/;
 
 /** Command lines of services and other tools. */
 export const TOOL_TABLES: Readonly<Record<string, Table>> = {
@@ -65,7 +71,8 @@ export const TOOL_TABLES: Readonly<Record<string, Table>> = {
     options:
       "- header noheader bail batch interactive line list column csv json table box markdown html quote ascii tabs echo stats readonly nofollow safe version separator= newline= nullvalue= cmd=",
     only: { "-cmd": SQLITE_DOT },
-    isHarmless: (word, at) => (at === 0 ? !/^\s*\.(?![./])/.test(word) : SQLITE_DOT.test(word) || isPlainQuery(word)),
+    isHarmless: (word, at) =>
+      at === 0 ? !/^\s*\.(?![./])/.test(word) : SQLITE_DOT.test(word) || isPlainQuery(word),
   },
   psql: {
     source: "psql 16: backslash commands run programs and write files",
@@ -83,13 +90,23 @@ export const TOOL_TABLES: Readonly<Record<string, Table>> = {
   gdb: {
     source: "GDB 13: a program or a core file is only read until a command runs it",
     oneDash: true,
-    options: "- batch q quiet silent nx nh n version p= pid= c= core= s= symbols= e= ex= eval-command= directory= d= args",
+    options:
+      "- batch q quiet silent nx nh n version p= pid= c= core= s= symbols= e= ex= eval-command= directory= d= args",
     only: { "-ex": GDB_COMMAND, "-eval-command": GDB_COMMAND },
   },
   // A file or a text with ! runs a command of the shell.
-  dc: { source: "GNU dc 1.4", options: "|||e|f expression==", only: { "-e": /^[^!]*$/s, "--expression": /^[^!]*$/s }, others: /^(?!)/ },
+  dc: {
+    source: "GNU dc 1.4",
+    options: "|||e|f expression==",
+    only: { "-e": /^[^!]*$/s, "--expression": /^[^!]*$/s },
+    others: /^(?!)/,
+  },
   bc: { source: "GNU bc 1.07, bc 6 of BSD", options: "lqsiwhv mathlib quiet standard interactive warn" },
-  ed: { source: "GNU ed 1.19: a name with ! is a command of the shell", options: "EGlrsv|p quiet silent", never: /^\s*!/ },
+  ed: {
+    source: "GNU ed 1.19: a name with ! is a command of the shell",
+    options: "EGlrsv|p quiet silent",
+    never: /^\s*!/,
+  },
   tmux: {
     source: "tmux 3.5: #(…) in a format runs a command, ; begins another one",
     options: "-",
