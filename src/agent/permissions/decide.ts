@@ -1,6 +1,6 @@
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
-import { type Uncovered, uncoveredReason } from "./commands/command-allowance.ts";
+import { type Uncovered, uncoveredReason } from "./command-allowance.ts";
 import { MAX_PATTERNS, MAX_READ, MAX_READ_DIRS, MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { namedProgram } from "./denied-names.ts";
 import { actsElsewhere, directoriesOf, enteringAt, entersOtherRepository } from "./entered-directories.ts";
@@ -8,7 +8,7 @@ import { laterCommand } from "./files/later-commands.ts";
 import { isPrivateHost } from "./host-rules.ts";
 import { excessRefusal, lineRefusal, namedByLine, realOf } from "./line-guards.ts";
 import { asksOutside, outsideDecision, outsideQuestion } from "./outside-sandbox.ts";
-import { optionExpansion, PatternMatches } from "./patterns.ts";
+import { optionExpansion, PatternMatches } from "./files/patterns.ts";
 import { protectedByName, reservedReason, unknownTarget, writesElsewhere } from "./protected-calls.ts";
 import {
   areInside,
@@ -116,12 +116,8 @@ function decidePart(question: PermissionQuestion): PartDecision {
   if (mode === "bypassPermissions") return part(allow("bypassPermissions mode allows it."));
   if (resolved.failure !== undefined) return part(ask(`The path ${resolved.failure} cannot be resolved.`));
   if (touchesOwnNotes(question, resolved)) return part(allow("It reads or writes the agent's own notes."));
-  const excess = line?.anywhere.excess;
-  if (excess !== undefined) return part(askGuarded(`The command cannot be checked: ${excess}.`));
-  const guarded = protectedByName(question, resolved);
-  if (guarded !== undefined) return part(askGuarded(guarded));
-  const reserved = reservedReason(question, resolved);
-  if (reserved !== undefined) return part(askGuarded(reserved));
+  const guard = guardReason(question, resolved);
+  if (guard !== undefined) return part(askGuarded(guard));
   const allowed = allowance(rules.allow, subject);
   if ("missing" in allowed) {
     const isReader = mode === "plan" || reading?.behavior === "allow";
@@ -136,6 +132,13 @@ function decidePart(question: PermissionQuestion): PartDecision {
     decision: allow(`${named} ${allowed.rules.join(", ")} ${verb} it.`),
     isWholeTool: allowed.whole,
   };
+}
+
+/** Returns why only a person can allow a call, whatever rule covers it. */
+function guardReason(question: PermissionQuestion, resolved: Places): string | undefined {
+  const excess = question.line?.anywhere.excess;
+  if (excess !== undefined) return `The command cannot be checked: ${excess}.`;
+  return protectedByName(question, resolved) ?? reservedReason(question, resolved);
 }
 
 /** Returns the decision of deny rules, of a mode that no rule can widen, and of ask rules, in this order. */

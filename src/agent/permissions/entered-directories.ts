@@ -8,7 +8,7 @@ import { absolute, type Directory, followed } from "./commands/path-list.ts";
 import { ANYWHERE, literally } from "./commands/pattern-meetings.ts";
 import type { PermissionQuestion } from "./question.ts";
 import type { ShellLine } from "./shell-line.ts";
-import { commandStarts } from "./simple-command.ts";
+import { commandStarts } from "./commands/simple-command.ts";
 import { UNKNOWN } from "./syntax/word-values.ts";
 
 /** Commands that change the directory of the shell. */
@@ -52,12 +52,9 @@ export function directoriesOf(
     if (operands.length === 0 && !/^(?:pushd|popd)$/.test(command[at] ?? "")) found.enter("~");
     // zsh replaces the first of two words in the path by the second.
     if (operands.length > 1 || (anywhere.searchesDirectories && operands.some(isSearched))) found.enterAny();
-    for (const to of operands) {
-      const isBack = to === "-" && count > 1;
-      if (to.includes(UNKNOWN) || (KNOWN_TO_SHELL.test(to) && !isBack)) found.enterAny();
-      else if (patterns.has(to) || anywhere.globs.has(to)) found.enterMatches(to);
-      else if (!isBack) found.enter(to);
-    }
+    const isExpanded = (word: string): boolean => patterns.has(word) || anywhere.globs.has(word);
+    // `cd -` leads back to a directory that the line was in.
+    for (const to of operands) if (to !== "-" || count === 1) found.enterWord(to, isExpanded(to));
     if (count > MAX_ENTERED || found.size > MAX_DIRS) return undefined;
   }
   return found.all;
@@ -87,6 +84,12 @@ class EnteredDirectories {
     return [...this.#found.values()];
   }
 
+  enterWord(to: string, isExpanded: boolean): void {
+    if (to.includes(UNKNOWN) || KNOWN_TO_SHELL.test(to)) this.enterAny();
+    else if (isExpanded) this.#enterMatches(to);
+    else this.enter(to);
+  }
+
   enter(to: string): void {
     for (const { path, isPattern } of this.all) {
       const word = isPattern ? literally(to) : to;
@@ -98,7 +101,7 @@ class EnteredDirectories {
     }
   }
 
-  enterMatches(pattern: string): void {
+  #enterMatches(pattern: string): void {
     for (const { path, isPattern } of this.all)
       this.#add(absolute(pattern, isPattern ? path : literally(path), this.#home), true);
   }

@@ -165,17 +165,17 @@ function globMatches(glob: string, relativePath: string, refuses: boolean): bool
  */
 function readingsOf(glob: string): readonly string[] {
   if (!/[^\w./*?~@%+=:, -]|[@+!?*]\(/u.test(glob)) return [glob];
-  const escape = (text: string): string => text.replace(/[^\w/]/gu, "\\$&");
+  const quoted = (text: string): string => text.replace(/[^\w/]/gu, "\\$&");
   const groups = glob.replace(/(?<![@!+?*\\])\(([^()]*)\)/g, (_, inside: string) => `\\(${inside}\\)`);
   // Without wildcards, and with stars only.
   return [
     ...new Set([
       glob,
       groups,
-      escape(glob),
+      quoted(glob),
       glob
         .split(/(\*+|\/)/)
-        .map((part, i) => (i % 2 === 1 ? part : escape(part)))
+        .map((part, i) => (i % 2 === 1 ? part : quoted(part)))
         .join(""),
     ]),
   ];

@@ -26,7 +26,7 @@ import {
 import { filesThroughLinks, isPatternInside, matchedFiles } from "./protected-patterns.ts";
 import { type PermissionQuestion, type Places, touchesOwnNotes, writesPlan } from "./question.ts";
 import type { ShellLine } from "./shell-line.ts";
-import { commandStarts } from "./simple-command.ts";
+import { commandStarts } from "./commands/simple-command.ts";
 import { UNKNOWN } from "./syntax/word-values.ts";
 
 /** Returns why a call may change a protected file; undefined if it names none. */
@@ -53,20 +53,9 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
   const entries = joinedEntries(joined);
   const created = new Set([...changed.map(({ path }) => path), ...entries]);
   const exists = question.exists ?? ((path: string) => entryOf(path) !== undefined);
-  for (const { path, isPattern, isHiddenPattern } of changed) {
-    if (isHiddenPattern) return `${path} may match a protected file.`;
-    const why =
-      protectedReason(path, resolved.protectedDirs, isPattern) ??
-      // A command may copy into a directory that it names.
-      (question.access.kind === "command"
-        ? protectedReason(`${path}/x`, resolved.protectedDirs, isPattern)
-        : undefined);
-    if (why !== undefined) return `${path} ${why}.`;
-    const isIn = isPattern ? isPatternInside : isInside;
-    if (repository.some((directory) => isIn(path, directory)))
-      return `${path} belongs to git, which can run commands from it.`;
-    if (isAnywhere(path) && PROTECTED_SOMEWHERE.test(path))
-      return `${path.replace(/^\/\*+\//, "")} may be a protected file: only the shell knows its directory.`;
+  for (const one of changed) {
+    const why = reasonFor(one, question, resolved, repository);
+    if (why !== undefined) return why;
   }
   const completing = [...created].find((path) =>
     completesRepository(path, (other) => created.has(other) || exists(other)),
@@ -77,6 +66,26 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
     joinedReason(joined, resolved.protectedDirs) ??
     (repository.some((directory) => joinsInside(joined, directory)) ? "belongs to git" : undefined);
   return why === undefined ? undefined : `The line may write a file that ${why}.`;
+}
+
+/** Returns why one path of a call may be a protected file. */
+function reasonFor(
+  { path, isPattern, isHiddenPattern }: NamedPath,
+  { access }: PermissionQuestion,
+  { protectedDirs }: Places,
+  repository: readonly string[],
+): string | undefined {
+  if (isHiddenPattern) return `${path} may match a protected file.`;
+  // A command may copy into a directory that it names.
+  const all = access.kind === "command" ? [path, `${path}/x`] : [path];
+  const why = all.map((one) => protectedReason(one, protectedDirs, isPattern)).find((one) => one !== undefined);
+  if (why !== undefined) return `${path} ${why}.`;
+  const isIn = isPattern ? isPatternInside : isInside;
+  if (repository.some((directory) => isIn(path, directory)))
+    return `${path} belongs to git, which can run commands from it.`;
+  return isAnywhere(path) && PROTECTED_SOMEWHERE.test(path)
+    ? `${path.replace(/^\/\*+\//, "")} may be a protected file: only the shell knows its directory.`
+    : undefined;
 }
 
 /** Returns the paths that a call changes, as written and resolved: a program may read a protected file through a link. */

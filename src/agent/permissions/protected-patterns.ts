@@ -7,7 +7,7 @@ import {
   namesMeet,
   pathPatternsMeet,
 } from "./commands/pattern-meetings.ts";
-import { PatternMatches } from "./patterns.ts";
+import { PatternMatches } from "./files/patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { mayMatchStartupFile } from "./startup-files.ts";
 

@@ -1,7 +1,7 @@
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import type { ToolAccess } from "../tool.ts";
-import type { ListNames } from "./patterns.ts";
+import type { ListNames } from "./files/patterns.ts";
 import { areNotes, isInside } from "./protected-paths.ts";
 import type { PermissionRules, RuleSubject } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";

@@ -4,7 +4,7 @@ import { isPlainRepository } from "./commands/git-config.ts";
 import { MAX_READ, MAX_READ_DIRS } from "./commands/line-limits.ts";
 import type { Reading } from "./commands/options.ts";
 import { readingOf } from "./commands/readers.ts";
-import { PatternMatches } from "./patterns.ts";
+import { PatternMatches } from "./files/patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { type PermissionRules, parseRule } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";

@@ -1,6 +1,6 @@
 import { aliasesOf } from "../../schema/tool-names.ts";
 import type { ToolAccess } from "../tool.ts";
-import { type Allowance, type CommandSubject, commandAllowance } from "./commands/command-allowance.ts";
+import { type Allowance, type CommandSubject, commandAllowance } from "./command-allowance.ts";
 import { hostMatches, isPrivateHost } from "./host-rules.ts";
 import { isServerName, type NamedTool, namesServerTool } from "./mcp-rules.ts";
 import { type PathSubject, pathsMatch } from "./path-rules.ts";
@@ -10,7 +10,7 @@ import {
   commandForms,
   commandMatcher,
   possibleCommands,
-} from "./simple-command.ts";
+} from "./commands/simple-command.ts";
 
 /** Permission rules in the form of settings and flags: `Tool` or `Tool(pattern)`. Deny beats ask, ask beats allow. */
 export interface PermissionRules {

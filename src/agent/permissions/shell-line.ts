@@ -1,12 +1,12 @@
-import { type Command, parse, type Redirect, type Redirection, type SyntaxNode, type Word } from "unbash";
+import { type Command, parse, type Redirection, type SyntaxNode, type Word } from "unbash";
 import { shortened } from "../../text/characters/cut-text.ts";
 import { excessOf } from "./commands/line-limits.ts";
 import { withoutShownVariables } from "./commands/special-readers.ts";
 import { HARMLESS_VARIABLE } from "./commands/tables/variables.ts";
 import { partsOf } from "./line-parts.ts";
-import { simpleCommand } from "./simple-command.ts";
+import { simpleCommand } from "./commands/simple-command.ts";
 import { evaluatesIndexes } from "./syntax/evaluated-texts.ts";
-import { mayRunIndex } from "./syntax/line-words.ts";
+import { hasVariableDescriptor, isInput, isPlainPath, mayRunIndex } from "./syntax/line-words.ts";
 import { type LineParts, NO_PARTS, type RedirectedFile } from "./syntax/parts.ts";
 import { quotedDocument } from "./syntax/quoted-document.ts";
 
@@ -254,10 +254,6 @@ class ShellLineReader {
   }
 }
 
-function isInput(redirect: Redirection): boolean {
-  return redirect.type !== "Redirect" || redirect.operator.startsWith("<");
-}
-
 /** The inner nodes of each kind of node that is understood. */
 const INNER_NODES: {
   readonly [T in SyntaxNode["type"]]?: (node: Extract<SyntaxNode, { type: T }>) => Nodes;
@@ -273,21 +269,6 @@ const INNER_NODES: {
   While: ({ clause, body }) => [clause, body],
   Redirected: ({ command }) => [command],
 };
-
-/** Returns whether a redirection sets a variable: `{name}>file`. */
-function hasVariableDescriptor({ descriptor }: Redirect): boolean {
-  return descriptor?.type === "FileDescriptorVariable";
-}
-
-/**
- * Returns whether a target is one plain path. zsh reads `>!` as one operator and `=name` as a program's path, no shell
- * expands a quoted `~`, and a glob may match any file.
- */
-function isPlainPath(path: string, text: string): boolean {
-  return (
-    !/[*?[#^]|.~/.test(path) && !/^[!&|=]/.test(path) && (!path.startsWith("~") || text.startsWith("~/"))
-  );
-}
 
 const NODE_NAMES: Readonly<Record<string, string>> = {
   For: "a loop",

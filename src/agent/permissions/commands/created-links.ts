@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { commandStarts } from "../simple-command.ts";
+import { commandStarts } from "./simple-command.ts";
 import { readingOf } from "./readers.ts";
 
 /** The words of each command that may create links, from its name on. */

@@ -1,5 +1,5 @@
-import { commandStarts } from "../simple-command.ts";
-import { isPlainQuery, SQL_CLIENT } from "./harmless-code.ts";
+import { commandStarts } from "./simple-command.ts";
+import { isPlainQuery, SQL_CLIENT } from "./tables/sql.ts";
 import { baseName, runnerOf, runsInput } from "./runners.ts";
 
 /** Programs, besides shells and interpreters, that take commands from their input: they can start programs, or write files. */

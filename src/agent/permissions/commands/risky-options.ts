@@ -116,16 +116,8 @@ function askingWords(name: string, written: readonly string[], table: Table): re
   const read = table.oneDash ? readOneDash(args, table) : readOptions(args, optionsOf(table), table);
   const { operands } = read;
   const [first = ""] = operands;
-  const found = [...asking(read, table)];
+  const found = [...asking(read, table), ...plain(operands.filter((word, at) => isAskingOperand(word, at, table)))];
   const isSub = table.subcommands !== undefined && operands.length > 0;
-  if (operands.length > 0 && (table.first?.test(first) === false || table.notFirst?.test(first)))
-    found.push({ word: first, option: first });
-  if (operands[1] !== undefined && table.second?.test(operands[1]) === false)
-    found.push({ word: operands[1], option: operands[1] });
-  for (const word of operands)
-    if (table.others?.test(word) === false || table.never?.test(word)) found.push({ word, option: word });
-  for (const [at, word] of operands.entries())
-    if (table.isHarmless?.(word, at) === false) found.push({ word, option: word });
   if (isSub) found.push(...askingInSubcommand(first, args.slice(args.indexOf(first) + 1), table));
   if (table === GIT) found.push(...signatureWords(args).map((word) => ({ word })));
   const end = args.indexOf("--");
@@ -135,6 +127,13 @@ function askingWords(name: string, written: readonly string[], table: Table): re
   if (name === "awk" || name === "sed") found.push(...plain(harmfulScripts(name, args, read)));
   if (name === "python") found.push(...askingInModule(written, read));
   return name === "tar" ? found.map((one) => asWritten(one, written)) : found;
+}
+
+function isAskingOperand(word: string, at: number, table: Table): boolean {
+  if (at === 0 && (table.first?.test(word) === false || table.notFirst?.test(word) === true)) return true;
+  if (at === 1 && table.second?.test(word) === false) return true;
+  const isOther = table.others?.test(word) === false || table.never?.test(word) === true;
+  return isOther || table.isHarmless?.(word, at) === false;
 }
 
 /** Returns the options that ask: unlisted ones, and those whose value is not harmless. */

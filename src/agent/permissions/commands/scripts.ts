@@ -1,7 +1,8 @@
 import { textStart } from "../../../text/characters/cut-text.ts";
-import { isPlainQuery, MAX_CODE, SQL_CLIENT } from "./harmless-code.ts";
+import { MAX_CODE } from "./harmless-code.ts";
 import { MAX_SCRIPTS } from "./line-limits.ts";
 import { baseName, codesIn, runnerOf } from "./runners.ts";
+import { isPlainQuery, SQL_CLIENT } from "./tables/sql.ts";
 import { textIndexes } from "./text-values.ts";
 
 /** Commands whose quoted words are scripts of a shell. */

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { absolute, type Directory } from "../commands/path-list.ts";
-import { type ListNames, listEntries } from "../patterns.ts";
-import { commandStarts } from "../simple-command.ts";
+import { type ListNames, listEntries } from "./patterns.ts";
+import { commandStarts } from "../commands/simple-command.ts";
 
 /** Maximum number of entries of copied directories, and of directories in each other: what is deeper is not seen. */
 const MAX_ENTRIES = 1_000;

@@ -1,5 +1,5 @@
 import { riskyWords } from "../commands/risky-options.ts";
-import { baseName, commandStarts } from "../simple-command.ts";
+import { baseName, commandStarts } from "../commands/simple-command.ts";
 import type { LineParts } from "../syntax/parts.ts";
 import { UNKNOWN } from "../syntax/word-values.ts";
 

@@ -1,4 +1,4 @@
-import { isPlainQuery } from "../harmless-code.ts";
+import { isPlainQuery } from "./sql.ts";
 import type { Table } from "./table.ts";
 import { HARMLESS_LOCAL, HARMLESS_VARIABLE } from "./variables.ts";
 

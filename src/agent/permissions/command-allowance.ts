@@ -1,10 +1,10 @@
-import type { ShellLine } from "../shell-line.ts";
-import { Command, type CommandMatcher, commandMatcher, STAR, simpleCommand } from "../simple-command.ts";
-import { linksMadeBy } from "./created-links.ts";
-import { getsFoundFiles, mayRunInput } from "./input-programs.ts";
-import { readingOf } from "./readers.ts";
-import { repeatedOption } from "./repeated-options.ts";
-import { mayAddRisky, namesWord, riskyWords } from "./risky-options.ts";
+import type { ShellLine } from "./shell-line.ts";
+import { Command, type CommandMatcher, commandMatcher, STAR, simpleCommand } from "./commands/simple-command.ts";
+import { linksMadeBy } from "./commands/created-links.ts";
+import { getsFoundFiles, mayRunInput } from "./commands/input-programs.ts";
+import { readingOf } from "./commands/readers.ts";
+import { repeatedOption } from "./commands/repeated-options.ts";
+import { mayAddRisky, namesWord, riskyWords } from "./commands/risky-options.ts";
 
 /** The command line that allow rules are checked against. */
 export interface CommandSubject {
@@ -40,8 +40,9 @@ interface CommandRule {
 /** Returns the rules that allow each command of a line. */
 export function commandAllowance(
   applicable: readonly { readonly rule: string; readonly pattern: string }[],
-  { line, needsNoRule, expandsToOption, actsElsewhere }: CommandSubject,
+  subject: CommandSubject,
 ): Allowance {
+  const { line, needsNoRule, expandsToOption } = subject;
   if (line === undefined || line.unclear !== undefined) return { missing: undefined };
   const used = new Set<string>();
   const rules = applicable.map((one) => ({ ...one, matches: commandMatcher(one.pattern) }));
@@ -52,21 +53,33 @@ export function commandAllowance(
     if (words.slice(1).some((word) => line.patterns.has(word) && expandsToOption?.(word) === true)) {
       return { missing: words.join(" ") };
     }
-    const covers = ({ pattern, matches }: CommandRule): boolean =>
-      matches(command) &&
-      actsElsewhere?.(words, isWide(pattern)) !== true &&
-      unnamedWord(pattern, words) === undefined &&
-      staysBelow(pattern, words) &&
-      (getsFoundFiles(words, line.fed.get(at)) || !mayAddRisky(words, writtenWords(pattern).length)) &&
-      !(line.fed.has(at) && mayRunInput(words, writtenWords(pattern).length, line.fed.get(at)));
-    const found = rules.find(covers);
+    const matching = rules.filter(({ matches }) => matches(command));
+    const found = matching.find(({ pattern }) => coversCommand(pattern, words, line, at, subject));
     if (found !== undefined) used.add(found.rule);
     else if (needsNoRule?.(words) !== true || (readsNamedFiles(words) && makesLinks(line))) {
-      const matching = rules.filter(({ matches }) => matches(command));
       return { missing: words.join(" "), unnamed: unnamedIn(words, matching) };
     }
   }
   return used.size === 0 ? { missing: undefined } : { rules: [...used], whole: false };
+}
+
+/** Returns whether the author of a rule that matches a command thought of all that it does. */
+function coversCommand(
+  pattern: string,
+  words: readonly string[],
+  { fed }: ShellLine,
+  at: number,
+  { actsElsewhere }: CommandSubject,
+): boolean {
+  const named = writtenWords(pattern).length;
+  const from = fed.get(at);
+  return (
+    unnamedWord(pattern, words) === undefined &&
+    staysBelow(pattern, words) &&
+    (getsFoundFiles(words, from) || !mayAddRisky(words, named)) &&
+    !(fed.has(at) && mayRunInput(words, named, from)) &&
+    actsElsewhere?.(words, isWide(pattern)) !== true
+  );
 }
 
 /** Another command may replace a file by a link, also after this one: in a loop or in the background. */

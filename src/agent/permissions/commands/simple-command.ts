@@ -1,4 +1,4 @@
-import { expandBraces } from "./commands/brace-expansion.ts";
+import { expandBraces } from "./brace-expansion.ts";
 
 /**
  * One piece of a word, or the space between two words; nothing that the shell expands, redirects, groups or comments out. `{}` is

@@ -1,8 +1,8 @@
-import { listDir } from "../../os/files/fs.ts";
-import { foldedName, isAscii } from "../../text/folded-name.ts";
-import { MAX_PATTERNS } from "./commands/line-limits.ts";
-import { decomposed, loosened } from "./commands/pattern-meetings.ts";
-import { mayRunIndex } from "./syntax/line-words.ts";
+import { listDir } from "../../../os/files/fs.ts";
+import { foldedName, isAscii } from "../../../text/folded-name.ts";
+import { MAX_PATTERNS } from "../commands/line-limits.ts";
+import { decomposed, loosened } from "../commands/pattern-meetings.ts";
+import { mayRunIndex } from "../syntax/line-words.ts";
 
 /** Returns the names in a directory; none if it cannot be listed. */
 export type ListNames = (directory: string) => readonly string[];
