@@ -1,10 +1,16 @@
-import type { ShellLine } from "./shell-line.ts";
-import { Command, type CommandMatcher, commandMatcher, STAR, simpleCommand } from "./commands/simple-command.ts";
 import { linksMadeBy } from "./commands/created-links.ts";
-import { getsFoundFiles, mayRunInput } from "./commands/input-programs.ts";
 import { readingOf } from "./commands/readers.ts";
 import { repeatedOption } from "./commands/repeated-options.ts";
 import { mayAddRisky, namesWord, riskyWords } from "./commands/risky-options.ts";
+import {
+  Command,
+  type CommandMatcher,
+  commandMatcher,
+  STAR,
+  simpleCommand,
+} from "./commands/simple-command.ts";
+import { getsFoundFiles, mayRunInput } from "./files/input-programs.ts";
+import type { ShellLine } from "./shell-line.ts";
 
 /** The command line that allow rules are checked against. */
 export interface CommandSubject {
@@ -46,7 +52,10 @@ export function commandAllowance(
   if (line === undefined || line.unclear !== undefined) return { missing: undefined };
   const used = new Set<string>();
   const rules = applicable.map((one) => ({ ...one, matches: commandMatcher(one.pattern) }));
-  const moved = movedFile(line);
+  const links = line.commands.map(linksMadeBy);
+  // Another command may replace a file by a link, also after this one: in a loop or in the background.
+  const makesLinks = links.some((made) => made !== undefined);
+  const moved = movedFile(line, links);
   if (moved !== undefined) return { missing: `a redirection of ${moved}` };
   for (const [at, words] of line.commands.entries()) {
     const command = Command.of(words);
@@ -56,7 +65,7 @@ export function commandAllowance(
     const matching = rules.filter(({ matches }) => matches(command));
     const found = matching.find(({ pattern }) => coversCommand(pattern, words, line, at, subject));
     if (found !== undefined) used.add(found.rule);
-    else if (needsNoRule?.(words) !== true || (readsNamedFiles(words) && makesLinks(line))) {
+    else if (needsNoRule?.(words) !== true || (makesLinks && readsNamedFiles(words))) {
       return { missing: words.join(" "), unnamed: unnamedIn(words, matching) };
     }
   }
@@ -82,19 +91,15 @@ function coversCommand(
   );
 }
 
-/** Another command may replace a file by a link, also after this one: in a loop or in the background. */
-function makesLinks({ commands }: ShellLine): boolean {
-  return commands.some((words) => linksMadeBy(words) !== undefined);
-}
-
 /** Returns a file of a redirection that another command of the line may replace by a link. */
-function movedFile({ commands, files }: ShellLine): string | undefined {
+function movedFile(
+  { commands, files }: ShellLine,
+  links: readonly (readonly string[] | "any" | undefined)[],
+): string | undefined {
   if (files.length === 0 || commands.length < 2) return undefined;
-  const made = commands.map(linksMadeBy);
-  return files.find(({ path }) => {
-    const parts = path.split("/");
-    return made.some((links) => links === "any" || links?.some((name) => parts.includes(name)));
-  })?.path;
+  if (links.includes("any")) return files[0]?.path;
+  const names = new Set(links.flatMap((made) => made ?? []));
+  return files.find(({ path }) => path.split("/").some((part) => names.has(part)))?.path;
 }
 
 /** Returns the first of these rules that would allow a command if it named a risky word of it, with that word. */

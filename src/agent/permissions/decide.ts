@@ -1,14 +1,14 @@
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
-import { type Uncovered, uncoveredReason } from "./command-allowance.ts";
+import { type Allowance, type Uncovered, uncoveredReason } from "./command-allowance.ts";
 import { MAX_PATTERNS, MAX_READ, MAX_READ_DIRS, MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { namedProgram } from "./denied-names.ts";
 import { actsElsewhere, directoriesOf, enteringAt, entersOtherRepository } from "./entered-directories.ts";
 import { laterCommand } from "./files/later-commands.ts";
+import { optionExpansion, PatternMatches } from "./files/patterns.ts";
 import { isPrivateHost } from "./host-rules.ts";
 import { excessRefusal, lineRefusal, namedByLine, realOf } from "./line-guards.ts";
 import { asksOutside, outsideDecision, outsideQuestion } from "./outside-sandbox.ts";
-import { optionExpansion, PatternMatches } from "./files/patterns.ts";
 import { protectedByName, reservedReason, unknownTarget, writesElsewhere } from "./protected-calls.ts";
 import {
   areInside,
@@ -21,7 +21,8 @@ import {
   writesPlan,
 } from "./question.ts";
 import { pathsOfReadingLine } from "./reading-lines.ts";
-import { allowance, parseRule, type RuleSubject, refusingRule } from "./rules.ts";
+import { allowance, malformedRuleNote, type RuleSubject, refusingRule } from "./rules.ts";
+import type { ShellLine } from "./shell-line.ts";
 
 /**
  * Decides whether a call may run. The order: deny rules, the files that it may write, the mode's denials, ask rules, protected paths, allow rules, what the
@@ -123,15 +124,19 @@ function decidePart(question: PermissionQuestion): PartDecision {
     const isReader = mode === "plan" || reading?.behavior === "allow";
     return part((isReader ? reading : undefined) ?? allowedByMode(question, resolved, allowed));
   }
-  // A rule for such a command names it.
-  const later = allowed.whole && line !== undefined ? laterCommand(line.anywhere) : undefined;
-  if (later !== undefined) return part(askGuarded(later));
-  const named = allowed.rules.length === 1 ? "The rule" : "The rules";
-  const verb = allowed.rules.length === 1 ? "allows" : "allow";
-  return {
-    decision: allow(`${named} ${allowed.rules.join(", ")} ${verb} it.`),
-    isWholeTool: allowed.whole,
-  };
+  return allowedByRules(allowed, line);
+}
+
+function allowedByRules(
+  { rules, whole }: Exclude<Allowance, Uncovered>,
+  line: ShellLine | undefined,
+): PartDecision {
+  // A narrower rule names such a command.
+  const later = whole && line !== undefined ? laterCommand(line.anywhere) : undefined;
+  if (later !== undefined) return { decision: askGuarded(later), isWholeTool: false };
+  const named = rules.length === 1 ? "The rule" : "The rules";
+  const verb = rules.length === 1 ? "allows" : "allow";
+  return { decision: allow(`${named} ${rules.join(", ")} ${verb} it.`), isWholeTool: whole };
 }
 
 /** Returns why only a person can allow a call, whatever rule covers it. */
@@ -212,11 +217,6 @@ function readDecision(question: PermissionQuestion, paths: readonly string[]): P
   const access = { kind: "read", paths } as const;
   const { decision } = decidePart({ ...question, tool: "Read", access, line: undefined });
   return decision.behavior === "allow" ? allow("It only reads, inside the working directories.") : decision;
-}
-
-/** Explains why a malformed rule covers more than its author may have meant. */
-function malformedRuleNote(rule: string): string {
-  return parseRule(rule) === undefined ? " The rule is malformed, so it covers every call of its tool." : "";
 }
 
 /**

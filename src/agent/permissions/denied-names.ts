@@ -3,10 +3,10 @@ import { expandBraces } from "./commands/brace-expansion.ts";
 import { harmlessIndexes, ignoresVariables, mayRunUnknown, takesOnlyData } from "./commands/data-words.ts";
 import { contentsRead, valuesAfterLetters } from "./commands/named-words.ts";
 import { runsScripts, tokensOf } from "./commands/scripts.ts";
+import { baseName, STAR, simpleCommand, wildcard } from "./commands/simple-command.ts";
 import { nameMatcher } from "./files/patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject } from "./rules.ts";
-import { baseName, STAR, simpleCommand, wildcard } from "./commands/simple-command.ts";
 import { type LineParts, NO_COMMAND } from "./syntax/parts.ts";
 import { UNKNOWN } from "./syntax/word-values.ts";
 

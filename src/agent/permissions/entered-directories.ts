@@ -1,6 +1,7 @@
 import { dirname, join, normalize } from "node:path";
 import { entryOf } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
+import { commandStarts } from "./commands/command-starts.ts";
 import { linksMadeBy } from "./commands/created-links.ts";
 import { isBareRepository, isPlainRepository, localRemotesAt } from "./commands/git-config.ts";
 import { MAX_DIRS } from "./commands/line-limits.ts";
@@ -8,7 +9,6 @@ import { absolute, type Directory, followed } from "./commands/path-list.ts";
 import { ANYWHERE, literally } from "./commands/pattern-meetings.ts";
 import type { PermissionQuestion } from "./question.ts";
 import type { ShellLine } from "./shell-line.ts";
-import { commandStarts } from "./commands/simple-command.ts";
 import { UNKNOWN } from "./syntax/word-values.ts";
 
 /** Commands that change the directory of the shell. */
@@ -148,7 +148,8 @@ function pushesInto(question: PermissionQuestion, words: readonly string[]): boo
   const { line, workingDirs, home = "~", exists = mayExist, resolve } = question;
   if (line === undefined) return false;
   const { localRemotes = localRemotesAt } = question;
-  const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve) ?? [];
+  const dirs = DIRECTORIES.get(question) ?? directoriesOf(line, workingDirs[0] ?? "/", home, resolve) ?? [];
+  DIRECTORIES.set(question, dirs);
   const [remote] = words.slice(words.indexOf("push") + 1).filter((word) => !word.startsWith("-"));
   // A word that is a file may name a repository, as `.git` in a worktree does.
   const own = remote === undefined ? [] : ["", ".git", ".bundle"].map((end) => `${remote}${end}`);
@@ -165,6 +166,16 @@ function pushesInto(question: PermissionQuestion, words: readonly string[]): boo
  * directory of the project can be a bare repository.
  */
 export function entersOtherRepository(question: PermissionQuestion): boolean {
+  const known = ENTERING.get(question) ?? findsOtherRepository(question);
+  ENTERING.set(question, known);
+  return known;
+}
+
+/** One decision asks for each command of a line. */
+const ENTERING = new WeakMap<PermissionQuestion, boolean>();
+const DIRECTORIES = new WeakMap<PermissionQuestion, readonly Directory[]>();
+
+function findsOtherRepository(question: PermissionQuestion): boolean {
   const { line, workingDirs, home = "~", exists = mayExist, resolve = realPathOf } = question;
   const { isPlain = (dir, part) => isPlainRepository(dir, part, home) } = question;
   if (line?.commands.some(([name]) => name === "git") !== true) return false;

@@ -1,5 +1,6 @@
 import { entryOf } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
+import { commandStarts } from "./commands/command-starts.ts";
 import { gitDirectories } from "./commands/git-config.ts";
 import { MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { absolute, followed, type NamedPath } from "./commands/path-list.ts";
@@ -26,7 +27,6 @@ import {
 import { filesThroughLinks, isPatternInside, matchedFiles } from "./protected-patterns.ts";
 import { type PermissionQuestion, type Places, touchesOwnNotes, writesPlan } from "./question.ts";
 import type { ShellLine } from "./shell-line.ts";
-import { commandStarts } from "./commands/simple-command.ts";
 import { UNKNOWN } from "./syntax/word-values.ts";
 
 /** Returns why a call may change a protected file; undefined if it names none. */
@@ -78,7 +78,9 @@ function reasonFor(
   if (isHiddenPattern) return `${path} may match a protected file.`;
   // A command may copy into a directory that it names.
   const all = access.kind === "command" ? [path, `${path}/x`] : [path];
-  const why = all.map((one) => protectedReason(one, protectedDirs, isPattern)).find((one) => one !== undefined);
+  const why = all
+    .map((one) => protectedReason(one, protectedDirs, isPattern))
+    .find((one) => one !== undefined);
   if (why !== undefined) return `${path} ${why}.`;
   const isIn = isPattern ? isPatternInside : isInside;
   if (repository.some((directory) => isIn(path, directory)))

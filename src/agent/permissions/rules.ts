@@ -1,9 +1,6 @@
 import { aliasesOf } from "../../schema/tool-names.ts";
 import type { ToolAccess } from "../tool.ts";
 import { type Allowance, type CommandSubject, commandAllowance } from "./command-allowance.ts";
-import { hostMatches, isPrivateHost } from "./host-rules.ts";
-import { isServerName, type NamedTool, namesServerTool } from "./mcp-rules.ts";
-import { type PathSubject, pathsMatch } from "./path-rules.ts";
 import {
   type Command,
   type CommandMatcher,
@@ -11,6 +8,9 @@ import {
   commandMatcher,
   possibleCommands,
 } from "./commands/simple-command.ts";
+import { hostMatches, isPrivateHost } from "./host-rules.ts";
+import { isServerName, type NamedTool, namesServerTool } from "./mcp-rules.ts";
+import { type PathSubject, pathsMatch } from "./path-rules.ts";
 
 /** Permission rules in the form of settings and flags: `Tool` or `Tool(pattern)`. Deny beats ask, ask beats allow. */
 export interface PermissionRules {
@@ -197,4 +197,9 @@ function appliesTo(name: string, subject: RuleSubject, refuses = false): boolean
   if (known === "Read") return access.kind === "read";
   if (known === "Edit" || known === "Write") return access.kind === "write";
   return namesTool(name, namedTool(subject), refuses);
+}
+
+/** Explains why a malformed rule covers more than its author may have meant. */
+export function malformedRuleNote(rule: string): string {
+  return parseRule(rule) === undefined ? " The rule is malformed, so it covers every call of its tool." : "";
 }

@@ -1,10 +1,10 @@
 import { type Command, parse, type Redirection, type SyntaxNode, type Word } from "unbash";
 import { shortened } from "../../text/characters/cut-text.ts";
 import { excessOf } from "./commands/line-limits.ts";
+import { simpleCommand } from "./commands/simple-command.ts";
 import { withoutShownVariables } from "./commands/special-readers.ts";
 import { HARMLESS_VARIABLE } from "./commands/tables/variables.ts";
 import { partsOf } from "./line-parts.ts";
-import { simpleCommand } from "./commands/simple-command.ts";
 import { evaluatesIndexes } from "./syntax/evaluated-texts.ts";
 import { hasVariableDescriptor, isInput, isPlainPath, mayRunIndex } from "./syntax/line-words.ts";
 import { type LineParts, NO_PARTS, type RedirectedFile } from "./syntax/parts.ts";

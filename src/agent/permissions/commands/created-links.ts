@@ -1,16 +1,12 @@
 import { basename, dirname } from "node:path";
-import { commandStarts } from "./simple-command.ts";
+import { commandsNamed } from "./command-starts.ts";
 import { readingOf } from "./readers.ts";
 
 /** The words of each command that may create links, from its name on. */
 function linkers(words: readonly string[]): readonly (readonly string[])[] {
-  return [...commandStarts(words)].flatMap((at) => {
-    const name = basename(words[at] ?? "");
-    const isLinker =
-      /^g?(?:ln|link)$/.test(name) ||
-      (/^g?cp$/.test(name) && words.some((word) => COPIES_AS_LINK.test(word)));
-    return isLinker ? [words.slice(at)] : [];
-  });
+  return commandsNamed(words, /^g?(?:ln|link|cp)$/).filter(
+    ([name = "", ...rest]) => !/cp$/.test(name) || rest.some((word) => COPIES_AS_LINK.test(word)),
+  );
 }
 
 /** `cp -s`, `cp -as`, `cp --symbolic-link`. */
@@ -49,26 +45,26 @@ const MAKES_LINKS =
 /** `tar czf`, `7z a`. */
 const ONLY_PACKS =
   /^(?:(?:g|bsd)?tar -?[a-zA-Z]*c|tar --create|7z[ar]? [alt]$|(?:hg|svn|jj) (?!up|co|checkout|merge|new|edit|rebase|patch))/;
+const MOVES_OR_MAKES_LINKS = new RegExp(`${MAKES_LINKS.source}|^(?:git|g?(?:cp|ln|link|mv))$`);
 const GIT_MAKES_LINKS =
   /^(?:am|apply|checkout|checkout-index|cherry-pick|clone|merge|pull|read-tree|rebase|reset|restore|revert|stash|submodule|switch|worktree)$/;
 
 /** Returns the names of links that a command may make; `any` if its words do not name them; undefined if it makes none. */
 export function linksMadeBy(words: readonly string[]): readonly string[] | "any" | undefined {
   if (readingOf(words) !== undefined) return undefined;
-  const found: string[] = [];
-  for (const at of commandStarts(words)) {
-    const name = basename(words[at] ?? "");
-    const rest = words.slice(at + 1);
-    if (
-      (MAKES_LINKS.test(name) && !ONLY_PACKS.test(`${name} ${rest[0] ?? ""}`)) ||
-      (name === "git" && rest.some((word) => GIT_MAKES_LINKS.test(word)))
-    )
-      return "any";
-    if (/^g?cp$/.test(name) && rest.some((word) => /^-[a-zA-Z]*[arR]|^--(?:arc|rec)/.test(word)))
-      return "any";
-    const isCopy = /^g?cp$/.test(name) && rest.some((word) => /^-[a-zA-Z]*[dPsl]|^--/.test(word));
-    if (/^g?(?:ln|link|mv)$/.test(name) || isCopy)
-      found.push(...operandsOf(words.slice(at)).map((word) => basename(word)));
-  }
-  return found.length === 0 ? undefined : found;
+  const found = commandsNamed(words, MOVES_OR_MAKES_LINKS).map(linksOf);
+  if (found.includes("any")) return "any";
+  const names = found.flatMap((one) => (one === "any" ? [] : one));
+  return names.length === 0 ? undefined : names;
+}
+
+/** Returns the same for a command from its name on. */
+function linksOf([program = "", ...rest]: readonly string[]): readonly string[] | "any" {
+  const name = basename(program);
+  if (name === "git") return rest.some((word) => GIT_MAKES_LINKS.test(word)) ? "any" : [];
+  if (MAKES_LINKS.test(name)) return ONLY_PACKS.test(`${name} ${rest[0] ?? ""}`) ? [] : "any";
+  const isCopy = /^g?cp$/.test(name);
+  if (isCopy && rest.some((word) => /^-[a-zA-Z]*[arR]|^--(?:arc|rec)/.test(word))) return "any";
+  if (isCopy && !rest.some((word) => /^-[a-zA-Z]*[dPsl]|^--/.test(word))) return [];
+  return operandsOf(["", ...rest]).map((word) => basename(word));
 }

@@ -98,14 +98,18 @@ export class PathList implements NamedPaths {
     this.#isCut ||= isPattern && !expanded.isWhole;
     for (const text of new Set([word, ...hidden, ...expanded.text.split(" ")])) {
       if (this.#isFull) return;
-      const isGlob = isPattern && (/[*?[(]/.test(text) || hasAlternatives(text, /\.\./));
-      this.#patterns.add(isGlob ? text : literally(text));
-      for (const dir of this.#dirs) this.#addIn(dir, text, isPattern, isGlob);
-      const partly = withUnknownName(text);
-      if (partly !== undefined) for (const dir of this.#dirs) this.#addIn(dir, partly, false, true);
-      for (const rest of [...(afterLinks(text, this.#links) ?? []), ...afterUnknown(text)])
-        this.#set(`/${ANYWHERE}/${isGlob ? rest : literally(rest)}`, true, isPattern);
+      this.#addText(text, isPattern);
     }
+  }
+
+  #addText(text: string, isPattern: boolean): void {
+    const isGlob = isPattern && (/[*?[(]/.test(text) || hasAlternatives(text, /\.\./));
+    this.#patterns.add(isGlob ? text : literally(text));
+    for (const dir of this.#dirs) this.#addIn(dir, text, isPattern, isGlob);
+    const partly = withUnknownName(text);
+    if (partly !== undefined) for (const dir of this.#dirs) this.#addIn(dir, partly, false, true);
+    for (const rest of [...(afterLinks(text, this.#links) ?? []), ...afterUnknown(text)])
+      this.#set(`/${ANYWHERE}/${isGlob ? rest : literally(rest)}`, true, isPattern);
   }
 
   #addIn(dir: Directory, text: string, isPattern: boolean, isGlob: boolean): void {

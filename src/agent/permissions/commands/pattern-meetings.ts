@@ -72,10 +72,7 @@ export function meetings(
       if (wanted === "**") row[j] = row[j + 1] === true || below[j] === true;
       // A shell's `**` matches no hidden directory.
       else if (part === "**") row[j] = (row[j + 1] === true && !wanted.startsWith(".")) || below[j] === true;
-      else
-        row[j] =
-          below[j + 1] === true &&
-          (part.includes(UNKNOWN) ? mayBe(part, wanted, rule[j - 1]) : namesMeet(part, wanted));
+      else row[j] = below[j + 1] === true && partMeets(part, wanted, rule[j - 1]);
     }
     below = row;
   }
@@ -83,7 +80,8 @@ export function meetings(
 }
 
 /** An unknown name counts only for a rule that names a file in a directory: else it may be each name. */
-function mayBe(part: string, wanted: string, above: string | undefined): boolean {
+function partMeets(part: string, wanted: string, above: string | undefined): boolean {
+  if (!part.includes(UNKNOWN)) return namesMeet(part, wanted);
   return above !== "**" && !hasWildcard(wanted) && namesMeet(part.replaceAll(UNKNOWN, "*"), wanted);
 }
 

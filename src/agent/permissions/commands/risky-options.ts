@@ -116,7 +116,10 @@ function askingWords(name: string, written: readonly string[], table: Table): re
   const read = table.oneDash ? readOneDash(args, table) : readOptions(args, optionsOf(table), table);
   const { operands } = read;
   const [first = ""] = operands;
-  const found = [...asking(read, table), ...plain(operands.filter((word, at) => isAskingOperand(word, at, table)))];
+  const found = [
+    ...asking(read, table),
+    ...plain(operands.filter((word, at) => isAskingOperand(word, at, table))),
+  ];
   const isSub = table.subcommands !== undefined && operands.length > 0;
   if (isSub) found.push(...askingInSubcommand(first, args.slice(args.indexOf(first) + 1), table));
   if (table === GIT) found.push(...signatureWords(args).map((word) => ({ word })));

@@ -1,9 +1,10 @@
+import { commandStarts } from "../commands/command-starts.ts";
 import { wrappedAt } from "../commands/data-words.ts";
 import { searchedNames } from "../commands/named-words.ts";
 import type { PathList } from "../commands/path-list.ts";
 import { readingOf } from "../commands/readers.ts";
 import { tokensOf } from "../commands/scripts.ts";
-import { baseName, commandStarts } from "../commands/simple-command.ts";
+import { baseName } from "../commands/simple-command.ts";
 import type { LineParts } from "../syntax/parts.ts";
 
 /** Returns whether the program of a command expands a quoted pattern itself. */

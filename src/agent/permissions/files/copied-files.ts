@@ -1,7 +1,7 @@
 import { basename } from "node:path";
+import { commandsNamed } from "../commands/command-starts.ts";
 import { absolute, type Directory } from "../commands/path-list.ts";
 import { type ListNames, listEntries } from "./patterns.ts";
-import { commandStarts } from "../commands/simple-command.ts";
 
 /** Maximum number of entries of copied directories, and of directories in each other: what is deeper is not seen. */
 const MAX_ENTRIES = 1_000;
@@ -56,25 +56,23 @@ interface Copy {
 
 /** Returns the directories that a command copies with what is in them. */
 function copies(words: readonly string[]): readonly Copy[] {
-  return [...commandStarts(words)].flatMap((at) => {
-    const rest = words.slice(at + 1);
-    const name = basename(words[at] ?? "");
-    const isCopy = /^g?cp$/.test(name) && rest.some((word) => /^-[a-zA-Z]*[arR]|^--(?:arc|rec)/.test(word));
-    if (!isCopy && !/^(?:rsync|ditto)$/.test(name)) return [];
+  return commandsNamed(words, /^(?:g?cp|rsync|ditto)$/).flatMap(([program = "", ...rest]) => {
+    const isCopy = /cp$/.test(program);
+    if (isCopy && !rest.some((word) => /^-[a-zA-Z]*[arR]|^--(?:arc|rec)/.test(word))) return [];
     const operands = rest.filter((word) => !word.startsWith("-"));
     const named = rest.findIndex((word) => /^(?:-[a-zA-Z]*t$|--target-directory)/.test(word));
-    const [target = ""] =
-      named < 0 ? operands.slice(-1) : [/=(.+)$/s.exec(rest[named] ?? "")?.[1] ?? rest[named + 1] ?? ""];
+    const given = /=(.+)$/s.exec(rest[named] ?? "")?.[1] ?? rest[named + 1];
+    const target = (named < 0 ? operands.at(-1) : given) ?? "";
     return [{ sources: operands.filter((word) => word !== target), target }];
   });
 }
 
 /** Returns the files and directories that a command moves or removes as a whole. */
 export function movedBy(words: readonly string[]): readonly string[] {
-  return [...commandStarts(words)].flatMap((at) => {
-    const isGit = words[at] === "git";
-    const name = isGit ? (words[at + 1] ?? "") : basename(words[at] ?? "").replace(/^g/, "");
-    const rest = words.slice(at + (isGit ? 2 : 1));
+  return commandsNamed(words, /^g?(?:it|mv|rm|rmdir)$/).flatMap(([program = "", ...args]) => {
+    const isGit = basename(program) === "git";
+    const name = isGit ? (args[0] ?? "") : basename(program).replace(/^g/, "");
+    const rest = isGit ? args.slice(1) : args;
     const operands = rest.filter((word) => !word.startsWith("-"));
     if (name === "mv")
       return rest.some((word) => /^(?:-\w*t|--target)/.test(word)) ? operands : operands.slice(0, -1);

@@ -1,5 +1,6 @@
+import { commandsNamed } from "../commands/command-starts.ts";
 import { riskyWords } from "../commands/risky-options.ts";
-import { baseName, commandStarts } from "../commands/simple-command.ts";
+import { baseName } from "../commands/simple-command.ts";
 import type { LineParts } from "../syntax/parts.ts";
 import { UNKNOWN } from "../syntax/word-values.ts";
 
@@ -9,7 +10,11 @@ import { UNKNOWN } from "../syntax/word-values.ts";
  */
 const CHANGES: readonly (readonly [program: RegExp, words: RegExp, what: string])[] = [
   [/^crontab$/, /^(?!.*-l(?: |$)|--help$|-V$)/, "the user's timetable"],
-  [/^(?:at|batch)$/, /^(?!-[lcrdV])/, "the user's timetable"],
+  [
+    /^(?:at|batch)$/,
+    /^(?:$|-[fmM]|now|noon|midnight|teatime|today|tomorrow|next|\d)/,
+    "the user's timetable",
+  ],
   [
     /^systemctl$/,
     /(?:^| )(?:enable|reenable|link|edit|set-environment|import-environment|add-wants|add-requires)(?: |$)/,
@@ -38,6 +43,8 @@ const CHANGES: readonly (readonly [program: RegExp, words: RegExp, what: string]
   [/^mise$/, /^(?:trust|settings (?:set|add)|set|use)(?: |$)/, "the files that a shell runs in a directory"],
 ];
 
+const CHANGING = new RegExp(`^git$|${CHANGES.map(([program]) => program.source).join("|")}`);
+
 /** Subcommands of git that change its configuration or its hooks. */
 const OF_GIT =
   /(?:^| )(?:config|remote|submodule|lfs (?:install|update)|maintenance (?:start|register))(?: |$)/;
@@ -45,16 +52,14 @@ const ALWAYS = /(?:^| )(?:lfs (?:install|update)|maintenance (?:start|register))
 
 /** Returns why a line changes what runs later, although it names no file for that; undefined if it does not. */
 export function laterCommand(parts: LineParts): string | undefined {
-  for (const words of parts.mentioned) {
-    for (const at of commandStarts(words)) {
-      const name = baseName(words[at] ?? "");
-      const rest = words.slice(at + 1).join(" ");
-      const what =
-        name === "git"
-          ? changedByGit(words.slice(at), rest)
-          : CHANGES.find(([program, does]) => program.test(name) && does.test(rest))?.[2];
-      if (what !== undefined) return `${name} may change ${what}, so that commands run later.`;
-    }
+  for (const [program = "", ...args] of parts.mentioned.flatMap((words) => commandsNamed(words, CHANGING))) {
+    const name = baseName(program);
+    const rest = args.join(" ");
+    const what =
+      name === "git"
+        ? changedByGit(["git", ...args], rest)
+        : CHANGES.find(([known, does]) => known.test(name) && does.test(rest))?.[2];
+    if (what !== undefined) return `${name} may change ${what}, so that commands run later.`;
   }
   return writesInGit(parts)
     ? "Only the shell knows which file the line writes, and it asks for git's directory."

@@ -22,7 +22,7 @@ const VARIABLE_TABLES: Readonly<Record<string, Table>> = {
   getopts: { source: SHELLS, options: "-", second: HARMLESS_LOCAL },
   let: { source: SHELLS, options: "-", others: /^[a-z]\w*(?:[-+*/%]?=[\w +*/%-]*|\+\+|--)$/ },
   // -v sets a variable.
-  printf: { source: SHELLS, options: "-", operands: 1 },
+  printf: { source: SHELLS, options: "|v", operands: 1, only: { "-v": HARMLESS_LOCAL } },
   // The words of fish's set are a variable and its value.
   set: {
     source: SHELLS,

@@ -33,5 +33,5 @@ const OBEYED_LOWER =
 
 /** The same, or a variable of a script: `read line`. */
 export const HARMLESS_LOCAL = new RegExp(
-  `${HARMLESS_VARIABLE.source}|^${OBEYED_LOWER}[a-z][a-z\\d_]*(?:\\+?=${VALUE})?$`,
+  `${HARMLESS_VARIABLE.source}|^${OBEYED_LOWER}[a-z][a-z\\d_]*(?:\\[\\w*\\])?(?:\\+?=${VALUE})?$`,
 );

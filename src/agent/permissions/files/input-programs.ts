@@ -1,6 +1,6 @@
-import { commandStarts } from "./simple-command.ts";
-import { isPlainQuery, SQL_CLIENT } from "./tables/sql.ts";
-import { baseName, runnerOf, runsInput } from "./runners.ts";
+import { commandsNamed } from "../commands/command-starts.ts";
+import { baseName, runnerOf, runsInput } from "../commands/runners.ts";
+import { isPlainQuery, SQL_CLIENT } from "../commands/tables/sql.ts";
 
 /** Programs, besides shells and interpreters, that take commands from their input: they can start programs, or write files. */
 const TAKES_COMMANDS =
@@ -9,6 +9,8 @@ const TAKES_COMMANDS =
 /** Calculators with no command that starts a program, if the line shows their input. */
 const CALCULATES = /^bc$/;
 const PLAIN_CALCULATION = /^[\w\s.+*/^%()=<>;,-]*$/;
+
+const ANY = new RegExp(`${TAKES_COMMANDS.source}|${SQL_CLIENT.source}|${CALCULATES.source}`);
 
 /**
  * Returns whether a command may run commands from its input, which no rule names: `echo '\! rm x' | psql`.
@@ -21,18 +23,12 @@ export function mayRunInput(
   from: readonly string[] | undefined,
 ): boolean {
   const text = shownText(from ?? []);
-  const programs = [...commandStarts(words)].map((at) => baseName(words[at] ?? ""));
+  const programs = commandsNamed(words, ANY).map(([program = ""]) => baseName(program));
   const isPlain = (name: string): boolean =>
     text !== undefined &&
     ((SQL_CLIENT.test(name) && isPlainQuery(text)) ||
       (CALCULATES.test(name) && PLAIN_CALCULATION.test(text)));
-  if (
-    programs.some(
-      (name) =>
-        (TAKES_COMMANDS.test(name) || SQL_CLIENT.test(name) || CALCULATES.test(name)) && !isPlain(name),
-    )
-  )
-    return true;
+  if (programs.some((name) => !isPlain(name))) return true;
   if (runsInput(words) === undefined) return false;
   return named > 1 || runnerOf(words[0] ?? "") === undefined;
 }
