@@ -65,11 +65,15 @@ export function riskyWords(written: readonly string[], named = 1): readonly Aski
     return plain(args.filter((word) => /^(?:-[a-zA-Z]*[sf]|--(?:set|file)|\d)/.test(word)));
   if (name === "xargs") return plain(args.filter((word) => word.startsWith("--process-slot-var")));
   const ofReader = optionsOfReader(name);
-  if (ofReader === undefined) return [];
+  if (ofReader === undefined) return plain(args.filter((word) => LOADS.test(word)));
   const { asking, operands } = readOptions(args, ofReader);
   // Their second operand is a file that they write.
   return name === "uniq" || name === "xxd" ? [...asking, ...plain(operands.slice(1))] : asking;
 }
+
+/** Options of programs without a table whose name says that their value is a program, code or a library. */
+const LOADS =
+  /^--?(?:[a-z]+-)*(?:exec|command|cmd|eval|plugins?|require|preload|loader|init-script|wrapper|launcher|editor|pager|shell|hooks?|askpass|rsh|addons?|rulesdir|resolve-plugins-relative-to)(?:-(?:file|path|dir))?(?:=|$)/;
 
 /** Programs whose options neither start a program nor write a file: any option may come from the input of xargs. */
 const ANY_OPTION =
@@ -271,9 +275,14 @@ function placed({ values, isKnown }: ReadOptions, from: number): ReadOptions["va
 const WRAPS =
   /^(?:sudo|doas|env|command|exec|nohup|nice|ionice|chrt|time|timeout|stdbuf|setsid|flock|xargs|watch|strace|unshare)$/;
 
+/** Programs that run a program after one of these words: `uv run pytest`. `npm run x` runs a script of the project instead. */
+const RUNS =
+  /^(?:(?:uv|poetry|pipenv|pdm|hatch|rye|conda|mamba) run|bundle exec|(?:npm|pnpm|yarn) (?:exec|dlx|x)|(?:npx|bunx|pnpx)|mise (?:exec|x)|direnv exec) /;
+
 /** Returns the command that a wrapper runs, if the rule names its program. */
 function withoutWrapper(words: readonly string[], named: number): readonly string[] {
-  if (!WRAPS.test(baseName(words[0] ?? ""))) return words;
+  const [program = "", second = ""] = words;
+  if (!WRAPS.test(baseName(program)) && !RUNS.test(`${program} ${second} `)) return words;
   const at = words.findIndex((word, i) => i > 0 && i < named && isKnown(baseName(word)));
   return at < 0 ? words : words.slice(at);
 }
