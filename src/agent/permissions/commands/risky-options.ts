@@ -58,7 +58,9 @@ export function riskyWords(written: readonly string[], named = 1): readonly Aski
   const table = TABLES.get(known);
   if (table !== undefined) {
     const isWhole = table.runsCode === true && named - (written.length - words.length) <= 1;
-    return isWhole ? [] : askingWords(known, args, table);
+    // `npx eslint`: the words after the program that npx runs are options of that program.
+    const loaded = known === "npx" ? plain(written.slice(named).filter((word) => LOADS.test(word))) : [];
+    return isWhole ? [] : [...loaded, ...askingWords(known, args, table)];
   }
   if (name === "find") return plain(riskyInFind(args));
   if (name === "date")
