@@ -56,20 +56,22 @@ export function lineRefusal(
     : `The rule ${moved} covers a file in a directory that the line moves or removes.`;
 }
 
-/** Returns a rule that names a file in a directory which the line moves or removes. */
-function movedRule(
-  rules: readonly string[],
-  { line, workingDirs, home = "~", resolve }: PermissionQuestion,
-): string | undefined {
+/** Returns the places of what a line moves or removes as a whole. */
+export function movedByLine({ line, workingDirs, home = "~", resolve }: PermissionQuestion): readonly string[] {
   const names = line?.anywhere.mentioned.flatMap(movedBy) ?? [];
-  if (line === undefined || names.length === 0) return undefined;
-  const [cwd = "/"] = workingDirs;
-  const dirs = directoriesOf(line, cwd, home, resolve) ?? [];
-  const paths = dirs.flatMap(({ path }) => names.map((name) => realOf(absolute(name, path, home), resolve)));
+  if (line === undefined || names.length === 0) return [];
+  const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve) ?? [];
+  return dirs.flatMap(({ path }) => names.map((name) => realOf(absolute(name, path, home), resolve)));
+}
+
+/** Returns a rule that names a file in a directory which the line moves or removes. */
+function movedRule(rules: readonly string[], question: PermissionQuestion): string | undefined {
+  const { workingDirs, home = "~", resolve } = question;
+  const paths = movedByLine(question);
+  if (paths.length === 0) return undefined;
+  const startsOf = (rule: string): string[] => literalStarts(parseRule(rule)?.pattern ?? "", workingDirs[0] ?? "/", home);
   return rules.find((rule) =>
-    literalStarts(parseRule(rule)?.pattern ?? "", cwd, home).some((start) =>
-      paths.some((path) => isInside(realOf(start, resolve), path)),
-    ),
+    startsOf(rule).some((start) => paths.some((path) => isInside(realOf(start, resolve), path))),
   );
 }
 
@@ -244,6 +246,8 @@ function collectPaths(
     const names = contents ?? namesIn(words);
     if (names === undefined || contents?.some(hasManyColons) === true) list.exceed();
     else for (const word of names) list.add(word, mayExpand(word));
+    // zsh's suffix aliases run a program with the file that the line names as a command.
+    if (anywhere.isRedefining && words[0]?.includes("/")) list.add(words[0], false);
   }
   addLoose(line, commands, dirs, read, changed);
   const lists = new Set(commands.map((words) => listFor(words, read, changed)));

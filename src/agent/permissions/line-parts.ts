@@ -29,6 +29,7 @@ import {
   redefines,
   showsHidden,
 } from "./syntax/line-words.ts";
+import { changesReading, decodedForFish, READ_OTHERWISE } from "./syntax/other-shells.ts";
 import { type LineParts, NO_COMMAND, type RedirectedFile } from "./syntax/parts.ts";
 import { UNKNOWN, unknownProgram, WordValues } from "./syntax/word-values.ts";
 
@@ -42,7 +43,7 @@ export function partsOf(root: ParsedScript, line: string): LineParts {
   const written = collector.files.flatMap(({ kind, path }) => (kind === "write" ? [path] : []));
   collector.hidden ??= ownFileReason(collector.mentioned, written);
   // Another shell may read it otherwise: zsh's `>! file` and `for f (a) …`.
-  if (collector.isUnread || />>?[&|]?!/.test(line)) collector.unread(line);
+  if (collector.isUnread || READ_OTHERWISE.test(line)) collector.unread(line);
   const excess = collector.excess ?? excessOfWords(collector, line);
   const { mentioned, flows, inputs, isUnread } = collector;
   const isRedefining = collector.isRedefining || mentioned.some((command) => redefines(command));
@@ -101,6 +102,9 @@ class PartsCollector {
     this.#depths.begin(root, line);
     this.#open.push(root);
     this.#visitAll();
+    const decoded = decodedForFish(line);
+    if (decoded !== undefined) this.#script(decoded);
+    this.#visitAll();
     // Texts of the line that the shell runs when it uses them, and those in them.
     const seen = new Set<string>();
     for (let text = this.#evaluated(seen); text !== undefined; text = this.#evaluated(seen)) {
@@ -142,7 +146,7 @@ class PartsCollector {
   unread(line: string): void {
     const patterns = line.split(/\s+/).filter((word) => word.includes("("));
     for (const pattern of patterns) this.values.globs.add(pattern);
-    this.loose.push(...tokensOf(line), ...patterns);
+    this.loose.push(...tokensOf(line).map((token) => token.replace(/^\?/, "")), ...patterns);
   }
 
   #unreadable(why: string): void {
@@ -209,6 +213,7 @@ class PartsCollector {
     this.flows.push(flow);
     if (codesIn(words).isCut) this.excess ??= "one of its commands names too many interpreters";
     const [name = ""] = words;
+    this.excess ??= changesReading(words);
     this.matchesHidden ||= showsHidden(words);
     this.#hide(unknownProgram(command.name, name));
     const expanded = command.args.map((arg) => arg.text.replace(/'[^']*'/g, "").match(/[$`]|<\(/) !== null);

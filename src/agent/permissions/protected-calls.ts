@@ -10,7 +10,7 @@ import { directoriesOf } from "./entered-directories.ts";
 import {
   changedByLine,
   copiedByLine,
-  isForFiles,
+  isForFiles, movedByLine,
   joinedByLine,
   realOf,
   withRealDirectories,
@@ -57,6 +57,8 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
     const why = reasonFor(one, question, resolved, repository);
     if (why !== undefined) return why;
   }
+  const moved = movedByLine(question).find((path) => [...resolved.dirs, home ?? "/"].some((dir) => isInside(dir, path)));
+  if (moved !== undefined) return `${moved} holds the working directory or your home directory.`;
   const completing = [...created].find((path) =>
     completesRepository(path, (other) => created.has(other) || exists(other)),
   );

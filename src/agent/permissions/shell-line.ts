@@ -7,6 +7,7 @@ import { HARMLESS_VARIABLE } from "./commands/tables/variables.ts";
 import { partsOf } from "./line-parts.ts";
 import { evaluatesIndexes } from "./syntax/evaluated-texts.ts";
 import { hasVariableDescriptor, isInput, isPlainPath, mayRunIndex } from "./syntax/line-words.ts";
+import { isOtherInFish } from "./syntax/other-shells.ts";
 import { type LineParts, NO_PARTS, type RedirectedFile } from "./syntax/parts.ts";
 import { quotedDocument } from "./syntax/quoted-document.ts";
 
@@ -215,7 +216,7 @@ class ShellLineReader {
     }
     const value = this.#literal(word);
     // zsh expands `=ls` to the path of a program, and `~name` to a directory that a variable may name.
-    if (value !== word.value || /^=.|^~[^/]/.test(word.text)) {
+    if (value !== word.value || /^=.|^~[^/]/.test(word.text) || isOtherInFish(word.text)) {
       this.fail(`${JSON.stringify(word.text)} can be read in two ways`);
     }
     return value;
