@@ -1,13 +1,14 @@
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { type Allowance, type Uncovered, uncoveredReason } from "./command-allowance.ts";
+import { realOf } from "./commands/path-list.ts";
 import { MAX_PATTERNS, MAX_READ, MAX_READ_DIRS, MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { namedProgram } from "./denied-names.ts";
 import { actsElsewhere, directoriesOf, enteringAt, entersOtherRepository } from "./entered-directories.ts";
 import { laterCommand } from "./files/later-commands.ts";
 import { optionExpansion, PatternMatches } from "./files/patterns.ts";
 import { isPrivateHost } from "./host-rules.ts";
-import { excessRefusal, lineRefusal, namedByLine, realOf } from "./line-guards.ts";
+import { excessRefusal, lineRefusal, namedByLine } from "./line-guards.ts";
 import { asksOutside, outsideDecision, outsideQuestion } from "./outside-sandbox.ts";
 import { protectedByName, reservedReason, unknownTarget, writesElsewhere } from "./protected-calls.ts";
 import {

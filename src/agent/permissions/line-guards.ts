@@ -1,7 +1,7 @@
 import { linksIn } from "./commands/created-links.ts";
 import { type JoinedPaths, joinedMeeting, namesOfWord } from "./commands/joined-paths.ts";
 import { contentsRead, hasManyColons, namesIn } from "./commands/named-words.ts";
-import { absolute, type Directory, type NamedPath, type NamedPaths, PathList } from "./commands/path-list.ts";
+import { absolute, type Directory, type NamedPath, type NamedPaths, PathList, realOf } from "./commands/path-list.ts";
 import { hasWildcard, isAnywhere, literally, unescaped } from "./commands/pattern-meetings.ts";
 import { tokensOf } from "./commands/scripts.ts";
 import { passedNames } from "./denied-names.ts";
@@ -174,15 +174,6 @@ function isAbout(rule: string, kind: "read" | "write"): boolean {
 function globMeets(path: string, rule: string, subject: RuleSubject): boolean {
   const pattern = parseRule(rule)?.pattern;
   return pattern !== undefined && patternsMeet(pattern, path, subject);
-}
-
-export function realOf(path: string, resolve: ((path: string) => string) | undefined): string {
-  try {
-    return resolve?.(path) ?? path;
-  } catch {
-    // A loop of links: the path as written still counts.
-    return path;
-  }
 }
 
 /** Returns the paths that commands of a line may change: all words of each command that does more than read. */

@@ -3,18 +3,11 @@ import { realPathOf } from "../../os/files/symlinks.ts";
 import { commandStarts } from "./commands/command-starts.ts";
 import { gitDirectories } from "./commands/git-config.ts";
 import { MAX_REDIRECTIONS } from "./commands/line-limits.ts";
-import { absolute, followed, type NamedPath } from "./commands/path-list.ts";
+import { absolute, followed, type NamedPath, realOf } from "./commands/path-list.ts";
 import { isAnywhere, literally } from "./commands/pattern-meetings.ts";
 import { writerOf, writtenBy } from "./commands/writers.ts";
 import { directoriesOf } from "./entered-directories.ts";
-import {
-  changedByLine,
-  copiedByLine,
-  isForFiles, movedByLine,
-  joinedByLine,
-  realOf,
-  withRealDirectories,
-} from "./line-guards.ts";
+import { changedByLine, copiedByLine, isForFiles, movedByLine, joinedByLine, withRealDirectories } from "./line-guards.ts";
 import { pathsMatch } from "./path-rules.ts";
 import {
   completesRepository,

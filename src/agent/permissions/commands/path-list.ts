@@ -210,3 +210,13 @@ export function followed(word: string, dir: string, home: string): string | unde
   const place = word.startsWith("~/") ? `${home}/${word.slice(2)}` : word;
   return isAbsolute(place) ? place : `${dir}/${place}`;
 }
+
+/** Returns where a path leads; the path itself if its links cannot be resolved. */
+export function realOf(path: string, resolve: ((path: string) => string) | undefined): string {
+  try {
+    return resolve?.(path) ?? path;
+  } catch {
+    // A loop of links: the path as written still counts.
+    return path;
+  }
+}

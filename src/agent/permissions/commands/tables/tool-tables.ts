@@ -61,6 +61,19 @@ export const TOOL_TABLES: Readonly<Record<string, Table>> = {
     source: "gh 2.40: an alias with ! is a command of the shell; what follows -- goes to git",
     options: "-",
     words: /^-/,
+    // Missing are commands that change logins, keys and secrets.
+    subcommands: {
+      ...Object.fromEntries(
+        "pr issue run release repo search label workflow status project cache ruleset org browse help completion version"
+          .split(" ")
+          .map((name) => [name, { options: "-", words: /^-/ }]),
+      ),
+      api: {
+        options:
+          "i|pqt||H|X|Ff paginate include silent verbose slurp jq= template= header= cache= preview= hostname= method=",
+        only: { "-X": /^GET$/i, "--method": /^GET$/i },
+      },
+    },
     // Anywhere: an option before the subcommand may take the next word.
     never: /^(?:alias|ext|extensions?|config|codespaces?|cs)$/,
     rest: { repo: /^(?!)/ },
