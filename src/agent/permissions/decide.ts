@@ -1,8 +1,8 @@
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { type Allowance, type Uncovered, uncoveredReason } from "./command-allowance.ts";
-import { realOf } from "./commands/path-list.ts";
 import { MAX_PATTERNS, MAX_READ, MAX_READ_DIRS, MAX_REDIRECTIONS } from "./commands/line-limits.ts";
+import { realOf } from "./commands/path-list.ts";
 import { namedProgram } from "./denied-names.ts";
 import { actsElsewhere, directoriesOf, enteringAt, entersOtherRepository } from "./entered-directories.ts";
 import { laterCommand } from "./files/later-commands.ts";

@@ -1,15 +1,22 @@
 import { linksIn } from "./commands/created-links.ts";
 import { type JoinedPaths, joinedMeeting, namesOfWord } from "./commands/joined-paths.ts";
 import { contentsRead, hasManyColons, namesIn } from "./commands/named-words.ts";
-import { absolute, type Directory, type NamedPath, type NamedPaths, PathList, realOf } from "./commands/path-list.ts";
-import { hasWildcard, isAnywhere, literally, unescaped } from "./commands/pattern-meetings.ts";
+import {
+  absolute,
+  type Directory,
+  type NamedPath,
+  type NamedPaths,
+  PathList,
+  realOf,
+} from "./commands/path-list.ts";
+import { hasWildcard, isAnywhere, literally, UNKNOWN, unescaped } from "./commands/pattern-meetings.ts";
 import { tokensOf } from "./commands/scripts.ts";
 import { passedNames } from "./denied-names.ts";
 import { directoriesOf, onlyEnters } from "./entered-directories.ts";
 import { appendedNames, expansionBy, isBare, listFor } from "./files/appended-names.ts";
-import { copiedFiles, movedBy } from "./files/copied-files.ts";
 import { literalStarts, partsOfRule, patternsMeet } from "./path-rules.ts";
 import { isInside } from "./protected-paths.ts";
+import { copiedByLine, movedByLine } from "./moved-files.ts";
 import { filesThroughLinks } from "./protected-patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject, refusingRule } from "./rules.ts";
@@ -56,40 +63,16 @@ export function lineRefusal(
     : `The rule ${moved} covers a file in a directory that the line moves or removes.`;
 }
 
-/** Returns the places of what a line moves or removes as a whole. */
-export function movedByLine({ line, workingDirs, home = "~", resolve }: PermissionQuestion): readonly string[] {
-  const names = line?.anywhere.mentioned.flatMap(movedBy) ?? [];
-  if (line === undefined || names.length === 0) return [];
-  const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve) ?? [];
-  return dirs.flatMap(({ path }) => names.map((name) => realOf(absolute(name, path, home), resolve)));
-}
-
 /** Returns a rule that names a file in a directory which the line moves or removes. */
 function movedRule(rules: readonly string[], question: PermissionQuestion): string | undefined {
   const { workingDirs, home = "~", resolve } = question;
   const paths = movedByLine(question);
   if (paths.length === 0) return undefined;
-  const startsOf = (rule: string): string[] => literalStarts(parseRule(rule)?.pattern ?? "", workingDirs[0] ?? "/", home);
+  const startsOf = (rule: string): string[] =>
+    literalStarts(parseRule(rule)?.pattern ?? "", workingDirs[0] ?? "/", home);
   return rules.find((rule) =>
     startsOf(rule).some((start) => paths.some((path) => isInside(realOf(start, resolve), path))),
   );
-}
-
-/** Returns the files that a line creates by copying directories, as they are now. */
-export function copiedByLine({
-  line,
-  workingDirs,
-  home = "~",
-  list,
-  resolve,
-}: PermissionQuestion): readonly NamedPath[] {
-  if (line === undefined) return [];
-  const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve) ?? [];
-  return copiedFiles(line.anywhere.mentioned, dirs, home, list).map((path) => ({
-    path,
-    isPattern: false,
-    isHiddenPattern: false,
-  }));
 }
 
 /** Returns the reason to refuse a line that is too complex for any rule. */
@@ -150,7 +133,7 @@ function joinedRule(
       const paths = joinedMeeting(all, parts);
       if (paths === undefined) return true;
       const named = paths.map((path) => {
-        const isPattern = hasWildcard(path);
+        const isPattern = hasWildcard(path) || path.includes(UNKNOWN);
         return { path: isPattern ? path : unescaped(path), isPattern, isHiddenPattern: false };
       });
       return named.length > 0 && wordRule([rule], kind, named, question, subject) !== undefined;

@@ -2,12 +2,14 @@ import { entryOf } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { commandStarts } from "./commands/command-starts.ts";
 import { gitDirectories } from "./commands/git-config.ts";
+import { linkTargets } from "./commands/created-links.ts";
 import { MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { absolute, followed, type NamedPath, realOf } from "./commands/path-list.ts";
 import { isAnywhere, literally } from "./commands/pattern-meetings.ts";
 import { writerOf, writtenBy } from "./commands/writers.ts";
 import { directoriesOf } from "./entered-directories.ts";
-import { changedByLine, copiedByLine, isForFiles, movedByLine, joinedByLine, withRealDirectories } from "./line-guards.ts";
+import { changedByLine, isForFiles, joinedByLine, withRealDirectories } from "./line-guards.ts";
+import { copiedByLine, movedByLine } from "./moved-files.ts";
 import { pathsMatch } from "./path-rules.ts";
 import {
   completesRepository,
@@ -50,7 +52,9 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
     const why = reasonFor(one, question, resolved, repository);
     if (why !== undefined) return why;
   }
-  const moved = movedByLine(question).find((path) => [...resolved.dirs, home ?? "/"].some((dir) => isInside(dir, path)));
+  const moved = movedByLine(question).find((path) =>
+    [...resolved.dirs, home ?? "/"].some((dir) => isInside(dir, path)),
+  );
   if (moved !== undefined) return `${moved} holds the working directory or your home directory.`;
   const completing = [...created].find((path) =>
     completesRepository(path, (other) => created.has(other) || exists(other)),
@@ -171,7 +175,9 @@ function targetsOf({ anywhere, commands, files }: ShellLine): ReadonlySet<string
     const writers = [...commandStarts(words)].filter((at) => writerOf(words[at] ?? "") !== undefined);
     // Each word after the first of them may be a file of one.
     if (writers.length > MAX_WRITERS) return [UNKNOWN, ...words.slice((writers[0] ?? 0) + 1)];
-    return writers.flatMap((at) => writtenBy([...words.slice(at), ...more]));
+    const written = writers.flatMap((at) => writtenBy([...words.slice(at), ...more]));
+    // A later command may write through a link.
+    return [...written, ...linkTargets(words)];
   });
   return new Set([...redirected, ...programs]);
 }

@@ -34,8 +34,10 @@ export function linkTargets(words: readonly string[]): readonly string[] {
   return linkers(words).flatMap((own) => {
     const operands = operandsOf(own);
     const link = operands.at(-1) ?? "";
-    const targets = operands.slice(0, Math.max(1, operands.length - 1)).filter((word) => !/^[/~]/.test(word));
-    return targets.flatMap((target) => [`${dirname(link)}/${target}`, `${link}/${target}`]);
+    const targets = operands.slice(0, Math.max(1, operands.length - 1));
+    return targets.flatMap((target) =>
+      /^[/~]/.test(target) ? [target] : [`${dirname(link)}/${target}`, `${link}/${target}`],
+    );
   });
 }
 

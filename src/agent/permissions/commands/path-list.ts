@@ -108,7 +108,8 @@ export class PathList implements NamedPaths {
     for (const dir of this.#dirs) this.#addIn(dir, text, isPattern, isGlob);
     // In fish, `a**` also matches names below directories.
     if (isGlob && /[^/*]\*\*|\*\*[^/*]/.test(text) && text.length < MAX_PATH / 4)
-      for (const dir of this.#dirs) this.#addIn(dir, text.replace(/\*{2,}/g, `*/${ANYWHERE}/*`), isPattern, true);
+      for (const dir of this.#dirs)
+        this.#addIn(dir, text.replace(/\*{2,}/g, `*/${ANYWHERE}/*`), isPattern, true);
     const partly = withUnknownName(text);
     if (partly !== undefined) for (const dir of this.#dirs) this.#addIn(dir, partly, false, true);
     for (const rest of [...(afterLinks(text, this.#links) ?? []), ...afterUnknown(text)])

@@ -72,17 +72,27 @@ export function meetings(
       if (wanted === "**") row[j] = row[j + 1] === true || below[j] === true;
       // A shell's `**` matches no hidden directory.
       else if (part === "**") row[j] = (row[j + 1] === true && !wanted.startsWith(".")) || below[j] === true;
-      else row[j] = below[j + 1] === true && partMeets(part, wanted, rule[j - 1]);
+      else row[j] = below[j + 1] === true && partMeets(part, wanted, rule[j - 1], rule[j + 1]);
     }
     below = row;
   }
   return below;
 }
 
-/** An unknown name counts only for a rule that names a file in a directory: else it may be each name. */
-function partMeets(part: string, wanted: string, above: string | undefined): boolean {
+/** An unknown name counts only for a rule that names a file in a directory, not for a whole directory: else it may be each name. */
+function partMeets(
+  part: string,
+  wanted: string,
+  above: string | undefined,
+  next: string | undefined,
+): boolean {
   if (!part.includes(UNKNOWN)) return namesMeet(part, wanted);
-  return above !== "**" && !hasWildcard(wanted) && namesMeet(part.replaceAll(UNKNOWN, "*"), wanted);
+  return (
+    above !== "**" &&
+    next !== "**" &&
+    !hasWildcard(wanted) &&
+    namesMeet(part.replaceAll(UNKNOWN, "*"), wanted)
+  );
 }
 
 /** What follows unknown directories must name a part of the rule: else a rule for a directory would cover every file. */

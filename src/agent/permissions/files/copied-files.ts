@@ -76,7 +76,8 @@ export function movedBy(words: readonly string[]): readonly string[] {
     const operands = rest.filter((word) => !word.startsWith("-"));
     if (name === "mv")
       return rest.some((word) => /^(?:-\w*t|--target)/.test(word)) ? operands : operands.slice(0, -1);
-    const isRecursive = rest.some((word) => /^-\w*[rR]|^--recursive/.test(word)) && !rest.includes("--cached");
+    const isRecursive =
+      rest.some((word) => /^-\w*[rR]|^--recursive/.test(word)) && !rest.includes("--cached");
     return name === "rmdir" || (name === "rm" && isRecursive) ? operands : [];
   });
 }

@@ -16,10 +16,14 @@ const CODE = /\\(?:[xX]([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8}
 
 /** Returns a line with the escapes of fish as characters; undefined without any. */
 export function decodedForFish(line: string): string | undefined {
-  const decoded = line.replace(CODE, (whole, byte?: string, short?: string, long?: string, octal?: string) => {
-    const code = octal === undefined ? Number.parseInt(byte ?? short ?? long ?? "", 16) : Number.parseInt(octal, 8);
-    return code > 0 && code < 0x11_0000 ? String.fromCodePoint(code) : whole;
-  });
+  const decoded = line.replace(
+    CODE,
+    (whole, byte?: string, short?: string, long?: string, octal?: string) => {
+      const code =
+        octal === undefined ? Number.parseInt(byte ?? short ?? long ?? "", 16) : Number.parseInt(octal, 8);
+      return code > 0 && code < 0x11_0000 ? String.fromCodePoint(code) : whole;
+    },
+  );
   return decoded === line ? undefined : decoded;
 }
 
@@ -27,11 +31,14 @@ export function decodedForFish(line: string): string | undefined {
 export const READ_OTHERWISE = />>?[&|]?[!?]|<\?|\$\{\(|\$\w+\[/;
 
 /** Options of shells that give patterns and words no other meaning. */
-const HARMLESS_OPTION = /^(?:no_?)?(?:errexit|err_exit|pipe_?fail|no_?unset|unset|xtrace|verbose|nomatch|null_?glob|sh_?word_?split|monitor)$/i;
+const HARMLESS_OPTION =
+  /^(?:no_?)?(?:errexit|err_exit|pipe_?fail|no_?unset|unset|xtrace|verbose|nomatch|null_?glob|sh_?word_?split|monitor)$/i;
 
 /** Returns why a command makes a shell read later commands otherwise, as a clause; undefined if it does not. */
 export function changesReading([name = "", ...rest]: readonly string[]): string | undefined {
   if (name === "zmodload") return "it loads a module of the shell";
   const sets = /^(?:setopt|unsetopt|emulate)$/.test(name) && rest.length > 0;
-  return sets && !rest.every((word) => HARMLESS_OPTION.test(word)) ? "it changes how the shell reads words" : undefined;
+  return sets && !rest.every((word) => HARMLESS_OPTION.test(word))
+    ? "it changes how the shell reads words"
+    : undefined;
 }
