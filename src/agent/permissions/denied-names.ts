@@ -1,12 +1,14 @@
 import { textStart } from "../../text/characters/cut-text.ts";
 import { expandBraces } from "./commands/brace-expansion.ts";
 import { harmlessIndexes, ignoresVariables, mayRunUnknown, takesOnlyData } from "./commands/data-words.ts";
+import { commandsNamed } from "./commands/command-starts.ts";
 import { contentsRead, valuesAfterLetters } from "./commands/named-words.ts";
 import { runsScripts, tokensOf } from "./commands/scripts.ts";
 import { baseName, STAR, simpleCommand, wildcard } from "./commands/simple-command.ts";
 import { nameMatcher } from "./files/patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject } from "./rules.ts";
+import { mayBeSubcommand } from "./commands/tables/subcommand-names.ts";
 import { type LineParts, NO_COMMAND } from "./syntax/parts.ts";
 import { UNKNOWN } from "./syntax/word-values.ts";
 
@@ -20,6 +22,8 @@ export function namedProgram({ line, rules }: PermissionQuestion, subject: RuleS
   const all = [...rules.deny, ...rules.ask].filter((rule) => patternRuleFor([rule], subject) !== undefined);
   if (all.length === 0) return undefined;
   const refused = new RefusedNames(all);
+  const unknown = line.anywhere.mentioned.map((words) => refused.unknownSubcommand(words)).find((rule) => rule !== undefined);
+  if (unknown !== undefined) return `The rule ${unknown} may apply: the line runs its program with another or an unknown subcommand.`;
   const parts = line.anywhere;
   const data = new DataCommands(parts);
   for (const [at, words] of parts.mentioned.entries()) {
@@ -153,6 +157,8 @@ interface RefusedName {
 class RefusedNames {
   readonly #exact = new Map<string, RefusedName[]>();
   readonly #patterns: (RefusedName & { readonly matches: (name: string) => boolean })[] = [];
+  /** The programs of rules with a subcommand. */
+  readonly #programs: RegExp;
 
   constructor(rules: readonly string[]) {
     for (const rule of rules) {
@@ -164,6 +170,9 @@ class RefusedNames {
       if (!STAR.test(plain)) this.#exact.set(plain, [...(this.#exact.get(plain) ?? []), { rule, rest }]);
       else if (/\w/.test(plain)) this.#patterns.push({ rule, rest, matches: wildcard(plain) });
     }
+    const named = [...this.#exact].filter(([, all]) => all.some(({ rest }) => rest.length > 0));
+    const names = named.map(([name]) => name.replace(/\W/g, "\\$&"));
+    this.#programs = new RegExp(`^(?:${names.join("|")})$`, "i");
   }
 
   /** Returns the rule whose program a text of a program's words names. */
@@ -190,6 +199,18 @@ class RefusedNames {
       }
     }
     return this.#ruleForGlob(all);
+  }
+
+  /** Returns the rule whose subcommand a command may run under another name, or by a word that the line does not show. */
+  unknownSubcommand(words: readonly string[]): string | undefined {
+    const isFed = /^(?:g?xargs|parallel)$/.test(baseName(words[0] ?? ""));
+    for (const [program = "", ...args] of commandsNamed(words, this.#programs)) {
+      const name = baseName(program).toLowerCase();
+      const own = { program: name, args, isFed, unknown: UNKNOWN };
+      const found = this.#exact.get(name)?.find(({ rest }) => mayBeSubcommand(rest, own));
+      if (found !== undefined) return found.rule;
+    }
+    return undefined;
   }
 
   #ruleFor(name: string, program: string, comesAfter: (word: string) => boolean): string | undefined {
