@@ -16,17 +16,17 @@ export function movedByLine({
   return dirs.flatMap(({ path }) => names.map((name) => realOf(absolute(name, path, home), resolve)));
 }
 
-/** Returns the files that a line creates by copying directories, as they are now. */
-export function copiedByLine({
-  line,
-  workingDirs,
-  home = "~",
-  list,
-  resolve,
-}: PermissionQuestion): readonly NamedPath[] {
+/**
+ * Returns the files that a line creates by copying directories, as they are now.
+ * @param descends whether what is in an entry of a copied directory counts too
+ */
+export function copiedByLine(
+  { line, workingDirs, home = "~", list, resolve }: PermissionQuestion,
+  descends?: (name: string) => boolean,
+): readonly NamedPath[] {
   if (line === undefined) return [];
   const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve) ?? [];
-  return copiedFiles(line.anywhere.mentioned, dirs, home, list).map((path) => ({
+  return copiedFiles(line.anywhere.mentioned, dirs, home, list, descends).map((path) => ({
     path,
     isPattern: false,
     isHiddenPattern: false,

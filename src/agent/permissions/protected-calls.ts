@@ -37,7 +37,7 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
   const linked = filesThroughLinks(written, question, (path) => realOf(path, resolve));
   const changed = [
     ...written,
-    ...copiedByLine(question),
+    ...copiedByLine(question, isHidden),
     ...[...matched, ...linked].map((path) => ({ path, ...PLAIN })),
   ];
   const { directories, names } = joinedByLine(question);
@@ -66,6 +66,9 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
     (repository.some((directory) => joinsInside(joined, directory)) ? "belongs to git" : undefined);
   return why === undefined ? undefined : `The line may write a file that ${why}.`;
 }
+
+/** Protected files further below, such as those of an installed package, are read by no program here. */
+const isHidden = (name: string): boolean => name.startsWith(".");
 
 /** Returns why one path of a call may be a protected file. */
 function reasonFor(

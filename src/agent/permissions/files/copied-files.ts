@@ -7,12 +7,16 @@ import { type ListNames, listEntries } from "./patterns.ts";
 const MAX_ENTRIES = 1_000;
 const MAX_DEPTH = 3;
 
-/** Returns the paths that `cp -r` and `rsync` create below the directory that they copy into, by the files that exist now. */
+/**
+ * Returns the paths that `cp -r` and `rsync` create below the directory that they copy into, by the files that exist now.
+ * @param descends whether what is in an entry of the copied directory counts too
+ */
 export function copiedFiles(
   commands: readonly (readonly string[])[],
   dirs: readonly Directory[],
   home: string,
   list: ListNames = listEntries,
+  descends: (name: string) => boolean = () => true,
 ): readonly string[] {
   const found = new Set<string>();
   let left = MAX_ENTRIES;
@@ -22,7 +26,7 @@ export function copiedFiles(
       for (const source of sources) {
         const own = basename(source);
         const prefix = /^\.{0,2}$/.test(own) ? [] : [`${into}/${own}`];
-        for (const name of entriesOf(absolute(source, dir, home).replace(/(?<=.)\/$/, ""), list, left)) {
+        for (const name of entriesOf(absolute(source, dir, home).replace(/(?<=.)\/$/, ""), list, left, descends)) {
           left -= 1;
           for (const base of [into, ...prefix]) found.add(`${base}/${name}`);
         }
@@ -33,7 +37,12 @@ export function copiedFiles(
 }
 
 /** Returns the paths of entries below a directory, the nearest first. */
-function entriesOf(directory: string, list: ListNames, most: number): readonly string[] {
+function entriesOf(
+  directory: string,
+  list: ListNames,
+  most: number,
+  descends: (name: string) => boolean,
+): readonly string[] {
   const found: string[] = [];
   let open = [""];
   for (let depth = 0; depth < MAX_DEPTH && open.length > 0; depth += 1) {
@@ -44,7 +53,7 @@ function entriesOf(directory: string, list: ListNames, most: number): readonly s
         next.push(path === "" ? name : `${path}/${name}`);
     }
     found.push(...next);
-    open = next;
+    open = next.filter((path) => depth > 0 || descends(path));
   }
   return found.slice(0, Math.max(0, most));
 }
