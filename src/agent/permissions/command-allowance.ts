@@ -72,7 +72,7 @@ export function commandAllowance(
   return used.size === 0 ? { missing: undefined } : { rules: [...used], whole: false };
 }
 
-/** Returns whether the author of a rule that matches a command thought of all that it does. */
+/** Returns whether a rule that matches a command also covers its options, its input and its repository. */
 function coversCommand(
   pattern: string,
   words: readonly string[],

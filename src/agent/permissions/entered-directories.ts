@@ -33,8 +33,8 @@ const OPTION = /^-[A-Za-z@]+$|^--$/;
 const KNOWN_TO_SHELL = /^(?:[-+]\d*|~[^/].*)$/s;
 
 /**
- * Returns the directories that a line may be in, the first as it is at the start; undefined if they are too many. One that only the
- * shell knows is a pattern.
+ * Returns the directories that a line may be in, the first as it is at the start; undefined if they are too many. A directory that only
+ * the shell knows is a pattern.
  */
 export function directoriesOf(
   { anywhere, patterns }: ShellLine,
@@ -191,7 +191,7 @@ function findsOtherRepository(question: PermissionQuestion): boolean {
   });
 }
 
-/** Returns whether git may create a directory, with a repository of its own that nobody has checked: from another branch. */
+/** Returns whether git may create a directory from another branch, where an unchecked repository may be. */
 function isMadeByGit({ commands }: ShellLine, path: string, exists: (path: string) => boolean): boolean {
   const isMade = commands.some(
     ([name, first = ""]) => name === "git" && !/^(?:clone|worktree|init)$/.test(first),

@@ -95,7 +95,7 @@ function partMeets(
   );
 }
 
-/** What follows unknown directories must name a part of the rule: else a rule for a directory would cover every file. */
+/** The path after unknown directories must name a part of the rule: else a rule for a directory would cover every file. */
 function anywhereBefore(below: readonly boolean[], rule: readonly string[]): readonly boolean[] {
   const row = new Array<boolean>(rule.length + 1).fill(false);
   for (let j = rule.length - 1; j >= 0; j -= 1)

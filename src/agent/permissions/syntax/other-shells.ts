@@ -3,7 +3,7 @@ const QUOTED = /\\([\s\S])|'([^']*)'|"(?:[^"\\]|\\[\s\S])*"/g;
 /** Letters and digits after a backslash that fish takes for another character: `\x2d`, `\n`. */
 const FISH_ESCAPE = /[abcefnrtvxXuUo0-7]/;
 
-/** Returns whether fish gives a word another value: it has escapes of its own, and a backslash before a single quote escapes it. */
+/** Returns whether fish gives a word another value: it has more escapes, and a backslash before a single quote escapes it. */
 export function isOtherInFish(text: string): boolean {
   for (const [, escaped, single = ""] of text.matchAll(QUOTED)) {
     if (escaped !== undefined && FISH_ESCAPE.test(escaped)) return true;

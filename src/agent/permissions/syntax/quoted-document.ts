@@ -3,7 +3,7 @@ const DOCUMENT = /^"\$\(cat <<(['"])(\w+)\1\n([\s\S]*\n)?\2\n?[ \t]*\)"$/;
 /**
  * Returns the text of a word that is a quoted here-document: `"$(cat <<'E'⏎fix: x (#1)⏎E⏎)"`, the usual form of a commit message.
  * Undefined for every other word. Some shells look for the closing parenthesis before they read the document, so a text with quotes,
- * expansions or an odd parenthesis is none.
+ * expansions or an odd parenthesis does not count.
  */
 export function quotedDocument(word: string): string | undefined {
   const [, , end = "", text = ""] = DOCUMENT.exec(word) ?? [];
