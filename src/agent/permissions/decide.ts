@@ -1,12 +1,12 @@
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { type Allowance, type Uncovered, uncoveredReason } from "./command-allowance.ts";
-import { MAX_PATTERNS, MAX_READ, MAX_READ_DIRS, MAX_REDIRECTIONS } from "./commands/line-limits.ts";
+import { MAX_READ, MAX_READ_DIRS, MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { realOf } from "./commands/path-list.ts";
 import { namedProgram } from "./denied-names.ts";
-import { actsElsewhere, directoriesOf, enteringAt, entersOtherRepository } from "./entered-directories.ts";
+import { actsElsewhere, enteringAt, entersOtherRepository, expandsToOption } from "./entered-directories.ts";
 import { laterCommand } from "./files/later-commands.ts";
-import { optionExpansion, PatternMatches } from "./files/patterns.ts";
+import { PatternMatches } from "./files/patterns.ts";
 import { isPrivateHost } from "./host-rules.ts";
 import { excessRefusal, lineRefusal, namedByLine } from "./line-guards.ts";
 import { asksOutside, outsideDecision, outsideQuestion } from "./outside-sandbox.ts";
@@ -21,7 +21,7 @@ import {
   touchesOwnNotes,
   writesPlan,
 } from "./question.ts";
-import { pathsOfReadingLine } from "./reading-lines.ts";
+import { pathsOfReadingLine, withoutWrites } from "./reading-lines.ts";
 import { allowance, malformedRuleNote, type RuleSubject, refusingRule } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";
 
@@ -123,7 +123,10 @@ function decidePart(question: PermissionQuestion): PartDecision {
   const allowed = allowance(rules.allow, subject);
   if ("missing" in allowed) {
     const isReader = mode === "plan" || reading?.behavior === "allow";
-    return part((isReader ? reading : undefined) ?? allowedByMode(question, resolved, allowed));
+    // Its redirections are decided like calls of Write.
+    const printing = mode === "acceptEdits" ? decideReadOnlyLine(withoutWrites(question)) : undefined;
+    const printed = printing?.behavior === "allow" ? allow("It only prints to files.") : undefined;
+    return part((isReader ? reading : printed) ?? allowedByMode(question, resolved, allowed));
   }
   return allowedByRules(allowed, line);
 }
@@ -135,9 +138,8 @@ function allowedByRules(
   // A narrower rule names such a command.
   const later = whole && line !== undefined ? laterCommand(line.anywhere) : undefined;
   if (later !== undefined) return { decision: askGuarded(later), isWholeTool: false };
-  const named = rules.length === 1 ? "The rule" : "The rules";
-  const verb = rules.length === 1 ? "allows" : "allow";
-  return { decision: allow(`${named} ${rules.join(", ")} ${verb} it.`), isWholeTool: whole };
+  const named = rules.length === 1 ? ["The rule", "allows"] : ["The rules", "allow"];
+  return { decision: allow(`${named[0]} ${rules.join(", ")} ${named[1]} it.`), isWholeTool: whole };
 }
 
 /** Returns why only a person can allow a call, whatever rule covers it. */
@@ -172,23 +174,6 @@ function refusal(
   const asksForPart =
     lineRefusal(rules.ask, question, subject) ?? unknownTarget(question) ?? namedProgram(question, subject);
   return asksForPart === undefined ? undefined : askGuarded(asksForPart);
-}
-
-/** Returns a predicate: whether a shell may expand a word of the line to an option. */
-function expandsToOption({
-  line,
-  workingDirs,
-  home = "~",
-  list,
-  resolve,
-}: PermissionQuestion): (word: string) => boolean {
-  if (line === undefined) return () => false;
-  if (line.patterns.size > MAX_PATTERNS) return () => true;
-  const directories = (): readonly string[] | undefined => {
-    const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve);
-    return dirs?.some(({ isPattern }) => isPattern) === true ? undefined : dirs?.map(({ path }) => path);
-  };
-  return optionExpansion(directories, list);
 }
 
 /** Returns a predicate: whether a command of the line only reads, in the directories that the line enters. All of its patterns count. */

@@ -4,9 +4,10 @@ import { realPathOf } from "../../os/files/symlinks.ts";
 import { commandStarts } from "./commands/command-starts.ts";
 import { linksMadeBy } from "./commands/created-links.ts";
 import { isBareRepository, isPlainRepository, localRemotesAt } from "./commands/git-config.ts";
-import { MAX_DIRS } from "./commands/line-limits.ts";
+import { MAX_DIRS, MAX_PATTERNS } from "./commands/line-limits.ts";
 import { absolute, type Directory, followed } from "./commands/path-list.ts";
 import { ANYWHERE, literally } from "./commands/pattern-meetings.ts";
+import { optionExpansion } from "./files/patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import type { ShellLine } from "./shell-line.ts";
 import { UNKNOWN } from "./syntax/word-values.ts";
@@ -122,6 +123,23 @@ class EnteredDirectories {
       return path;
     }
   }
+}
+
+/** Returns a predicate: whether a shell may expand a word of the line to an option. */
+export function expandsToOption({
+  line,
+  workingDirs,
+  home = "~",
+  list,
+  resolve,
+}: PermissionQuestion): (word: string) => boolean {
+  if (line === undefined) return () => false;
+  if (line.patterns.size > MAX_PATTERNS) return () => true;
+  const directories = (): readonly string[] | undefined => {
+    const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve);
+    return dirs?.some(({ isPattern }) => isPattern) === true ? undefined : dirs?.map(({ path }) => path);
+  };
+  return optionExpansion(directories, list);
 }
 
 /** A path that cannot be read may exist. */

@@ -43,6 +43,13 @@ export function pathsOfReadingLine(
   return paths.length === 0 ? [cwd] : [...new Set(paths)];
 }
 
+/** Returns the question about a line without the files that it redirects to. */
+export function withoutWrites(question: PermissionQuestion): PermissionQuestion {
+  const { line } = question;
+  if (line === undefined) return question;
+  return { ...question, line: { ...line, files: line.files.filter(({ kind }) => kind === "read") } };
+}
+
 interface LineReadings {
   readonly all: readonly Reading[];
   readonly dirs: readonly string[];

@@ -49,6 +49,26 @@ const OTHERS = `
 
 const each = (text: string): string[] => text.split(/\s+\| /).map((line) => line.trim());
 
+describe("acceptEdits mode › a command line that only prints", () => {
+  const inMode = (line: string): string => decided(line, { mode: "acceptEdits" });
+  test.each(["echo x > a", "cat a b >> src/c", "sort a | uniq > b", "CI=1 ls > a"])(
+    "writes inside the working directories: %s",
+    (line) => expect(inMode(line)).toBe("allow"),
+  );
+  test.each([
+    "echo x > ../a",
+    "echo x > ~/a",
+    "echo x > link/a",
+    "echo x > .bashrc",
+    "echo x > $a",
+    "cat /etc/passwd > a",
+    "npm test > a",
+    "touch a > b",
+    "cd src; echo x > a",
+  ])("asks otherwise: %s", (line) => expect(inMode(line)).toBe("ask"));
+  test("asks in other modes", () => expect(decided("echo x > a", { mode: "default" })).toBe("ask"));
+});
+
 describe("plan mode › a command line that only reads", () => {
   test.each(each(READS))("runs: %s", (line) => expect(decided(line)).toBe("allow"));
   test.each([
