@@ -43,11 +43,16 @@ export function linkTargets(words: readonly string[]): readonly string[] {
 
 /** Programs that unpack, copy or update trees of files, which may hold links of any name. */
 const MAKES_LINKS =
-  /^(?:rsync|(?:g|bsd)?tar|unzip|unar|7z[ar]?|cpio|pax|ditto|stow|unsquashfs|patch|hg|svn|jj)$/;
+  /^(?:rsync|rclone|(?:g|bsd|s)?tar|unzip|unar|unrar|7z[arz]?|(?:bsd)?cpio|pax|ditto|stow|unsquashfs|dpkg(?:-deb)?|patch|hg|svn|jj)$/;
+/** Programs that do so with one of these subcommands. */
+const UPDATES_TREE: readonly (readonly [program: RegExp, word: RegExp])[] = [
+  [/^(?:docker|podman|kubectl|oc)$/, /^cp$/],
+  [/^(?:gh|glab|hub)$/, /^(?:clone|checkout|co|sync|download)$/],
+];
 /** `tar czf`, `7z a`. */
 const ONLY_PACKS =
   /^(?:(?:g|bsd)?tar -?[a-zA-Z]*c|tar --create|7z[ar]? [alt]$|(?:hg|svn|jj) (?!up|co|checkout|merge|new|edit|rebase|patch))/;
-const MOVES_OR_MAKES_LINKS = new RegExp(`${MAKES_LINKS.source}|^(?:git|g?(?:cp|ln|link|mv))$`);
+const MOVES_OR_MAKES_LINKS = new RegExp(`${MAKES_LINKS.source}|^(?:git|docker|podman|kubectl|oc|gh|glab|hub|g?(?:cp|ln|link|mv))$`);
 const GIT_MAKES_LINKS =
   /^(?:am|apply|checkout|checkout-index|cherry-pick|clone|merge|pull|read-tree|rebase|reset|restore|revert|stash|submodule|switch|worktree)$/;
 
@@ -63,6 +68,8 @@ export function linksMadeBy(words: readonly string[]): readonly string[] | "any"
 /** Returns the same for a command from its name on. */
 function linksOf([program = "", ...rest]: readonly string[]): readonly string[] | "any" {
   const name = basename(program);
+  const subcommand = UPDATES_TREE.find(([known]) => known.test(name))?.[1];
+  if (subcommand !== undefined) return rest.some((word) => subcommand.test(word)) ? "any" : [];
   if (name === "git") return rest.some((word) => GIT_MAKES_LINKS.test(word)) ? "any" : [];
   if (MAKES_LINKS.test(name)) return ONLY_PACKS.test(`${name} ${rest[0] ?? ""}`) ? [] : "any";
   const isCopy = /^g?cp$/.test(name);
