@@ -2,7 +2,7 @@ import { linksIn } from "./commands/created-links.ts";
 import { type JoinedPaths, joinedMeeting, namesOfWord } from "./commands/joined-paths.ts";
 import { contentsRead, hasManyColons, namesIn } from "./commands/named-words.ts";
 import {
-  absolute,
+
   type Directory,
   type NamedPath,
   type NamedPaths,
