@@ -1,14 +1,14 @@
 import { textStart } from "../../text/characters/cut-text.ts";
 import { expandBraces } from "./commands/brace-expansion.ts";
-import { harmlessIndexes, ignoresVariables, mayRunUnknown, takesOnlyData } from "./commands/data-words.ts";
 import { commandsNamed } from "./commands/command-starts.ts";
+import { harmlessIndexes, ignoresVariables, mayRunUnknown, takesOnlyData } from "./commands/data-words.ts";
 import { contentsRead, valuesAfterLetters } from "./commands/named-words.ts";
 import { runsScripts, tokensOf } from "./commands/scripts.ts";
 import { baseName, STAR, simpleCommand, wildcard } from "./commands/simple-command.ts";
+import { mayBeSubcommand } from "./commands/tables/subcommand-names.ts";
 import { nameMatcher } from "./files/patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject } from "./rules.ts";
-import { mayBeSubcommand } from "./commands/tables/subcommand-names.ts";
 import { type LineParts, NO_COMMAND } from "./syntax/parts.ts";
 import { UNKNOWN } from "./syntax/word-values.ts";
 
@@ -22,13 +22,21 @@ export function namedProgram({ line, rules }: PermissionQuestion, subject: RuleS
   const all = [...rules.deny, ...rules.ask].filter((rule) => patternRuleFor([rule], subject) !== undefined);
   if (all.length === 0) return undefined;
   const refused = new RefusedNames(all);
-  const unknown = line.anywhere.mentioned.map((words) => refused.unknownSubcommand(words)).find((rule) => rule !== undefined);
-  if (unknown !== undefined) return `The rule ${unknown} may apply: the line runs its program with another or an unknown subcommand.`;
   const parts = line.anywhere;
   const data = new DataCommands(parts);
+  return refused.unknownIn(parts.mentioned) ?? namedIn(refused, parts, data, all[0] ?? "");
+}
+
+/** Returns why a word of a line may name the program of a rule. */
+function namedIn(
+  refused: RefusedNames,
+  parts: LineParts,
+  data: DataCommands,
+  first: string,
+): string | undefined {
   for (const [at, words] of parts.mentioned.entries()) {
     const why = hiddenCode(words);
-    if (why !== undefined && !data.includes(at)) return `The rule ${all[0]} may apply: ${why}.`;
+    if (why !== undefined && !data.includes(at)) return `The rule ${first} may apply: ${why}.`;
     const program = textStart(baseName(words[0] ?? ""), MAX_SHOWN);
     // All words of a program count if another program may get them.
     const found = refused.find(program, [...words.slice(1), parts.inputs.get(at) ?? ""]);
@@ -201,8 +209,16 @@ class RefusedNames {
     return this.#ruleForGlob(all);
   }
 
+  /** Returns why commands may run the subcommand of a rule. */
+  unknownIn(commands: readonly (readonly string[])[]): string | undefined {
+    const rule = commands.map((words) => this.#unknownSubcommand(words)).find((found) => found !== undefined);
+    return rule === undefined
+      ? undefined
+      : `The rule ${rule} may apply: the line runs its program with another or an unknown subcommand.`;
+  }
+
   /** Returns the rule whose subcommand a command may run under another name, or by a word that the line does not show. */
-  unknownSubcommand(words: readonly string[]): string | undefined {
+  #unknownSubcommand(words: readonly string[]): string | undefined {
     const isFed = /^(?:g?xargs|parallel)$/.test(baseName(words[0] ?? ""));
     for (const [program = "", ...args] of commandsNamed(words, this.#programs)) {
       const name = baseName(program).toLowerCase();

@@ -1,22 +1,15 @@
 import { linksIn } from "./commands/created-links.ts";
 import { type JoinedPaths, joinedMeeting, namesOfWord } from "./commands/joined-paths.ts";
 import { contentsRead, hasManyColons, namesIn } from "./commands/named-words.ts";
-import {
-
-  type Directory,
-  type NamedPath,
-  type NamedPaths,
-  PathList,
-  realOf,
-} from "./commands/path-list.ts";
+import { type Directory, type NamedPath, type NamedPaths, PathList, realOf } from "./commands/path-list.ts";
 import { hasWildcard, isAnywhere, literally, UNKNOWN, unescaped } from "./commands/pattern-meetings.ts";
 import { tokensOf } from "./commands/scripts.ts";
 import { passedNames } from "./denied-names.ts";
 import { directoriesOf, onlyEnters } from "./entered-directories.ts";
 import { appendedNames, expansionBy, isBare, listFor } from "./files/appended-names.ts";
+import { copiedByLine, movedByLine } from "./moved-files.ts";
 import { literalStarts, partsOfRule, patternsMeet } from "./path-rules.ts";
 import { isInside } from "./protected-paths.ts";
-import { copiedByLine, movedByLine } from "./moved-files.ts";
 import { filesThroughLinks } from "./protected-patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject, refusingRule } from "./rules.ts";

@@ -1,8 +1,8 @@
 import { entryOf } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { commandStarts } from "./commands/command-starts.ts";
-import { gitDirectories } from "./commands/git-config.ts";
 import { linkTargets } from "./commands/created-links.ts";
+import { gitDirectories } from "./commands/git-config.ts";
 import { MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { absolute, followed, type NamedPath, realOf } from "./commands/path-list.ts";
 import { isAnywhere, literally } from "./commands/pattern-meetings.ts";

@@ -52,7 +52,9 @@ const UPDATES_TREE: readonly (readonly [program: RegExp, word: RegExp])[] = [
 /** `tar czf`, `7z a`. */
 const ONLY_PACKS =
   /^(?:(?:g|bsd)?tar -?[a-zA-Z]*c|tar --create|7z[ar]? [alt]$|(?:hg|svn|jj) (?!up|co|checkout|merge|new|edit|rebase|patch))/;
-const MOVES_OR_MAKES_LINKS = new RegExp(`${MAKES_LINKS.source}|^(?:git|docker|podman|kubectl|oc|gh|glab|hub|g?(?:cp|ln|link|mv))$`);
+const MOVES_OR_MAKES_LINKS = new RegExp(
+  `${MAKES_LINKS.source}|^(?:git|docker|podman|kubectl|oc|gh|glab|hub|g?(?:cp|ln|link|mv))$`,
+);
 const GIT_MAKES_LINKS =
   /^(?:am|apply|checkout|checkout-index|cherry-pick|clone|merge|pull|read-tree|rebase|reset|restore|revert|stash|submodule|switch|worktree)$/;
 

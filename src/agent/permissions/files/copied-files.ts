@@ -26,7 +26,12 @@ export function copiedFiles(
       for (const source of sources) {
         const own = basename(source);
         const prefix = /^\.{0,2}$/.test(own) ? [] : [`${into}/${own}`];
-        for (const name of entriesOf(absolute(source, dir, home).replace(/(?<=.)\/$/, ""), list, left, descends)) {
+        for (const name of entriesOf(
+          absolute(source, dir, home).replace(/(?<=.)\/$/, ""),
+          list,
+          left,
+          descends,
+        )) {
           left -= 1;
           for (const base of [into, ...prefix]) found.add(`${base}/${name}`);
         }

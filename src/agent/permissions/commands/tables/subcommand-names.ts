@@ -19,7 +19,14 @@ const SAME: Readonly<Record<string, readonly string[]>> = {
     "dist-tag dist-tags",
     "access author",
   ],
-  pnpm: ["install i", "remove rm uninstall un", "test t tst", "update up upgrade", "run run-script", "list ls"],
+  pnpm: [
+    "install i",
+    "remove rm uninstall un",
+    "test t tst",
+    "update up upgrade",
+    "run run-script",
+    "list ls",
+  ],
   yarn: ["upgrade up"],
   cargo: ["build b", "test t", "run r", "check c", "doc d", "remove rm"],
 };
@@ -57,7 +64,9 @@ function operandsOf({ program, args, unknown }: Subcommand): readonly string[] {
   for (const [at, word] of args.entries()) {
     const before = args[at - 1] ?? "";
     const isValue =
-      program === "git" ? GIT_VALUE.test(before) : before.startsWith("-") && found.length > 0 && word.includes(unknown);
+      program === "git"
+        ? GIT_VALUE.test(before)
+        : before.startsWith("-") && found.length > 0 && word.includes(unknown);
     if (!word.startsWith("-") && !isValue) found.push(word);
     if (found.length > MAX_SUBCOMMANDS) break;
   }
