@@ -14,8 +14,8 @@ describe.each([...new Set(CORPUS.map(({ file }) => file))])("corpus %s", (file) 
     ),
   )(
     "decidePermission › in %s, answers %j with %s",
-    (_shell, _line, _expected, { line, rules, files, expect: expected }) => {
-      const { behavior, guarded, reason } = decideLine(line, rules, undefined, undefined, undefined, files);
+    (_shell, _line, _expected, { line, rules, files, resolve, expect: expected }) => {
+      const { behavior, guarded, reason } = decideLine(line, rules, undefined, undefined, resolve, files);
       const isGuarded = behavior === "ask" && guarded === true;
       expect(isGuarded && expected !== "ask" ? "guarded" : behavior, reason).toBe(expected);
     },
@@ -37,8 +37,9 @@ test("the corpus › has enough lines of each kind and for each shell", () => {
 test.each(["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"] as const)(
   "the corpus › is refused in no other way than by a denial if a rule denies it, in mode %s",
   (mode) => {
-    for (const { line, rules, expect: expected } of CORPUS) {
-      if (expected === "deny") expect(decideLine(line, rules, undefined, mode).behavior, line).toBe("deny");
+    for (const { line, rules, files, resolve, expect: expected } of CORPUS) {
+      if (expected !== "deny") continue;
+      expect(decideLine(line, rules, undefined, mode, resolve, files).behavior, line).toBe("deny");
     }
   },
 );
@@ -107,8 +108,21 @@ const LARGE: readonly Sized[] = [
   ["values", 237, (size) => `${numbered(size, (i) => `A${i}=$(echo a)`)} foo`],
   ["commands of sed", 37, (size) => `sed '${"s/[a/]b/c/;".repeat(size)}' a`],
   ["parts of awk", 50, (size) => `awk '{ ${"print $1;".repeat(size)} }' a`],
+  ["moves", 875, (size) => `sudo ${"mv ".repeat(size)}a`],
+  ["copied directories", 437, (size) => `sudo ${"cp -r ".repeat(size)}a`],
+  ["links", 225, (size) => "ln -s a b; ".repeat(size)],
+  ["commands of git", 225, (size) => `cd a; ${"git log; ".repeat(size)}`],
+  ["pushes", 225, (size) => "git push x; ".repeat(size)],
+  ["links in redirections", 60, (size) => numbered(size, (i) => `mv a${i} b >c${i};`)],
+  ["parents", 112, (size) => `foo ${numbered(size, (i) => `a${i}/../b`)}`],
+  ["unknown directories", 112, (size) => `cat ${numbered(size, (i) => `$X/a${i}`)}`],
+  ["searched names", 437, (size) => `find . ${"-name a ".repeat(size)} | xargs cat`],
+  ["variables", 875, (size) => `${"CI=1 ".repeat(size)}foo`],
   ["brackets of Node", 250, (size) => `node -e '${"a[".repeat(size)}'`],
 ];
+
+/** Rules that cover each command of such a line, so that all of its parts are checked. */
+const NARROW = "git ln mv cat echo foo find xargs cd sudo".split(" ").map((name) => `Bash(${name}:*)`);
 
 test.each(LARGE)("decidePermission › takes no quadratic time for a line of many %s", (_, eighth, lineOf) => {
   const many = Array.from({ length: 300 }, (_, i) => `Bash(a*z${i} y)`);
@@ -116,6 +130,8 @@ test.each(LARGE)("decidePermission › takes no quadratic time for a line of man
     for (const deny of [["Bash(rm:*)", "Bash(a* z)"], many])
       decideLine(line, { allow: ["Bash"], ask: [], deny });
     decideLine(line, { allow: [], ask: [], deny: [] });
+    decideLine(line, { allow: ["Bash"], ask: [], deny: ["Edit(a/b.json)", "Read(c/*.pem)"] });
+    decideLine(line, { allow: NARROW, ask: [], deny: ["Read(.env)"] });
   };
   for (const size of [eighth, 8 * eighth])
     expect(readShellLine(lineOf(size)).anywhere.excess).toBeUndefined();

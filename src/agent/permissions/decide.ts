@@ -1,12 +1,15 @@
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
-import { MAX_PATTERNS, MAX_READ, MAX_READ_DIRS, MAX_REDIRECTIONS } from "./commands/line-limits.ts";
+import { type Allowance, type Uncovered, uncoveredReason } from "./command-allowance.ts";
+import { MAX_READ, MAX_READ_DIRS, MAX_REDIRECTIONS } from "./commands/line-limits.ts";
+import { realOf } from "./commands/path-list.ts";
 import { namedProgram } from "./denied-names.ts";
-import { directoriesOf, enteringAt, entersOtherRepository, pushesInto } from "./entered-directories.ts";
+import { actsElsewhere, enteringAt, entersOtherRepository, expandsToOption } from "./entered-directories.ts";
+import { laterCommand } from "./files/later-commands.ts";
+import { PatternMatches } from "./files/patterns.ts";
 import { isPrivateHost } from "./host-rules.ts";
-import { excessRefusal, lineRefusal, namedByLine, realOf } from "./line-guards.ts";
+import { excessRefusal, lineRefusal, namedByLine } from "./line-guards.ts";
 import { asksOutside, outsideDecision, outsideQuestion } from "./outside-sandbox.ts";
-import { optionExpansion, PatternMatches } from "./patterns.ts";
 import { protectedByName, reservedReason, unknownTarget, writesElsewhere } from "./protected-calls.ts";
 import {
   areInside,
@@ -18,8 +21,9 @@ import {
   touchesOwnNotes,
   writesPlan,
 } from "./question.ts";
-import { pathsOfReadingLine } from "./reading-lines.ts";
-import { allowance, parseRule, type RuleSubject, refusingRule, type Uncovered } from "./rules.ts";
+import { pathsOfReadingLine, withoutWrites } from "./reading-lines.ts";
+import { allowance, malformedRuleNote, type RuleSubject, refusingRule } from "./rules.ts";
+import type { ShellLine } from "./shell-line.ts";
 
 /**
  * Decides whether a call may run. The order: deny rules, the files that it may write, the mode's denials, ask rules, protected paths, allow rules, what the
@@ -103,7 +107,7 @@ function decidePart(question: PermissionQuestion): PartDecision {
     home: question.home,
     resolve: question.resolve ?? realPathOf,
     expandsToOption: expandsToOption(question),
-    pushesInto: (words) => pushesInto(question, words),
+    actsElsewhere: (words, isWide) => actsElsewhere(question, words, isWide),
     needsNoRule: readsOnlyHere(question),
   };
   const part = (decision: PermissionDecision): PartDecision => ({ decision, isWholeTool: false });
@@ -114,23 +118,35 @@ function decidePart(question: PermissionQuestion): PartDecision {
   if (mode === "bypassPermissions") return part(allow("bypassPermissions mode allows it."));
   if (resolved.failure !== undefined) return part(ask(`The path ${resolved.failure} cannot be resolved.`));
   if (touchesOwnNotes(question, resolved)) return part(allow("It reads or writes the agent's own notes."));
-  const excess = line?.anywhere.excess;
-  if (excess !== undefined) return part(askGuarded(`The command cannot be checked: ${excess}.`));
-  const guarded = protectedByName(question, resolved);
-  if (guarded !== undefined) return part(askGuarded(guarded));
-  const reserved = reservedReason(question, resolved);
-  if (reserved !== undefined) return part(askGuarded(reserved));
+  const guard = guardReason(question, resolved);
+  if (guard !== undefined) return part(askGuarded(guard));
   const allowed = allowance(rules.allow, subject);
   if ("missing" in allowed) {
     const isReader = mode === "plan" || reading?.behavior === "allow";
-    return part((isReader ? reading : undefined) ?? allowedByMode(question, resolved, allowed));
+    // Its redirections are decided like calls of Write.
+    const printing = mode === "acceptEdits" ? decideReadOnlyLine(withoutWrites(question)) : undefined;
+    const printed = printing?.behavior === "allow" ? allow("It only prints to files.") : undefined;
+    return part((isReader ? reading : printed) ?? allowedByMode(question, resolved, allowed));
   }
-  const named = allowed.rules.length === 1 ? "The rule" : "The rules";
-  const verb = allowed.rules.length === 1 ? "allows" : "allow";
-  return {
-    decision: allow(`${named} ${allowed.rules.join(", ")} ${verb} it.`),
-    isWholeTool: allowed.whole,
-  };
+  return allowedByRules(allowed, line);
+}
+
+function allowedByRules(
+  { rules, whole }: Exclude<Allowance, Uncovered>,
+  line: ShellLine | undefined,
+): PartDecision {
+  // A narrower rule names such a command.
+  const later = whole && line !== undefined ? laterCommand(line.anywhere) : undefined;
+  if (later !== undefined) return { decision: askGuarded(later), isWholeTool: false };
+  const named = rules.length === 1 ? ["The rule", "allows"] : ["The rules", "allow"];
+  return { decision: allow(`${named[0]} ${rules.join(", ")} ${named[1]} it.`), isWholeTool: whole };
+}
+
+/** Returns why only a person can allow a call, whatever rule covers it. */
+function guardReason(question: PermissionQuestion, resolved: Places): string | undefined {
+  const excess = question.line?.anywhere.excess;
+  if (excess !== undefined) return `The command cannot be checked: ${excess}.`;
+  return protectedByName(question, resolved) ?? reservedReason(question, resolved);
 }
 
 /** Returns the decision of deny rules, of a mode that no rule can widen, and of ask rules, in this order. */
@@ -160,18 +176,6 @@ function refusal(
   return asksForPart === undefined ? undefined : askGuarded(asksForPart);
 }
 
-/** Returns a predicate: whether a shell may expand a word of the line to an option. */
-function expandsToOption({
-  line,
-  workingDirs,
-  home = "~",
-  list,
-}: PermissionQuestion): (word: string) => boolean {
-  if (line === undefined) return () => false;
-  if (line.patterns.size > MAX_PATTERNS) return () => true;
-  return optionExpansion(() => directoriesOf(line, workingDirs[0] ?? "/", home), list);
-}
-
 /** Returns a predicate: whether a command of the line only reads, in the directories that the line enters. All of its patterns count. */
 function readsOnlyHere(question: PermissionQuestion): (words: readonly string[]) => boolean {
   const { line } = question;
@@ -181,7 +185,7 @@ function readsOnlyHere(question: PermissionQuestion): (words: readonly string[])
   const entering = line.commands.filter((words) => enteringAt(words) !== undefined).slice(0, MAX_READ_DIRS);
   let left = MAX_READ;
   return (words) => {
-    if (words[0] === "cd" && entersOtherRepository(question)) return false;
+    if (/^(?:cd|git)$/.test(words[0] ?? "") && entersOtherRepository(question)) return false;
     const own = { ...question, line: { ...line, commands: [...entering, words], files: [] } };
     const paths = left < 0 ? undefined : pathsOfReadingLine(own, matches);
     left -= paths?.length ?? 0;
@@ -199,11 +203,6 @@ function readDecision(question: PermissionQuestion, paths: readonly string[]): P
   const access = { kind: "read", paths } as const;
   const { decision } = decidePart({ ...question, tool: "Read", access, line: undefined });
   return decision.behavior === "allow" ? allow("It only reads, inside the working directories.") : decision;
-}
-
-/** Explains why a malformed rule covers more than its author may have meant. */
-function malformedRuleNote(rule: string): string {
-  return parseRule(rule) === undefined ? " The rule is malformed, so it covers every call of its tool." : "";
 }
 
 /**
@@ -226,9 +225,6 @@ export function applyHook(
     ? decision
     : allow(`A hook allows it: ${hook.reason}`);
 }
-
-/** Maximum length of a command that a reason quotes, in characters. */
-const MAX_COMMAND_SHOWN = 80;
 
 /** Returns the denial of a mode that no rule can lift. */
 function deniedByMode(
@@ -281,12 +277,6 @@ function allowedByMode(
       ? `No rule allows ${tool} here.`
       : `${resolved.paths.join(", ")} is outside the working directories.`,
   );
-}
-
-function uncoveredReason({ missing, unnamed }: Uncovered): string {
-  const shown = missing === undefined || missing.length > MAX_COMMAND_SHOWN ? "this command" : missing;
-  const isShort = unnamed !== undefined && unnamed.word.length <= MAX_COMMAND_SHOWN;
-  return `No rule allows ${shown}${isShort ? `: ${unnamed.rule} does not name ${unnamed.word}` : ""}.`;
 }
 
 const allow = (reason: string): PermissionDecision => ({ behavior: "allow", reason });

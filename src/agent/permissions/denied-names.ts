@@ -1,13 +1,15 @@
 import { textStart } from "../../text/characters/cut-text.ts";
 import { expandBraces } from "./commands/brace-expansion.ts";
+import { commandsNamed } from "./commands/command-starts.ts";
 import { harmlessIndexes, ignoresVariables, mayRunUnknown, takesOnlyData } from "./commands/data-words.ts";
 import { contentsRead, valuesAfterLetters } from "./commands/named-words.ts";
 import { runsScripts, tokensOf } from "./commands/scripts.ts";
-import { type LineParts, NO_COMMAND } from "./line-parts.ts";
-import { nameMatcher } from "./patterns.ts";
+import { baseName, STAR, simpleCommand, wildcard } from "./commands/simple-command.ts";
+import { mayBeSubcommand } from "./commands/tables/subcommand-names.ts";
+import { nameMatcher } from "./files/patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject } from "./rules.ts";
-import { baseName, STAR, simpleCommand, wildcard } from "./simple-command.ts";
+import { type LineParts, NO_COMMAND } from "./syntax/parts.ts";
 import { UNKNOWN } from "./syntax/word-values.ts";
 
 /**
@@ -22,9 +24,19 @@ export function namedProgram({ line, rules }: PermissionQuestion, subject: RuleS
   const refused = new RefusedNames(all);
   const parts = line.anywhere;
   const data = new DataCommands(parts);
+  return refused.unknownIn(parts.mentioned) ?? namedIn(refused, parts, data, all[0] ?? "");
+}
+
+/** Returns why a word of a line may name the program of a rule. */
+function namedIn(
+  refused: RefusedNames,
+  parts: LineParts,
+  data: DataCommands,
+  first: string,
+): string | undefined {
   for (const [at, words] of parts.mentioned.entries()) {
     const why = hiddenCode(words);
-    if (why !== undefined && !data.includes(at)) return `The rule ${all[0]} may apply: ${why}.`;
+    if (why !== undefined && !data.includes(at)) return `The rule ${first} may apply: ${why}.`;
     const program = textStart(baseName(words[0] ?? ""), MAX_SHOWN);
     // All words of a program count if another program may get them.
     const found = refused.find(program, [...words.slice(1), parts.inputs.get(at) ?? ""]);
@@ -111,7 +123,19 @@ export function passedNames(parts: LineParts): readonly string[] {
     if (!isOwn && !data.reachesAsNames(at)) return [];
     return [...shown, ...[...shown, input].flatMap(tokensOf)];
   });
-  return [...shared, ...passed];
+  const all = [...shared, ...passed];
+  return mentioned.some(appliesPatch) ? [...all, ...all.flatMap(withoutFirst)] : all;
+}
+
+/** A patch names files below a directory that `patch -p1` and `git apply` leave out. */
+function appliesPatch(words: readonly string[]): boolean {
+  const isGit = words[0] === "git" && words.some((word) => /^(?:apply|am)$/.test(word));
+  return isGit || words.some((word) => /(?:^|\/)patch$/.test(word));
+}
+
+function withoutFirst(path: string): string[] {
+  const parts = path.split("/");
+  return [1, 2].flatMap((count) => (parts.length > count ? [parts.slice(count).join("/")] : []));
 }
 
 /** Programs that print their words. */
@@ -141,6 +165,8 @@ interface RefusedName {
 class RefusedNames {
   readonly #exact = new Map<string, RefusedName[]>();
   readonly #patterns: (RefusedName & { readonly matches: (name: string) => boolean })[] = [];
+  /** The programs of rules with a subcommand. */
+  readonly #programs: RegExp;
 
   constructor(rules: readonly string[]) {
     for (const rule of rules) {
@@ -152,6 +178,9 @@ class RefusedNames {
       if (!STAR.test(plain)) this.#exact.set(plain, [...(this.#exact.get(plain) ?? []), { rule, rest }]);
       else if (/\w/.test(plain)) this.#patterns.push({ rule, rest, matches: wildcard(plain) });
     }
+    const named = [...this.#exact].filter(([, all]) => all.some(({ rest }) => rest.length > 0));
+    const names = named.map(([name]) => name.replace(/\W/g, "\\$&"));
+    this.#programs = new RegExp(`^(?:${names.join("|")})$`, "i");
   }
 
   /** Returns the rule whose program a text of a program's words names. */
@@ -178,6 +207,26 @@ class RefusedNames {
       }
     }
     return this.#ruleForGlob(all);
+  }
+
+  /** Returns why commands may run the subcommand of a rule. */
+  unknownIn(commands: readonly (readonly string[])[]): string | undefined {
+    const rule = commands.map((words) => this.#unknownSubcommand(words)).find((found) => found !== undefined);
+    return rule === undefined
+      ? undefined
+      : `The rule ${rule} may apply: the line runs its program with another or an unknown subcommand.`;
+  }
+
+  /** Returns the rule whose subcommand a command may run under another name, or by a word that the line does not show. */
+  #unknownSubcommand(words: readonly string[]): string | undefined {
+    const isFed = /^(?:g?xargs|parallel)$/.test(baseName(words[0] ?? ""));
+    for (const [program = "", ...args] of commandsNamed(words, this.#programs)) {
+      const name = baseName(program).toLowerCase();
+      const own = { program: name, args, isFed, unknown: UNKNOWN };
+      const found = this.#exact.get(name)?.find(({ rest }) => mayBeSubcommand(rest, own));
+      if (found !== undefined) return found.rule;
+    }
+    return undefined;
   }
 
   #ruleFor(name: string, program: string, comesAfter: (word: string) => boolean): string | undefined {

@@ -1,14 +1,19 @@
 import { dirname, join, normalize } from "node:path";
 import { entryOf } from "../../os/files/fs.ts";
-import { isBareRepository, isPlainRepository } from "./commands/git-config.ts";
-import { MAX_DIRS } from "./commands/line-limits.ts";
-import { absolute } from "./commands/path-list.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
+import { commandStarts } from "./commands/command-starts.ts";
+import { linksMadeBy } from "./commands/created-links.ts";
+import { isBareRepository, isPlainRepository, localRemotesAt } from "./commands/git-config.ts";
+import { MAX_DIRS, MAX_PATTERNS } from "./commands/line-limits.ts";
+import { absolute, type Directory, followed } from "./commands/path-list.ts";
+import { ANYWHERE, literally } from "./commands/pattern-meetings.ts";
+import { optionExpansion } from "./files/patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import type { ShellLine } from "./shell-line.ts";
-import { commandStarts } from "./simple-command.ts";
+import { UNKNOWN } from "./syntax/word-values.ts";
 
 /** Commands that change the directory of the shell. */
-const ENTERS: ReadonlySet<string> = new Set(["cd", "chdir", "pushd", "popd"]);
+const ENTERS: ReadonlySet<string> = new Set(["cd", "chdir", "pushd", "popd", "prevd", "nextd", "cdh"]);
 
 /** Returns where a command changes the directory of the shell; undefined if it does not. */
 export function enteringAt(words: readonly string[]): number | undefined {
@@ -21,24 +26,120 @@ export function onlyEnters([first = "", second = ""]: readonly string[]): boolea
   return ENTERS.has(first) || (/^(?:command|builtin)$/.test(first) && ENTERS.has(second));
 }
 
-/** Returns the directories that a line may be in; undefined if they are too many. */
+/** Maximum number of commands of a line that change the directory: the directories after each of them are compared. */
+const MAX_ENTERED = 64;
+/** Options of `cd` and `pushd`, but not `-`, `-2` and `--`. */
+const OPTION = /^-[A-Za-z@]+$|^--$/;
+/** `-`, `+1`, `~-`, `~name`: the shell knows more directories than the line shows. */
+const KNOWN_TO_SHELL = /^(?:[-+]\d*|~[^/].*)$/s;
+
+/**
+ * Returns the directories that a line may be in, the first as it is at the start; undefined if they are too many. A directory that only
+ * the shell knows is a pattern.
+ */
 export function directoriesOf(
-  { anywhere }: ShellLine,
+  { anywhere, patterns }: ShellLine,
   cwd: string,
   home: string,
-): readonly string[] | undefined {
-  const dirs = new Set([cwd]);
+  resolve: (path: string) => string = realPathOf,
+): readonly Directory[] | undefined {
+  const found = new EnteredDirectories(cwd, home, resolve);
+  let count = 0;
   for (const command of anywhere.mentioned) {
     const at = enteringAt(command);
     if (at === undefined) continue;
-    const words = command.slice(at + 1);
-    // Only the shell knows which word is the directory: `cd -P x`, `cd -- x`, `pushd -n x`.
-    for (const to of words.length === 0 ? ["~"] : words) {
-      for (const dir of [...dirs]) dirs.add(absolute(to, dir, home));
-      if (dirs.size > MAX_DIRS) return undefined;
+    count += 1;
+    const operands = command.slice(at + 1).filter((word) => !OPTION.test(word));
+    if (operands.length === 0 && !/^(?:pushd|popd)$/.test(command[at] ?? "")) found.enter("~");
+    // zsh replaces the first of two words in the path by the second.
+    if (operands.length > 1 || (anywhere.searchesDirectories && operands.some(isSearched))) found.enterAny();
+    const isExpanded = (word: string): boolean => patterns.has(word) || anywhere.globs.has(word);
+    // `cd -` leads back to a directory that the line was in.
+    for (const to of operands) if (to !== "-" || count === 1) found.enterWord(to, isExpanded(to));
+    if (count > MAX_ENTERED || found.size > MAX_DIRS) return undefined;
+  }
+  return found.all;
+}
+
+/** The shell looks for such a word in the directories of CDPATH. */
+function isSearched(word: string): boolean {
+  return !/^\.{0,2}\//.test(word) && !word.startsWith("~");
+}
+
+class EnteredDirectories {
+  readonly #found = new Map<string, Directory>();
+  readonly #home: string;
+  readonly #resolve: (path: string) => string;
+
+  constructor(cwd: string, home: string, resolve: (path: string) => string) {
+    this.#found.set(cwd, { path: cwd, isPattern: false });
+    this.#home = home;
+    this.#resolve = resolve;
+  }
+
+  get size(): number {
+    return this.#found.size;
+  }
+
+  get all(): readonly Directory[] {
+    return [...this.#found.values()];
+  }
+
+  enterWord(to: string, isExpanded: boolean): void {
+    if (to.includes(UNKNOWN) || KNOWN_TO_SHELL.test(to)) this.enterAny();
+    else if (isExpanded) this.#enterMatches(to);
+    else this.enter(to);
+  }
+
+  enter(to: string): void {
+    for (const { path, isPattern } of this.all) {
+      const word = isPattern ? literally(to) : to;
+      const next = absolute(word, path, this.#home);
+      this.#add(next, isPattern && !/^[/~]/.test(to));
+      // Shells remove `link/..` as text, or follow the link.
+      const physical = isPattern ? undefined : followed(to, path, this.#home);
+      if (physical !== undefined && this.#real(physical) !== this.#real(next)) this.#add(physical, false);
     }
   }
-  return [...dirs];
+
+  #enterMatches(pattern: string): void {
+    for (const { path, isPattern } of this.all)
+      this.#add(absolute(pattern, isPattern ? path : literally(path), this.#home), true);
+  }
+
+  enterAny(): void {
+    this.#add(`/${ANYWHERE}`, true);
+  }
+
+  #add(path: string, isPattern: boolean): void {
+    this.#found.set(path, { path, isPattern });
+  }
+
+  #real(path: string): string {
+    try {
+      return this.#resolve(path);
+    } catch {
+      // A loop of links: both count.
+      return path;
+    }
+  }
+}
+
+/** Returns a predicate: whether a shell may expand a word of the line to an option. */
+export function expandsToOption({
+  line,
+  workingDirs,
+  home = "~",
+  list,
+  resolve,
+}: PermissionQuestion): (word: string) => boolean {
+  if (line === undefined) return () => false;
+  if (line.patterns.size > MAX_PATTERNS) return () => true;
+  const directories = (): readonly string[] | undefined => {
+    const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve);
+    return dirs?.some(({ isPattern }) => isPattern) === true ? undefined : dirs?.map(({ path }) => path);
+  };
+  return optionExpansion(directories, list);
 }
 
 /** A path that cannot be read may exist. */
@@ -50,16 +151,32 @@ function mayExist(path: string): boolean {
   }
 }
 
-/** Returns whether git may push into a directory that has the name of a remote: there, it runs the hooks of that repository. */
-export function pushesInto(question: PermissionQuestion, words: readonly string[]): boolean {
-  const { line, workingDirs, home = "~", exists = mayExist } = question;
-  if (line === undefined || words[0] !== "git" || !words.includes("push")) return false;
-  const dirs = directoriesOf(line, workingDirs[0] ?? "/", home) ?? [];
-  return words.some((word) =>
-    dirs.some((dir) =>
-      [`${word}/HEAD`, `${word}/.git`, `${word}.git/HEAD`].some((path) => exists(join(dir, path))),
-    ),
-  );
+/** Returns whether git would act in another repository than the author of a rule knows, and may run what that repository names. */
+export function actsElsewhere(
+  question: PermissionQuestion,
+  words: readonly string[],
+  isWide: boolean,
+): boolean {
+  if (words[0] !== "git") return false;
+  return (isWide && words.includes("push") && pushesInto(question, words)) || entersOtherRepository(question);
+}
+
+/** Returns whether git may push into a directory: there, it runs the hooks of that repository. */
+function pushesInto(question: PermissionQuestion, words: readonly string[]): boolean {
+  const { line, workingDirs, home = "~", exists = mayExist, resolve } = question;
+  if (line === undefined) return false;
+  const { localRemotes = localRemotesAt } = question;
+  const dirs = DIRECTORIES.get(question) ?? directoriesOf(line, workingDirs[0] ?? "/", home, resolve) ?? [];
+  DIRECTORIES.set(question, dirs);
+  const [remote] = words.slice(words.indexOf("push") + 1).filter((word) => !word.startsWith("-"));
+  // A word that is a file may name a repository, as `.git` in a worktree does.
+  const own = remote === undefined ? [] : ["", ".git", ".bundle"].map((end) => `${remote}${end}`);
+  const places = words.flatMap((word) => [`${word}/HEAD`, `${word}/.git`, `${word}.git/HEAD`]);
+  return dirs.some(({ path: dir }) => {
+    const remotes = localRemotes(dir);
+    const isLocal = remote === undefined ? remotes.length > 0 : remotes.includes(remote);
+    return isLocal || [...own, ...places].some((path) => exists(join(dir, path)));
+  });
 }
 
 /**
@@ -67,13 +184,46 @@ export function pushesInto(question: PermissionQuestion, words: readonly string[
  * directory of the project can be a bare repository.
  */
 export function entersOtherRepository(question: PermissionQuestion): boolean {
-  const { line, workingDirs, home = "~", exists = mayExist } = question;
+  const known = ENTERING.get(question) ?? findsOtherRepository(question);
+  ENTERING.set(question, known);
+  return known;
+}
+
+/** One decision asks for each command of a line. */
+const ENTERING = new WeakMap<PermissionQuestion, boolean>();
+const DIRECTORIES = new WeakMap<PermissionQuestion, readonly Directory[]>();
+
+function findsOtherRepository(question: PermissionQuestion): boolean {
+  const { line, workingDirs, home = "~", exists = mayExist, resolve = realPathOf } = question;
   const { isPlain = (dir, part) => isPlainRepository(dir, part, home) } = question;
   if (line?.commands.some(([name]) => name === "git") !== true) return false;
   const [cwd = "/"] = workingDirs;
-  const own = topOf(cwd, exists);
-  const others = (directoriesOf(line, cwd, home) ?? []).filter((dir) => topOf(dir, exists) !== own);
-  return others.some((dir) => !isPlain(dir, "worktree"));
+  const dirs = directoriesOf(line, cwd, home, resolve);
+  if (dirs?.length === 1) return false;
+  const own = topOf(resolve(cwd), exists);
+  const unpacks = line.commands.some((words) => words[0] !== "git" && linksMadeBy(words) === "any");
+  return (dirs ?? [{ path: cwd, isPattern: true }]).slice(1).some(({ path, isPattern }) => {
+    if (isPattern || unpacks) return true;
+    const real = realOr(path, resolve);
+    return (topOf(real, exists) !== own || isMadeByGit(line, real, exists)) && !isPlain(real, "worktree");
+  });
+}
+
+/** Returns whether git may create a directory from another branch, where an unchecked repository may be. */
+function isMadeByGit({ commands }: ShellLine, path: string, exists: (path: string) => boolean): boolean {
+  const isMade = commands.some(
+    ([name, first = ""]) => name === "git" && !/^(?:clone|worktree|init)$/.test(first),
+  );
+  return isMade && !exists(path);
+}
+
+function realOr(path: string, resolve: (path: string) => string): string {
+  try {
+    return resolve(path);
+  } catch {
+    // A loop of links: no program enters it.
+    return path;
+  }
 }
 
 /** Returns the directory of the repository that git finds for a directory; undefined without one. */

@@ -1,18 +1,20 @@
-import { wrappedAt } from "./commands/data-words.ts";
+import { linksIn } from "./commands/created-links.ts";
 import { type JoinedPaths, joinedMeeting, namesOfWord } from "./commands/joined-paths.ts";
 import { contentsRead, hasManyColons, namesIn } from "./commands/named-words.ts";
-import { type NamedPath, type NamedPaths, PathList } from "./commands/path-list.ts";
-import { hasWildcard, literally, unescaped } from "./commands/pattern-meetings.ts";
-import { readingOf } from "./commands/readers.ts";
+import { type Directory, type NamedPath, type NamedPaths, PathList, realOf } from "./commands/path-list.ts";
+import { hasWildcard, isAnywhere, literally, UNKNOWN, unescaped } from "./commands/pattern-meetings.ts";
 import { tokensOf } from "./commands/scripts.ts";
 import { passedNames } from "./denied-names.ts";
 import { directoriesOf, onlyEnters } from "./entered-directories.ts";
-import type { LineParts } from "./line-parts.ts";
-import { partsOfRule, patternsMeet } from "./path-rules.ts";
+import { appendedNames, expansionBy, isBare, listFor } from "./files/appended-names.ts";
+import { copiedByLine, movedByLine } from "./moved-files.ts";
+import { literalStarts, partsOfRule, patternsMeet } from "./path-rules.ts";
+import { isInside } from "./protected-paths.ts";
+import { filesThroughLinks } from "./protected-patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject, refusingRule } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";
-import { baseName, commandStarts } from "./simple-command.ts";
+import type { LineParts } from "./syntax/parts.ts";
 
 interface LinePaths {
   /** Of words of commands that only read contents. */
@@ -44,10 +46,26 @@ export function lineRefusal(
   if (excess !== undefined) return `The rule ${forFiles[0]} may apply: ${excess}.`;
   const found =
     wordRule(forFiles, "read", [...read.paths, ...changed.paths], question, subject) ??
-    wordRule(forFiles, "write", changed.paths, question, subject) ??
+    wordRule(forFiles, "write", [...changed.paths, ...copiedByLine(question)], question, subject) ??
     joinedRule(forFiles, "read", joined.read, question, subject) ??
     joinedRule(forFiles, "write", joined.write, question, subject);
-  return found === undefined ? undefined : `The rule ${found} covers a file that the line names.`;
+  if (found !== undefined) return `The rule ${found} covers a file that the line names.`;
+  const moved = movedRule(forFiles, question);
+  return moved === undefined
+    ? undefined
+    : `The rule ${moved} covers a file in a directory that the line moves or removes.`;
+}
+
+/** Returns a rule that names a file in a directory which the line moves or removes. */
+function movedRule(rules: readonly string[], question: PermissionQuestion): string | undefined {
+  const { workingDirs, home = "~", resolve } = question;
+  const paths = movedByLine(question);
+  if (paths.length === 0) return undefined;
+  const startsOf = (rule: string): string[] =>
+    literalStarts(parseRule(rule)?.pattern ?? "", workingDirs[0] ?? "/", home);
+  return rules.find((rule) =>
+    startsOf(rule).some((start) => paths.some((path) => isInside(realOf(start, resolve), path))),
+  );
 }
 
 /** Returns the reason to refuse a line that is too complex for any rule. */
@@ -65,13 +83,20 @@ function wordRule(
   rules: readonly string[],
   kind: "read" | "write",
   named: readonly NamedPath[],
-  { resolve }: PermissionQuestion,
+  question: PermissionQuestion,
   subject: RuleSubject,
 ): string | undefined {
+  const { resolve } = question;
   const paths = [...new Set(named.map(({ path }) => path))];
-  const globs = [...new Set(named.flatMap(({ path, isPattern }) => (isPattern ? [path] : [])))];
+  // A pattern with `..` counts as the files that it matches now, and without it.
+  const globs = [
+    ...new Set(
+      named.flatMap(({ path, isPattern }) => (isPattern && !/\/\.\.(?:\/|$)/.test(path) ? [path] : [])),
+    ),
+  ];
   const access = { kind, paths } as const;
-  const realPaths = paths.map((path) => realOf(path, resolve ?? subject.resolve));
+  const real = (path: string): string => realOf(path, resolve ?? subject.resolve);
+  const realPaths = [...paths.map(real), ...filesThroughLinks(named, question, real)];
   return rules.find(
     (rule) =>
       refusingRule([rule], {
@@ -101,7 +126,7 @@ function joinedRule(
       const paths = joinedMeeting(all, parts);
       if (paths === undefined) return true;
       const named = paths.map((path) => {
-        const isPattern = hasWildcard(path);
+        const isPattern = hasWildcard(path) || path.includes(UNKNOWN);
         return { path: isPattern ? path : unescaped(path), isPattern, isHiddenPattern: false };
       });
       return named.length > 0 && wordRule([rule], kind, named, question, subject) !== undefined;
@@ -127,15 +152,6 @@ function globMeets(path: string, rule: string, subject: RuleSubject): boolean {
   return pattern !== undefined && patternsMeet(pattern, path, subject);
 }
 
-export function realOf(path: string, resolve: ((path: string) => string) | undefined): string {
-  try {
-    return resolve?.(path) ?? path;
-  } catch {
-    // A loop of links: the path as written still counts.
-    return path;
-  }
-}
-
 /** Returns the paths that commands of a line may change: all words of each command that does more than read. */
 export function changedByLine(question: PermissionQuestion): NamedPaths {
   return pathsIn(question).changed;
@@ -158,10 +174,12 @@ const known = new WeakMap<ShellLine, { readonly key: string; readonly paths: Lin
 function pathsIn(question: PermissionQuestion): LinePaths {
   const { line, workingDirs, home } = question;
   if (line === undefined) return NOTHING;
-  const key = `${workingDirs[0]}\n${home}`;
+  const [cwd = "/"] = workingDirs;
+  const dirs = directoriesOf(line, cwd, home ?? "~", question.resolve);
+  const key = JSON.stringify([cwd, home, dirs]);
   const found = known.get(line);
   if (found?.key === key) return found.paths;
-  const paths = collectPaths(line, workingDirs[0] ?? "/", home ?? "~");
+  const paths = collectPaths(line, cwd, home ?? "~", dirs);
   known.set(line, { key, paths });
   return paths;
 }
@@ -174,13 +192,18 @@ const NOTHING: LinePaths = {
   joined: { read: NOT_JOINED, write: NOT_JOINED },
 };
 
-function collectPaths(line: ShellLine, cwd: string, home: string): LinePaths {
+function collectPaths(
+  line: ShellLine,
+  cwd: string,
+  home: string,
+  dirs: readonly Directory[] | undefined,
+): LinePaths {
   const { anywhere, patterns } = line;
-  const dirs = directoriesOf(line, cwd, home);
   const commands = [...line.commands, ...anywhere.mentioned].filter((words) => !onlyEnters(words));
   const isExpanded = (word: string): boolean => patterns.has(word) || anywhere.globs.has(word);
-  const read = new PathList(cwd, dirs, home, anywhere.matchesHidden);
-  const changed = new PathList(cwd, dirs, home, anywhere.matchesHidden);
+  const links = linksIn(commands);
+  const read = new PathList(cwd, dirs, home, anywhere.matchesHidden, links);
+  const changed = new PathList(cwd, dirs, home, anywhere.matchesHidden, links);
   for (const words of commands) {
     const contents = contentsOf(words, anywhere);
     const list = contents === undefined ? changed : read;
@@ -190,10 +213,12 @@ function collectPaths(line: ShellLine, cwd: string, home: string): LinePaths {
     const names = contents ?? namesIn(words);
     if (names === undefined || contents?.some(hasManyColons) === true) list.exceed();
     else for (const word of names) list.add(word, mayExpand(word));
+    // zsh's suffix aliases run a program with the file that the line names as a command.
+    if (anywhere.isRedefining && words[0]?.includes("/")) list.add(words[0], false);
   }
   addLoose(line, commands, dirs, read, changed);
   const lists = new Set(commands.map((words) => listFor(words, read, changed)));
-  for (const list of lists) for (const word of appendedNames(anywhere)) list?.add(word, false);
+  for (const list of lists) for (const word of appendedNames(anywhere)) list?.add(word, word.includes("*"));
   return { read, changed, joined: joinedOf(read, changed, (dirs ?? []).slice(1)) };
 }
 
@@ -207,7 +232,7 @@ function contentsOf(words: readonly string[], { functions }: LineParts): readonl
 function addLoose(
   { anywhere, patterns }: ShellLine,
   commands: readonly (readonly string[])[],
-  dirs: readonly string[] | undefined,
+  dirs: readonly Directory[] | undefined,
   read: PathList,
   changed: PathList,
 ): void {
@@ -219,13 +244,17 @@ function addLoose(
   if (targets.length === 0 && commands.every((words) => contentsOf(words, anywhere) !== undefined)) return;
   // Values of variables and items of loops may become words of each command.
   const tokens = anywhere.loose.flatMap(tokensOf);
-  for (const word of [...targets, ...anywhere.loose, ...tokens, ...(dirs ?? []).slice(1), ...passed])
+  for (const word of [...targets, ...anywhere.loose, ...tokens, ...passed])
     changed.add(word, isExpanded(word));
+  for (const { path, isPattern } of (dirs ?? []).slice(1))
+    if (!isAnywhere(path)) changed.add(path, isPattern);
 }
 
-function joinedOf(read: PathList, changed: PathList, entered: readonly string[]): LinePaths["joined"] {
-  const named = changed.paths.map(({ path, isPattern }) => (isPattern ? path : literally(path)));
-  const all = [...entered.map(literally), ...named].map((path) => path.replace(/(?<=.)\/$/, ""));
+function joinedOf(read: PathList, changed: PathList, entered: readonly Directory[]): LinePaths["joined"] {
+  const known = [...entered, ...changed.paths].filter(({ path }) => !isAnywhere(path));
+  const all = known
+    .map(({ path, isPattern }) => (isPattern ? path : literally(path)))
+    .map((path) => path.replace(/(?<=.)\/$/, ""));
   const directories = [...new Set(all)];
   const names = changed.patterns.flatMap(namesOfWord);
   return {
@@ -237,47 +266,3 @@ function joinedOf(read: PathList, changed: PathList, entered: readonly string[])
 function redirectedIn({ files }: LineParts, wanted: "read" | "write"): readonly string[] {
   return files.flatMap(({ kind, path }) => (kind === wanted ? [path] : []));
 }
-
-/** Returns whether the program of a command expands a quoted pattern itself. */
-function expansionBy(words: readonly string[]): (word: string) => boolean {
-  const programs = [...commandStarts(words)].map((at) => baseName(words[at] ?? ""));
-  if (programs.some((name) => EXPANDS_PATTERNS.has(name))) return () => true;
-  // curl expands brackets in URLs, and names files by what they matched.
-  const isCurl = programs.includes("curl");
-  // JSON in the data has brackets too, but also quotes. A name of an output (`.#1`) counts with both.
-  return (word) => isCurl && ((word.includes("[") && isBare(word)) || /(?:^|\/)\.[^/]*\*/.test(word));
-}
-
-const isBare = (word: string): boolean => !/["'\s]/.test(word);
-
-/** Returns where names belong that a command gets from its input: xargs and parallel append them to the command that they run. */
-function listFor(words: readonly string[], read: PathList, changed: PathList): PathList | undefined {
-  const at = words.findIndex((word) => APPENDS.test(word));
-  if (at < 0) return undefined;
-  const reading = readingOf(words.slice(at + (wrappedAt(words.slice(at)) ?? 0)));
-  if (reading === undefined) return changed;
-  return reading.contents ? read : undefined;
-}
-
-/** Returns the names that the line itself gives to xargs or parallel: words of echo, here-documents, names that find looks for. */
-function appendedNames({ mentioned, inputs }: LineParts): readonly string[] {
-  const named = mentioned.flatMap(([name = "", ...rest]) => {
-    if (/^(?:echo|printf|print)$/.test(name)) return rest.flatMap((word) => [word, ...tokensOf(word)]);
-    return name === "find" ? rest.filter((_, at) => isSearchedName(rest, at)) : [];
-  });
-  return [...named, ...[...inputs.values()].flatMap(tokensOf)];
-}
-
-const APPENDS = /(?:^|\/)(?:g?xargs|parallel)$/;
-
-/** `-name x`, but not `! -name x`. */
-function isSearchedName(words: readonly string[], at: number): boolean {
-  return (
-    /^-i?(?:name|path|wholename)$/.test(words[at - 1] ?? "") && !/^(?:!|-not)$/.test(words[at - 2] ?? "")
-  );
-}
-
-/** Programs that expand a quoted pattern themselves. */
-const EXPANDS_PATTERNS: ReadonlySet<string> = new Set(
-  "find fd git rsync tar zip xargs rm cp mv ln tee install chmod split csplit".split(" "),
-);

@@ -29,52 +29,9 @@ import {
   redefines,
   showsHidden,
 } from "./syntax/line-words.ts";
+import { changesReading, decodedForFish, READ_OTHERWISE } from "./syntax/other-shells.ts";
+import { type LineParts, NO_COMMAND, type RedirectedFile } from "./syntax/parts.ts";
 import { UNKNOWN, unknownProgram, WordValues } from "./syntax/word-values.ts";
-
-/** A file that a line redirects from or to. */
-export interface RedirectedFile {
-  readonly kind: "read" | "write";
-  /** Relative to the command's working directory, absolute, or below `~/`. May contain {@link UNKNOWN}. */
-  readonly path: string;
-}
-
-/** Everything in a command line, also in loops, functions, substitutions and quoted scripts: for deny rules and guards. */
-export interface LineParts {
-  /** The words of each command, without quotes. */
-  readonly mentioned: readonly (readonly string[])[];
-  /** Where the output of each of these commands goes. */
-  readonly flows: readonly Flow[];
-  /** The text that these commands read from here-documents, by their index. */
-  readonly inputs: ReadonlyMap<number, string>;
-  /** Variables or files may pass text of one command to a later one. */
-  readonly isLinked: boolean;
-  /** It may give names of commands another meaning. */
-  readonly isRedefining: boolean;
-  /** The names of its functions; undefined if it may give any name another meaning. */
-  readonly functions: ReadonlySet<string> | undefined;
-  /** The grammar of bash does not describe all of it. */
-  readonly isUnread: boolean;
-  readonly files: readonly RedirectedFile[];
-  /** Words of no command: values of variables, items of loops. */
-  readonly loose: readonly string[];
-  /** Words that a shell may expand to file names. */
-  readonly globs: ReadonlySet<string>;
-  /** Patterns may match names that begin with a dot. */
-  readonly matchesHidden: boolean;
-  /** Why a program that the line runs cannot be known, as a clause. */
-  readonly hidden?: string;
-  /** Why the line is too complex for deny rules, as a clause. */
-  readonly excess?: string;
-}
-
-/** Stands for the index of a command in {@link LineParts.inputs}, for text that a loop or a group reads. */
-export const NO_COMMAND = -1;
-
-/** The parts of a line that is not searched. */
-export const NO_PARTS: LineParts = {
-  ...{ mentioned: [], flows: [], files: [], loose: [], inputs: new Map(), globs: new Set() },
-  ...{ isLinked: false, isRedefining: false, functions: undefined, isUnread: true, matchesHidden: false },
-};
 
 /** Collects the parts of a line. Throws a RangeError for syntax that is nested too deeply. */
 export function partsOf(root: ParsedScript, line: string): LineParts {
@@ -86,7 +43,7 @@ export function partsOf(root: ParsedScript, line: string): LineParts {
   const written = collector.files.flatMap(({ kind, path }) => (kind === "write" ? [path] : []));
   collector.hidden ??= ownFileReason(collector.mentioned, written);
   // Another shell may read it otherwise: zsh's `>! file` and `for f (a) …`.
-  if (collector.isUnread || />>?[&|]?!/.test(line)) collector.unread(line);
+  if (collector.isUnread || READ_OTHERWISE.test(line)) collector.unread(line);
   const excess = collector.excess ?? excessOfWords(collector, line);
   const { mentioned, flows, inputs, isUnread } = collector;
   const isRedefining = collector.isRedefining || mentioned.some((command) => redefines(command));
@@ -97,6 +54,8 @@ export function partsOf(root: ParsedScript, line: string): LineParts {
     isRedefining: isRedefining || collector.functions.size > 0,
     functions: isRedefining || isUnread ? undefined : collector.functions,
     files: collector.files,
+    searchesDirectories:
+      collector.searchesDirectories || mentioned.flat().some((word) => /^CDPATH=/.test(word)),
     matchesHidden: collector.matchesHidden,
     loose: [...new Set(collector.loose)],
     globs: collector.values.globs,
@@ -120,6 +79,7 @@ class PartsCollector {
   isRedefining = false;
   readonly functions = new Set<string>();
   matchesHidden = false;
+  searchesDirectories = false;
   readonly files: RedirectedFile[] = [];
   readonly loose: string[] = [];
   hidden: string | undefined;
@@ -141,6 +101,9 @@ class PartsCollector {
   collect(root: SyntaxNode, line: string): void {
     this.#depths.begin(root, line);
     this.#open.push(root);
+    this.#visitAll();
+    const decoded = decodedForFish(line);
+    if (decoded !== undefined) this.#script(decoded);
     this.#visitAll();
     // Texts of the line that the shell runs when it uses them, and those in them.
     const seen = new Set<string>();
@@ -183,7 +146,7 @@ class PartsCollector {
   unread(line: string): void {
     const patterns = line.split(/\s+/).filter((word) => word.includes("("));
     for (const pattern of patterns) this.values.globs.add(pattern);
-    this.loose.push(...tokensOf(line), ...patterns);
+    this.loose.push(...tokensOf(line).map((token) => token.replace(/^\?/, "")), ...patterns);
   }
 
   #unreadable(why: string): void {
@@ -233,6 +196,7 @@ class PartsCollector {
     this.isLinked ||= text.includes(UNKNOWN);
     this.isRedefining ||= name === "PATH" || DEFINES.test(name);
     this.matchesHidden ||= name === "GLOBIGNORE";
+    this.searchesDirectories ||= /^CDPATH$/i.test(name);
     this.values.set(name, text, append === true);
     if (NAMES_PROGRAM.test(name) || (index !== undefined && DEFINES.test(name))) this.#script(text);
   }
@@ -249,6 +213,7 @@ class PartsCollector {
     this.flows.push(flow);
     if (codesIn(words).isCut) this.excess ??= "one of its commands names too many interpreters";
     const [name = ""] = words;
+    this.excess ??= changesReading(words);
     this.matchesHidden ||= showsHidden(words);
     this.#hide(unknownProgram(command.name, name));
     const expanded = command.args.map((arg) => arg.text.replace(/'[^']*'/g, "").match(/[$`]|<\(/) !== null);

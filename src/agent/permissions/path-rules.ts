@@ -149,13 +149,36 @@ function pathMatches({ base, glob }: AnchoredGlob, path: string, nocase: boolean
 
 function globMatches(glob: string, relativePath: string, refuses: boolean): boolean {
   const parts = relativePath.split(sep);
+  const globs = refuses ? readingsOf(glob) : [glob];
   const matches = (): boolean => {
-    const matcher = picomatch(glob.replace(/\/$/, ""), { dot: true, nocase: refuses });
-    return parts.some((_, depth) => matcher(join(...parts.slice(0, depth + 1))));
+    const matchers = globs.map((one) => picomatch(one.replace(/\/$/, ""), { dot: true, nocase: refuses }));
+    return parts.some((_, depth) => matchers.some((matcher) => matcher(join(...parts.slice(0, depth + 1)))));
   };
   if (!mayBeSlow(glob)) return matches();
   // An undecided pattern counts as a match for deny and ask rules only.
   return withTimeLimit(glob, matches) ?? refuses;
+}
+
+/**
+ * Returns a pattern of a deny or ask rule in each way that its author may mean it: a file may be named `(auth)`, `[id]`, `a|b` or
+ * `a\b`.
+ */
+function readingsOf(glob: string): readonly string[] {
+  if (!/[^\w./*?~@%+=:, -]|[@+!?*]\(/u.test(glob)) return [glob];
+  const quoted = (text: string): string => text.replace(/[^\w/]/gu, "\\$&");
+  const groups = glob.replace(/(?<![@!+?*\\])\(([^()]*)\)/g, (_, inside: string) => `\\(${inside}\\)`);
+  // Without wildcards, and with stars only.
+  return [
+    ...new Set([
+      glob,
+      groups,
+      quoted(glob),
+      glob
+        .split(/(\*+|\/)/)
+        .map((part, i) => (i % 2 === 1 ? part : quoted(part)))
+        .join(""),
+    ]),
+  ];
 }
 
 /** Returns whether a crafted name can make a pattern extremely slow: patterns with many stars or with alternatives. */

@@ -1,13 +1,15 @@
-import { join, resolve as resolvePath } from "node:path";
 import { entryOf } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
+import { commandStarts } from "./commands/command-starts.ts";
+import { linkTargets } from "./commands/created-links.ts";
 import { gitDirectories } from "./commands/git-config.ts";
 import { MAX_REDIRECTIONS } from "./commands/line-limits.ts";
-import type { NamedPath } from "./commands/path-list.ts";
-import { literally } from "./commands/pattern-meetings.ts";
+import { absolute, followed, type NamedPath, realOf } from "./commands/path-list.ts";
+import { isAnywhere, literally } from "./commands/pattern-meetings.ts";
 import { writerOf, writtenBy } from "./commands/writers.ts";
 import { directoriesOf } from "./entered-directories.ts";
-import { changedByLine, isForFiles, joinedByLine, realOf, withRealDirectories } from "./line-guards.ts";
+import { changedByLine, isForFiles, joinedByLine, withRealDirectories } from "./line-guards.ts";
+import { copiedByLine, movedByLine } from "./moved-files.ts";
 import { pathsMatch } from "./path-rules.ts";
 import {
   completesRepository,
@@ -17,10 +19,9 @@ import {
   joinsInside,
   protectedReason,
 } from "./protected-paths.ts";
-import { isPatternInside, matchedFiles } from "./protected-patterns.ts";
+import { filesThroughLinks, isPatternInside, matchedFiles } from "./protected-patterns.ts";
 import { type PermissionQuestion, type Places, touchesOwnNotes, writesPlan } from "./question.ts";
 import type { ShellLine } from "./shell-line.ts";
-import { commandStarts } from "./simple-command.ts";
 import { UNKNOWN } from "./syntax/word-values.ts";
 
 /** Returns why a call may change a protected file; undefined if it names none. */
@@ -33,7 +34,12 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
   const repository = resolved.dirs.flatMap(gitDirs);
   const matched = matchedFiles(written, [...repository, ...resolved.protectedDirs], question);
   if (matched === undefined) return "Its patterns match too many files to check for protected ones.";
-  const changed = [...written, ...matched.map((path) => ({ path, ...PLAIN }))];
+  const linked = filesThroughLinks(written, question, (path) => realOf(path, resolve));
+  const changed = [
+    ...written,
+    ...copiedByLine(question, isHidden),
+    ...[...matched, ...linked].map((path) => ({ path, ...PLAIN })),
+  ];
   const { directories, names } = joinedByLine(question);
   const joined = withRealDirectories(
     { directories: [...directories, ...matched.map(literally)], names },
@@ -42,19 +48,14 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
   const entries = joinedEntries(joined);
   const created = new Set([...changed.map(({ path }) => path), ...entries]);
   const exists = question.exists ?? ((path: string) => entryOf(path) !== undefined);
-  for (const { path, isPattern, isHiddenPattern } of changed) {
-    if (isHiddenPattern) return `${path} may match a protected file.`;
-    const why =
-      protectedReason(path, resolved.protectedDirs, isPattern) ??
-      // A command may copy into a directory that it names.
-      (question.access.kind === "command"
-        ? protectedReason(`${path}/x`, resolved.protectedDirs, isPattern)
-        : undefined);
-    if (why !== undefined) return `${path} ${why}.`;
-    const isIn = isPattern ? isPatternInside : isInside;
-    if (repository.some((directory) => isIn(path, directory)))
-      return `${path} belongs to git, which can run commands from it.`;
+  for (const one of changed) {
+    const why = reasonFor(one, question, resolved, repository);
+    if (why !== undefined) return why;
   }
+  const moved = movedByLine(question).find((path) =>
+    [...resolved.dirs, home ?? "/"].some((dir) => isInside(dir, path)),
+  );
+  if (moved !== undefined) return `${moved} holds the working directory or your home directory.`;
   const completing = [...created].find((path) =>
     completesRepository(path, (other) => created.has(other) || exists(other)),
   );
@@ -66,6 +67,31 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
   return why === undefined ? undefined : `The line may write a file that ${why}.`;
 }
 
+/** Protected files further below, such as those of an installed package, are read by no program here. */
+const isHidden = (name: string): boolean => name.startsWith(".");
+
+/** Returns why one path of a call may be a protected file. */
+function reasonFor(
+  { path, isPattern, isHiddenPattern }: NamedPath,
+  { access }: PermissionQuestion,
+  { protectedDirs }: Places,
+  repository: readonly string[],
+): string | undefined {
+  if (isHiddenPattern) return `${path} may match a protected file.`;
+  // A command may copy into a directory that it names.
+  const all = access.kind === "command" ? [path, `${path}/x`] : [path];
+  const why = all
+    .map((one) => protectedReason(one, protectedDirs, isPattern))
+    .find((one) => one !== undefined);
+  if (why !== undefined) return `${path} ${why}.`;
+  const isIn = isPattern ? isPatternInside : isInside;
+  if (repository.some((directory) => isIn(path, directory)))
+    return `${path} belongs to git, which can run commands from it.`;
+  return isAnywhere(path) && PROTECTED_SOMEWHERE.test(path)
+    ? `${path.replace(/^\/\*+\//, "")} may be a protected file: only the shell knows its directory.`
+    : undefined;
+}
+
 /** Returns the paths that a call changes, as written and resolved: a program may read a protected file through a link. */
 function changedPaths(question: PermissionQuestion, resolved: Places): readonly NamedPath[] {
   const { access, resolve = realPathOf } = question;
@@ -75,6 +101,10 @@ function changedPaths(question: PermissionQuestion, resolved: Places): readonly 
   const { paths } = changedByLine(question);
   return [...paths, ...paths.map((one) => ({ ...one, path: realOf(one.path, resolve) }))];
 }
+
+/** Names that are protected in some directories, which a line does not name: those of git and of `.claude`. */
+const PROTECTED_SOMEWHERE =
+  /^[/*]+(?:config(?:\.worktree)?|commondir|hooks|hooks\/.*|settings(?:\.local)?\.json)$/i;
 
 const PLAIN = { isPattern: false, isHiddenPattern: false };
 
@@ -112,14 +142,15 @@ function lineElsewhere(question: PermissionQuestion, resolved: Places, line: She
   const { home = "~", resolve = realPathOf, workingDirs } = question;
   const targets = targetsOf(line);
   if (targets.size > MAX_REDIRECTIONS) return "this command writes too many files to check";
-  const dirs = directoriesOf(line, workingDirs[0] ?? "/", home);
+  const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve);
   if (dirs === undefined && targets.size > 0)
     return "this command may write in too many directories to check";
   for (const target of targets) {
-    if (target.includes(UNKNOWN) || EXPANDED.test(target))
+    const isElsewhere = !/^[/~]/.test(target) && dirs?.some(({ isPattern }) => isPattern) === true;
+    if (isElsewhere || target.includes(UNKNOWN) || EXPANDED.test(target))
       return "only the shell knows where this command writes: name the file";
     const outside = dirs
-      ?.map((dir) => (target.startsWith("~") ? join(home, target.slice(1)) : resolvePath(dir, target)))
+      ?.flatMap(({ path }) => [absolute(target, path, home), followed(target, path, home) ?? []].flat())
       .find((path) => !isCovered(question, resolved, path, realOf(path, resolve)));
     if (outside !== undefined) return `not ${outside}`;
   }
@@ -147,7 +178,9 @@ function targetsOf({ anywhere, commands, files }: ShellLine): ReadonlySet<string
     const writers = [...commandStarts(words)].filter((at) => writerOf(words[at] ?? "") !== undefined);
     // Each word after the first of them may be a file of one.
     if (writers.length > MAX_WRITERS) return [UNKNOWN, ...words.slice((writers[0] ?? 0) + 1)];
-    return writers.flatMap((at) => writtenBy([...words.slice(at), ...more]));
+    const written = writers.flatMap((at) => writtenBy([...words.slice(at), ...more]));
+    // A later command may write through a link.
+    return [...written, ...linkTargets(words)];
   });
   return new Set([...redirected, ...programs]);
 }
@@ -177,15 +210,15 @@ function isCovered(
  * known. Redirections are separate questions, too.
  */
 export function reservedReason(question: PermissionQuestion, resolved: Places): string | undefined {
-  const { access, line, workingDirs, home = "~", reservedBy } = question;
+  const { access, line, workingDirs, home = "~", reservedBy, resolve } = question;
   if (reservedBy === undefined) return undefined;
   const paths = access.kind === "write" ? [...access.paths, ...resolved.paths] : [];
   if (access.kind === "command" && line !== undefined) {
     const targets = [...targetsOf(line)].filter((target) => !target.includes(UNKNOWN));
-    const dirs = directoriesOf(line, workingDirs[0] ?? "/", home);
-    if (dirs === undefined && targets.length > 0)
+    const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve);
+    if (dirs?.every(({ isPattern }) => !isPattern) !== true && targets.length > 0)
       return "The command may write reserved files: it may be in too many directories to check.";
-    for (const target of targets) for (const dir of dirs ?? []) paths.push(resolvePath(dir, target));
+    for (const target of targets) for (const { path } of dirs ?? []) paths.push(absolute(target, path, home));
   }
   for (const path of new Set(paths)) {
     const reason = reservedBy(path);

@@ -1,7 +1,13 @@
 import { MAX_PATTERNS } from "./commands/line-limits.ts";
 import type { NamedPath } from "./commands/path-list.ts";
-import { hasWildcard, literally, namesMeet, pathPatternsMeet } from "./commands/pattern-meetings.ts";
-import { PatternMatches } from "./patterns.ts";
+import {
+  hasWildcard,
+  isAnywhere,
+  literally,
+  namesMeet,
+  pathPatternsMeet,
+} from "./commands/pattern-meetings.ts";
+import { PatternMatches } from "./files/patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { mayMatchStartupFile } from "./startup-files.ts";
 
@@ -19,8 +25,7 @@ export function matchedFiles(
   const mayMatch = (part: string): boolean =>
     hasWildcard(part) &&
     (mayMatchStartupFile(part) || [...known, ...REPOSITORY].some((name) => namesMeet(part, name)));
-  const all = changed.flatMap(({ path, isPattern }) => (isPattern ? [path.replaceAll("**", "*")] : []));
-  const patterns = new Set([...new Set(all)].filter((path) => path.split("/").some(mayMatch)));
+  const patterns = new Set([...listedPatterns(changed)].filter((path) => path.split("/").some(mayMatch)));
   if (patterns.size > MAX_PATTERNS) return undefined;
   const matches = new PatternMatches(patterns, list);
   const found: string[] = [];
@@ -30,6 +35,27 @@ export function matchedFiles(
     found.push(...paths.filter((path) => path !== pattern));
   }
   return found;
+}
+
+/** Returns the patterns that a shell compares with the entries of directories. */
+function listedPatterns(named: readonly NamedPath[]): ReadonlySet<string> {
+  const all = named.flatMap(({ path, isPattern }) => (isPattern && !isAnywhere(path) ? [path] : []));
+  return new Set(all.map((path) => path.replaceAll("**", "*")));
+}
+
+/** Maximum number of files of patterns whose links are resolved. */
+const MAX_RESOLVED = 2_000;
+
+/** Returns the files that patterns of a line match now through links: their names show nothing of the place where they lead. */
+export function filesThroughLinks(
+  named: readonly NamedPath[],
+  { list }: PermissionQuestion,
+  resolve: (path: string) => string,
+): readonly string[] {
+  const patterns = new Set([...listedPatterns(named)].slice(0, MAX_PATTERNS));
+  const matches = new PatternMatches(patterns, list);
+  const found = [...patterns].flatMap((pattern) => matches.in("/", pattern) ?? []).slice(0, MAX_RESOLVED);
+  return found.map(resolve).filter((path, i) => path !== found[i]);
 }
 
 /** Entries of a repository that a pattern may match. */

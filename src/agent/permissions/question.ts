@@ -1,7 +1,7 @@
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import type { ToolAccess } from "../tool.ts";
-import type { ListNames } from "./patterns.ts";
+import type { ListNames } from "./files/patterns.ts";
 import { areNotes, isInside } from "./protected-paths.ts";
 import type { PermissionRules, RuleSubject } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";
@@ -39,6 +39,8 @@ export interface PermissionQuestion {
   readonly resolve?: (path: string) => string;
   /** Returns whether git runs no program of a repository's own files when it reads there. */
   readonly isPlain?: (directory: string, what: "objects" | "worktree") => boolean;
+  /** Returns the names of remotes that are directories of this machine; an empty name for a place without one. */
+  readonly localRemotes?: (directory: string) => readonly string[];
   /** Returns the directories and files that git obeys in a directory. */
   readonly gitDirs?: (directory: string) => readonly string[];
   /** Returns the names in a directory; none if it cannot be listed. */

@@ -4,7 +4,7 @@ import { isPlainRepository } from "./commands/git-config.ts";
 import { MAX_READ, MAX_READ_DIRS } from "./commands/line-limits.ts";
 import type { Reading } from "./commands/options.ts";
 import { readingOf } from "./commands/readers.ts";
-import { PatternMatches } from "./patterns.ts";
+import { PatternMatches } from "./files/patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { type PermissionRules, parseRule } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";
@@ -41,6 +41,13 @@ export function pathsOfReadingLine(
   if (git.length > 0 && !dirs.every((dir) => isPlain(real(dir), what))) return undefined;
   // A reader without a path reads its input, or the working directory.
   return paths.length === 0 ? [cwd] : [...new Set(paths)];
+}
+
+/** Returns the question about a line without the files that it redirects to. */
+export function withoutWrites(question: PermissionQuestion): PermissionQuestion {
+  const { line } = question;
+  if (line === undefined) return question;
+  return { ...question, line: { ...line, files: line.files.filter(({ kind }) => kind === "read") } };
 }
 
 interface LineReadings {

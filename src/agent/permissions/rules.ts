@@ -1,20 +1,16 @@
 import { aliasesOf } from "../../schema/tool-names.ts";
 import type { ToolAccess } from "../tool.ts";
-import { readingOf } from "./commands/readers.ts";
-import { namesWord, riskyWords } from "./commands/risky-options.ts";
-import { hostMatches, isPrivateHost } from "./host-rules.ts";
-import { isServerName, type NamedTool, namesServerTool } from "./mcp-rules.ts";
-import { type PathSubject, pathsMatch } from "./path-rules.ts";
-import type { ShellLine } from "./shell-line.ts";
+import { type Allowance, type CommandSubject, commandAllowance } from "./command-allowance.ts";
 import {
-  Command,
+  type Command,
   type CommandMatcher,
   commandForms,
   commandMatcher,
   possibleCommands,
-  STAR,
-  simpleCommand,
-} from "./simple-command.ts";
+} from "./commands/simple-command.ts";
+import { hostMatches, isPrivateHost } from "./host-rules.ts";
+import { isServerName, type NamedTool, namesServerTool } from "./mcp-rules.ts";
+import { type PathSubject, pathsMatch } from "./path-rules.ts";
 
 /** Permission rules in the form of settings and flags: `Tool` or `Tool(pattern)`. Deny beats ask, ask beats allow. */
 export interface PermissionRules {
@@ -25,19 +21,11 @@ export interface PermissionRules {
 export const NO_RULES: PermissionRules = { allow: [], ask: [], deny: [] };
 
 /** The call that rules are checked against. */
-export interface RuleSubject extends PathSubject {
+export interface RuleSubject extends PathSubject, CommandSubject {
   readonly tool: string;
   /** Server of an MCP tool. */
   readonly served?: NamedTool["served"];
   readonly access: ToolAccess;
-  /** The parsed command of the access. Without it, no allow rule with a pattern covers a command. */
-  readonly line?: ShellLine | undefined;
-  /** Returns whether a command of the line only reads, so that it needs no rule. */
-  readonly needsNoRule?: ((words: readonly string[]) => boolean) | undefined;
-  /** Returns whether git would push into a repository of this machine that a plain word names. */
-  readonly pushesInto?: ((words: readonly string[]) => boolean) | undefined;
-  /** Returns whether a shell may expand a word to an option, because a file is named like one. */
-  readonly expandsToOption?: ((word: string) => boolean) | undefined;
 }
 
 /**
@@ -115,19 +103,6 @@ function namedTool({ tool, served }: RuleSubject): NamedTool {
   return { name: tool, served };
 }
 
-/** The result of checking allow rules. */
-type Allowance =
-  /** `whole`: a rule allows the tool with every input. */
-  { readonly rules: readonly string[]; readonly whole: boolean } | Uncovered;
-
-/** A call that no rules allow. */
-export interface Uncovered {
-  /** The command that no rule allows, if the call runs one. */
-  readonly missing: string | undefined;
-  /** A rule that matches this command, but does not name a risky word in it. */
-  readonly unnamed?: { readonly rule: string; readonly word: string } | undefined;
-}
-
 /** Returns the rules that together allow the whole call: one rule for files, one rule for each simple command of a line. */
 export function allowance(rules: readonly string[], subject: RuleSubject): Allowance {
   const parsed = rules.flatMap((rule) => {
@@ -162,80 +137,6 @@ function matchesEveryPart(pattern: string, subject: RuleSubject): boolean {
 /** Returns whether a pattern is `cli:<name>` of a third-party CLI, or `cli:*` for all. */
 function namesCli(pattern: string, cli: string | undefined): boolean {
   return cli !== undefined && (pattern === "cli:*" || pattern === `cli:${cli}`);
-}
-
-function commandAllowance(
-  applicable: readonly { readonly rule: string; readonly pattern: string }[],
-  { line, needsNoRule, expandsToOption, pushesInto }: RuleSubject,
-): Allowance {
-  if (line === undefined || line.unclear !== undefined) return { missing: undefined };
-  const used = new Set<string>();
-  const readable = applicable.map((one) => ({ ...one, matches: commandMatcher(one.pattern) }));
-  for (const words of line.commands) {
-    const command = Command.of(words);
-    if (words.slice(1).some((word) => line.patterns.has(word) && expandsToOption?.(word) === true)) {
-      return { missing: words.join(" ") };
-    }
-    const found = readable.find(
-      ({ pattern, matches }) =>
-        matches(command) &&
-        !(isWide(pattern) && pushesInto?.(words) === true) &&
-        unnamedWord(pattern, words) === undefined &&
-        staysBelow(pattern, words),
-    );
-    if (found !== undefined) used.add(found.rule);
-    // An earlier command may replace a file by a link.
-    else if (needsNoRule?.(words) !== true || (used.size > 0 && readsNamedFiles(words))) {
-      return {
-        missing: words.join(" "),
-        unnamed: unnamedIn(
-          words,
-          readable.filter(({ matches }) => matches(command)),
-        ),
-      };
-    }
-  }
-  return used.size === 0 ? { missing: undefined } : { rules: [...used], whole: false };
-}
-
-/** Returns the first of these rules that would allow a command if it named a risky word of it, with that word. */
-function unnamedIn(
-  words: readonly string[],
-  matching: readonly { readonly rule: string; readonly pattern: string }[],
-): Uncovered["unnamed"] {
-  for (const { rule, pattern } of matching) {
-    const word = staysBelow(pattern, words) ? unnamedWord(pattern, words) : undefined;
-    if (word !== undefined) return { rule, word };
-  }
-  return undefined;
-}
-
-function readsNamedFiles(words: readonly string[]): boolean {
-  const reading = readingOf(words);
-  return reading?.contents === true && reading.paths.length > 0;
-}
-
-/** Returns whether each word stays in the directory before a star of its pattern: `./scripts/*` does not cover `./scripts/../x`. */
-function staysBelow(pattern: string, words: readonly string[]): boolean {
-  if (pattern.endsWith(":*")) return true;
-  const starts = pattern.split(/\s+/).map((part) => part.slice(0, Math.max(0, part.search(STAR))));
-  const directories = starts.flatMap((start) => /^.*\//.exec(start) ?? []);
-  const leaves = (word: string, directory: string): boolean =>
-    word.startsWith(directory) && word.slice(directory.length).split("/").includes("..");
-  return !directories.some((directory) => words.some((word) => leaves(word, directory)));
-}
-
-/** Returns whether the pattern of a rule covers words that it does not name. */
-function isWide(pattern: string): boolean {
-  return pattern.endsWith(":*") || STAR.test(pattern);
-}
-
-/** Returns the first risky word of a command that an allow rule covers only by `:*` or a star, and does not name itself. */
-function unnamedWord(pattern: string, words: readonly string[]): string | undefined {
-  if (!isWide(pattern)) return undefined;
-  const written = pattern.replace(/:\*$/, "");
-  const named = simpleCommand(written) ?? written.split(/\s+/);
-  return riskyWords(words, named.length).find((word) => !namesWord(named, word))?.word;
 }
 
 /** Returns whether the pattern of a deny or ask rule covers any part of the call. The call runs no command. */
@@ -296,4 +197,9 @@ function appliesTo(name: string, subject: RuleSubject, refuses = false): boolean
   if (known === "Read") return access.kind === "read";
   if (known === "Edit" || known === "Write") return access.kind === "write";
   return namesTool(name, namedTool(subject), refuses);
+}
+
+/** Explains why a malformed rule covers more than its author may have meant. */
+export function malformedRuleNote(rule: string): string {
+  return parseRule(rule) === undefined ? " The rule is malformed, so it covers every call of its tool." : "";
 }

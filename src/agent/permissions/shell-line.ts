@@ -1,11 +1,15 @@
-import { type Command, parse, type Redirect, type Redirection, type SyntaxNode, type Word } from "unbash";
+import { type Command, parse, type Redirection, type SyntaxNode, type Word } from "unbash";
 import { shortened } from "../../text/characters/cut-text.ts";
 import { excessOf } from "./commands/line-limits.ts";
+import { simpleCommand } from "./commands/simple-command.ts";
 import { withoutShownVariables } from "./commands/special-readers.ts";
-import { type LineParts, NO_PARTS, partsOf, type RedirectedFile } from "./line-parts.ts";
-import { simpleCommand } from "./simple-command.ts";
+import { HARMLESS_VARIABLE } from "./commands/tables/variables.ts";
+import { partsOf } from "./line-parts.ts";
 import { evaluatesIndexes } from "./syntax/evaluated-texts.ts";
-import { mayRunIndex } from "./syntax/line-words.ts";
+import { hasVariableDescriptor, isInput, isPlainPath, mayRunIndex } from "./syntax/line-words.ts";
+import { isOtherInFish } from "./syntax/other-shells.ts";
+import { type LineParts, NO_PARTS, type RedirectedFile } from "./syntax/parts.ts";
+import { quotedDocument } from "./syntax/quoted-document.ts";
 
 /** A command line, parsed for permission rules. */
 export interface ShellLine {
@@ -17,6 +21,8 @@ export interface ShellLine {
   readonly unclear?: string;
   /** Words of its commands that a shell may expand to file names. */
   readonly patterns: ReadonlySet<string>;
+  /** The commands that get input, by their index, with the words of the one command whose output that is. */
+  readonly fed: ReadonlyMap<number, readonly string[] | undefined>;
   /** Everything in it, also in loops, functions, substitutions and quoted scripts. For deny and ask rules, and for guards. */
   readonly anywhere: LineParts;
 }
@@ -40,7 +46,7 @@ export function readShellLine(line: string): ShellLine {
 
 function beyondLimits(why: string): ShellLine {
   const anywhere = { ...NO_PARTS, excess: why };
-  return { commands: [], files: [], patterns: new Set(), anywhere, unclear: why };
+  return { commands: [], files: [], patterns: new Set(), fed: new Map(), anywhere, unclear: why };
 }
 
 function readTree(line: string): ShellLine {
@@ -50,9 +56,9 @@ function readTree(line: string): ShellLine {
   const error = script.errors?.[0];
   if (error !== undefined) reader.fail(`it is not valid shell syntax (${error.message})`);
   else reader.list(script.commands);
-  const { commands, files, patterns } = reader;
+  const { commands, files, patterns, fed } = reader;
   const unclear = reader.unclear ?? reader.unparsedText() ?? reader.movedRedirection();
-  return { commands, files, patterns, anywhere, ...(unclear === undefined ? {} : { unclear }) };
+  return { commands, files, patterns, fed, anywhere, ...(unclear === undefined ? {} : { unclear }) };
 }
 
 type Nodes = readonly SyntaxNode[];
@@ -72,6 +78,9 @@ class ShellLineReader {
   readonly commands: string[][] = [];
   readonly files: RedirectedFile[] = [];
   readonly patterns = new Set<string>();
+  readonly fed = new Map<number, readonly string[] | undefined>();
+  /** The nodes that are read get input. */
+  #isFed = false;
   unclear: string | undefined;
   readonly #line: string;
   /** Start and end of each word and redirection. */
@@ -127,19 +136,36 @@ class ShellLineReader {
     const inside = INNER_NODES[node.type]?.(node as never);
     if (inside === undefined)
       this.fail(`it contains ${NODE_NAMES[node.type] ?? "syntax that no rule covers"}`);
-    else this.list(inside);
+    else if (node.type === "Pipeline") this.#pipeline(inside);
+    else this.#inside(inside, node.type === "Redirected" && node.redirects.some(isInput));
     if (node.type === "Redirected") for (const redirect of node.redirects) this.#redirect(redirect);
   }
 
-  #command({ name, prefix, suffix }: Command): void {
-    if (name === undefined || prefix.some(({ type }) => type === "Assignment")) {
-      this.fail("it sets a variable or is only a redirection");
+  #inside(nodes: Nodes, isFed: boolean): void {
+    const before = this.#isFed;
+    this.#isFed ||= isFed;
+    this.list(nodes);
+    this.#isFed = before;
+  }
+
+  #pipeline(nodes: Nodes): void {
+    let from = 0;
+    for (const [stage, node] of nodes.entries()) {
+      const first = this.commands.length;
+      this.#inside([node], stage > 0);
+      const isOnly =
+        stage > 0 && first - from === 1 && node.type === "Command" && !node.redirects.some(isInput);
+      if (isOnly) this.fed.set(first, this.commands[from]);
+      from = first;
     }
+  }
+
+  #command({ name, prefix, suffix, redirects }: Command): void {
+    if (name === undefined) this.fail("it sets a variable or is only a redirection");
     const words = name === undefined ? [] : [this.#word(name)];
     for (const part of [...prefix, ...suffix]) {
       if (part.type === "Word") words.push(words[0] === "echo" ? this.#shownWord(part) : this.#word(part));
-      // `export A=b`: the command gets it as a word.
-      else if (part.type === "Assignment") words.push(this.#literal(part));
+      else if (part.type === "Assignment") this.#assignment(part, words, prefix.includes(part));
       else this.#redirect(part);
     }
     // For a plain sh, the `&` of `&>` ends the command, and the words after it are another command.
@@ -152,7 +178,19 @@ class ShellLineReader {
     if (evaluatesIndexes(words) && words.some(mayRunIndex)) {
       this.fail(`${words[0]} may run the command in brackets`);
     }
+    if (this.#isFed || redirects.some(isInput)) this.fed.set(this.commands.length, undefined);
     this.commands.push(words);
+  }
+
+  /** `export A=b`: the command gets it as a word. `CI=1 npm test` sets a variable for the command, which only a known name may. */
+  #assignment(
+    part: Extract<Command["prefix"][number], { type: "Assignment" }>,
+    words: string[],
+    isPrefix: boolean,
+  ): void {
+    const text = this.#literal(part);
+    if (!isPrefix) words.push(text);
+    else if (!HARMLESS_VARIABLE.test(text)) this.fail(`it sets ${part.name ?? "a variable"}`);
   }
 
   /** Accepts a word of `echo` with variables that hold no secrets: it only prints them. */
@@ -171,9 +209,14 @@ class ShellLineReader {
   }
 
   #word(word: Word): string {
+    const document = quotedDocument(this.#line.slice(word.pos, word.end));
+    if (document !== undefined) {
+      this.#covered.push(word);
+      return document;
+    }
     const value = this.#literal(word);
     // zsh expands `=ls` to the path of a program, and `~name` to a directory that a variable may name.
-    if (value !== word.value || /^=.|^~[^/]/.test(word.text)) {
+    if (value !== word.value || /^=.|^~[^/]/.test(word.text) || isOtherInFish(word.text)) {
       this.fail(`${JSON.stringify(word.text)} can be read in two ways`);
     }
     return value;
@@ -227,21 +270,6 @@ const INNER_NODES: {
   While: ({ clause, body }) => [clause, body],
   Redirected: ({ command }) => [command],
 };
-
-/** Returns whether a redirection sets a variable: `{name}>file`. */
-function hasVariableDescriptor({ descriptor }: Redirect): boolean {
-  return descriptor?.type === "FileDescriptorVariable";
-}
-
-/**
- * Returns whether a target is one plain path. zsh reads `>!` as one operator and `=name` as a program's path, no shell
- * expands a quoted `~`, and a glob may match any file.
- */
-function isPlainPath(path: string, text: string): boolean {
-  return (
-    !/[*?[#^]|.~/.test(path) && !/^[!&|=]/.test(path) && (!path.startsWith("~") || text.startsWith("~/"))
-  );
-}
 
 const NODE_NAMES: Readonly<Record<string, string>> = {
   For: "a loop",

@@ -73,6 +73,34 @@ const STARTUP_FILES: readonly StartupFiles[] = [
       .aider.conf.yml .roo/ .kiro/ .continue/ .windsurf/
     `),
   },
+  {
+    reader: "shells, which load functions or find programs in it",
+    files: words(`
+      .bash_functions .bash.d/ .zsh/ .zfunc/ .oh-my-zsh/ .cargo/bin/ .cargo/env .nvm/ .pyenv/ .rbenv/ .asdf/ .asdfrc .volta/
+      .sdkman/ .deno/bin/ .bun/bin/ .local/lib/
+    `),
+  },
+  {
+    reader: "a build tool or package manager, which can run commands from it",
+    files: words(`
+      .cargo/config .cargo/config.toml .bundle/config .gemrc .gradle/init.gradle .gradle/init.d/ .gradle/gradle.properties
+      .mvn/ .m2/settings.xml .pip/ .config/pip/ .pypirc .condarc
+    `),
+  },
+  {
+    reader: "a client of a service, which finds logins, programs or options in it",
+    files: words(`
+      .curlrc .wgetrc .netrc .gnupg/ .aws/config .aws/credentials .kube/config .docker/config.json .config/gh/ .config/gcloud/
+    `),
+  },
+  {
+    reader: "a program of the terminal or the desktop, which can run commands from it",
+    files: words(`
+      .lessfilter .lesskey .mailcap .ripgreprc .wezterm.lua .config/wezterm/ .config/kitty/ .config/alacritty/ .config/ghostty/
+      .config/i3/ .config/sway/ .config/hypr/ .config/helix/ .config/bat/ .config/lazygit/ .config/code/user/
+      .local/share/applications/
+    `),
+  },
   { reader: "a debugger when it starts", files: words(".gdbinit .lldbinit .config/gdb/") },
   {
     reader: "a package manager, which can run commands from it",
@@ -102,7 +130,8 @@ const STARTUP_FILES: readonly StartupFiles[] = [
  */
 export function startupReader(path: string): string | undefined {
   const parts = partsOf(path);
-  return SPLIT_FILES.find(({ files }) => files.some((wanted) => matchesFile(parts, wanted)))?.reader;
+  const rows = parts.some((part) => /[^\w.-]/.test(part)) ? ALL_FILES : rowsNaming(parts);
+  return rows.find(({ wanted }) => matchesFile(parts, wanted))?.reader;
 }
 
 /** Like {@link startupReader}, for names in other directories than their own. The time is linear in both. */
@@ -130,6 +159,23 @@ const SPLIT_FILES = STARTUP_FILES.map(({ reader, files }) => ({
   reader,
   files: files.map((file) => file.split("/")),
 }));
+
+/** The names of the table one by one, in its order. */
+const ALL_FILES = SPLIT_FILES.flatMap(({ reader, files }) => files.map((wanted) => ({ reader, wanted })));
+type Row = (typeof ALL_FILES)[number];
+
+/** The same by their first part without a star; by an empty part if each has one. A line has many words, and most are no names here. */
+const BY_PART = new Map<string, Row[]>();
+for (const row of ALL_FILES) {
+  const part = row.wanted.find((name) => name !== "" && !name.includes("*")) ?? "";
+  BY_PART.set(part, [...(BY_PART.get(part) ?? []), row]);
+}
+
+/** Returns the names of the table that have a part in common with a path without wildcards. */
+function rowsNaming(parts: readonly string[]): readonly Row[] {
+  const found = ["", ...parts].flatMap((part) => BY_PART.get(part) ?? []);
+  return found.length < 2 ? found : ALL_FILES.filter((row) => found.includes(row));
+}
 
 /** Returns whether a pattern may match some name of the table, so that it matters which files exist. */
 export function mayMatchStartupFile(pattern: string): boolean {

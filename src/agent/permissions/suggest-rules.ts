@@ -1,9 +1,9 @@
 import { isAbsolute, join } from "node:path";
 import type { ToolAccess } from "../tool.ts";
 import { hostPattern } from "./host-rules.ts";
-import type { RedirectedFile } from "./line-parts.ts";
 import { isInside } from "./protected-paths.ts";
 import type { ShellLine } from "./shell-line.ts";
+import type { RedirectedFile } from "./syntax/parts.ts";
 
 interface SuggestionFor {
   readonly tool: string;

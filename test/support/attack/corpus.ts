@@ -18,13 +18,17 @@ export interface CorpusLine {
   readonly effect: string;
   /** Files that exist, relative to the working directory or absolute. */
   readonly files: readonly string[];
+  /** Resolves the links of the line, and no others. */
+  readonly resolve: (path: string) => string;
 }
 
+/** The working directory of the lines. */
+const PROJECT = "/srv/ada/project";
 const DIRECTORY = join(import.meta.dirname, "../../attack/corpus");
 
 /**
  * Reads the corpus. A line `# name: value` applies to all lines after it; `⏎` is a line end. A new `allow` or `deny` line
- * replaces the rules of its kind.
+ * replaces the rules of its kind. `# links: a->b` names links and their targets.
  */
 export function readCorpus(): readonly CorpusLine[] {
   return readdirSync(DIRECTORY).flatMap((file) => {
@@ -39,13 +43,37 @@ export function readCorpus(): readonly CorpusLine[] {
         const rules = { allow: list(header.allow), ask: list(header.ask), deny: list(header.deny) };
         const line = text.replaceAll("⏎", "\n");
         const [expect, files] = [header.expect as CorpusLine["expect"], list(header.files)];
-        return [{ file, shell, effect, files, rules, line, expect }];
+        const resolve = linkResolver(list(header.links));
+        return [{ file, shell, effect, files, resolve, rules, line, expect }];
       });
   });
 }
 
 function list(rules = ""): string[] {
   return rules === "" ? [] : rules.split(", ");
+}
+
+/** Returns a function that follows links like the system: `..` is the parent of a link's target. */
+function linkResolver(links: readonly string[]): (path: string) => string {
+  const targets = new Map(
+    links.map((link) => {
+      const [name = "", target = ""] = link.split("->");
+      return [join(PROJECT, name), target];
+    }),
+  );
+  return (path) => {
+    const open = path.split("/").reverse();
+    let at = "/";
+    for (let part = open.pop(); part !== undefined; part = open.pop()) {
+      const target = targets.get(join(at, part));
+      if (target === undefined) at = join(at, part);
+      else {
+        if (target.startsWith("/")) at = "/";
+        open.push(...target.split("/").reverse());
+      }
+    }
+    return at;
+  };
 }
 
 /** Returns a path, and the directories that it is in. */
@@ -57,7 +85,7 @@ function pathsAbove(path: string): string[] {
 export function decideLine(
   line: string,
   rules: PermissionRules,
-  cwd = "/srv/ada/project",
+  cwd = PROJECT,
   mode: PermissionMode = "default",
   resolve = (path: string): string => path,
   files: readonly string[] = [],
@@ -78,5 +106,6 @@ export function decideLine(
       paths.flatMap((path) => (dirname(path) === normalize(directory) ? [basename(path)] : [])),
     isPlain: () => true,
     gitDirs: () => [],
+    localRemotes: () => [],
   });
 }

@@ -155,6 +155,51 @@ function directoriesAbove(directory: string, home: string | undefined): readonly
   }
 }
 
+/** A section of a configuration with its name in quotes, and a key of it that names a repository. */
+const SECTION = /^\s*\[([\w.-]+)(?:\s+"((?:\\.|[^"\\])*)")?\]/;
+const NAMES_REPOSITORY = /^[^=]*\b(url|pushurl|remote|pushremote|pushdefault)\s*=\s*(.*)$/i;
+/** A URL or an address of another machine. */
+const ELSEWHERE = /^(?:(?:https?|ssh|git|git\+ssh|ssh\+git):\/\/|(?:[\w.-]+@)?[\w.-]+:(?!:|\/\/))/i;
+
+/**
+ * Returns the names of the remotes in a repository's configuration that are directories of this machine; an empty name for a
+ * branch that is pushed to a directory, and for a base of other URLs.
+ */
+export function localRemotesAt(directory: string): readonly string[] {
+  try {
+    return localRemotesAbove(directory);
+  } catch {
+    // A file that cannot be read: git may be able to.
+    return [""];
+  }
+}
+
+function localRemotesAbove(directory: string): readonly string[] {
+  for (let at = realPathOf(directory); ; at = dirname(at)) {
+    if (entryOf(join(at, ".git")) !== undefined) {
+      const { own, common } = gitDirectoriesOf(at) ?? { own: join(at, ".git"), common: join(at, ".git") };
+      return [join(common, "config"), join(own, "config.worktree")].flatMap((path) =>
+        localRemotesIn(textOf(path)),
+      );
+    }
+    if (at === dirname(at)) return [];
+  }
+}
+
+function localRemotesIn(config: string): readonly string[] {
+  let [section, name] = ["", ""];
+  return config.split("\n").flatMap((line) => {
+    const head = SECTION.exec(line);
+    if (head !== null) [section, name] = [(head[1] ?? "").toLowerCase(), head[2] ?? ""];
+    if (head !== null && section === "url" && !ELSEWHERE.test(name)) return [""];
+    const [, key = "", value = ""] = NAMES_REPOSITORY.exec(line) ?? [];
+    if (key === "") return [];
+    const isUrl = /url$/i.test(key);
+    const isName = !isUrl && /^(?:\.|[\w@-][\w.@-]*)$/.test(configValue(value));
+    return isName || ELSEWHERE.test(configValue(value)) ? [] : [isUrl && section === "remote" ? name : ""];
+  });
+}
+
 /** Returns the directory that a `.git` file names; the file's own path if it names none. */
 function linkedDirectory(at: string, link: string): string {
   const named = /^gitdir: (.+?)\n?$/.exec(shortText(link) ?? "")?.[1];

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ends, meetings } from "./pattern-meetings.ts";
+import { ends, meetings, UNKNOWN } from "./pattern-meetings.ts";
 
 /**
  * The words of a line as directories, and as names in them: `cp a.fish ~/.config/fish` and `env -C ~/.config tee git/config` write
@@ -15,9 +15,10 @@ export interface JoinedPaths {
 /** Returns a word as a name in another directory: as written, and without its own directory. */
 export function namesOfWord(word: string): readonly (readonly string[])[] {
   const parts = word.split("/").filter((part) => part !== "" && part !== ".");
-  const isRelative = !/^[/~]/.test(word) && !parts.includes("..");
+  const isRelative = !/^[/~]/.test(word) && !parts.includes("..") && !word.includes(UNKNOWN);
   const last = parts.slice(-1);
-  if (last.length === 0 || last[0] === "..") return [];
+  // A name that only the shell knows may be each name.
+  if (last.length === 0 || last[0] === ".." || last[0]?.includes(UNKNOWN)) return [];
   return isRelative && parts.length > 1 ? [parts, last] : [last];
 }
 

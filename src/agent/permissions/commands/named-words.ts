@@ -1,5 +1,8 @@
+import { basename } from "node:path";
+import { linkTargets } from "./created-links.ts";
 import { takesOnlyData } from "./data-words.ts";
 import { MAX_NAMES, MAX_PATH } from "./line-limits.ts";
+import { ANYWHERE } from "./pattern-meetings.ts";
 import { readingOf } from "./readers.ts";
 import { baseName, codesIn, runnerOf } from "./runners.ts";
 import { scriptWords, tokensOf } from "./scripts.ts";
@@ -30,13 +33,15 @@ const MAX_COLONS = 64;
 /** Returns the texts in a command's words that may be paths; undefined if they are too many or too long. */
 export function namesIn(words: readonly string[]): readonly string[] | undefined {
   const texts = textIndexes(words);
-  const named = words.filter((_, at) => at > 0 && !texts.has(at));
+  const from = baseName(words[0] ?? "") === "git" && /^[a-z][a-z-]*$/.test(words[1] ?? "") ? 2 : 1;
+  const named = words.filter((_, at) => at >= from && !texts.has(at));
   const suffixed = suffixedNames(named, suffixesOf(words));
   if (suffixed === undefined || named.some((word) => MANY_LETTERS.test(word))) return undefined;
   return [
     ...named.flatMap(namesInWord),
     ...suffixed,
     ...copiedBy(words),
+    ...linkTargets(words),
     ...derivedNames(baseName(words[0] ?? ""), named),
     ...[...scriptWords(words), ...quotedTexts(words, named)].flatMap(tokensOf),
     ...gluedNames(words, named),
@@ -80,8 +85,8 @@ function partsOfWord(word: string): string[] {
   const afterEquals = word.includes("=")
     ? [word.slice(word.indexOf("=") + 1), word.slice(word.lastIndexOf("=") + 1)]
     : [];
-  // `HEAD:.env`, `:(top).env`, `a=@"x",.env;type=text/plain`, `OPEN:.env,creat`.
-  const parts = /[:@,;<)]/.test(word) ? word.split(/[:@,;<)]/).map(withoutQuotes) : [];
+  // `HEAD:.env`, `:(top).env`, `a=@"x",.env;type=text/plain`, `OPEN:.env,creat`, `file:.env?mode=ro`.
+  const parts = /[:@,;<)?#]/.test(word) ? word.split(/[:@,;<)?#]/).map(withoutQuotes) : [];
   return [word, ...afterEquals, ...parts, ...valuesAfterLetters(word)];
 }
 
@@ -106,15 +111,57 @@ const LEAST_CLUSTER = 12;
 /** More letters of options than are searched for values. */
 const MANY_LETTERS = /^-\w{65}/;
 
+/** Returns what find looks for, in any directory: `-name x`, but not `! -name x`. */
+export function searchedNames(words: readonly string[]): readonly string[] {
+  return words.flatMap((word, at) => {
+    const test = /^-i?(name|path|wholename)$/.exec(words[at - 1] ?? "")?.[1];
+    if (test === undefined || /^(?:!|-not)$/.test(words[at - 2] ?? "")) return [];
+    return test === "name" || word.startsWith("*/")
+      ? [word, `/${ANYWHERE}/${word.replace(/^(?:\*\/)+/, "")}`]
+      : [word];
+  });
+}
+
 /** Returns names of files that a program makes from the names of others: `gunzip .envrc.gz`, `split a .bash`. */
 function derivedNames(program: string, named: readonly string[]): string[] {
+  if (program === "find") return [...searchedNames(named)];
   if (/^(?:split|csplit)$/.test(program)) return named.flatMap(namesInWord).map((word) => `${word}*`);
-  return UNPACKS.test(program) ? named.map((word) => word.replace(/\.\w+$/, "")) : [];
+  const stems = named.map((word) => word.replace(/\.\w+$/, ""));
+  if (UNPACKS.test(program))
+    return [...stems, ...named.flatMap((word) => PACKED.map((end) => `${word}${end}`))];
+  if (COMPILES.test(program)) return stems.flatMap((stem) => ["", ...BUILT].map((end) => `${stem}${end}`));
+  return CLONES.test(program)
+    ? named.map((word) => basename(word.replace(/\/+$/, "").replace(/\.(?:git|bundle)$/, "")))
+    : [];
 }
+
+const PACKED = [".gz", ".bz2", ".xz", ".lzma", ".zst", ".lz4", ".lz", ".br", ".Z", ".gpg", ".asc", ".sig"];
+const COMPILES =
+  /^(?:[\w-]*(?:gcc|g\+\+|clang|clang\+\+)(?:-[\d.]+)?|c[cx]?c?|c\+\+|as|rustc|javac|kotlinc|ghc|ocamlc|tsc|swiftc|go|zig|nasm|protoc)$/;
+/** Ends of the files that compilers make from the name of a source. */
+const BUILT = [
+  ".o",
+  ".s",
+  ".i",
+  ".ii",
+  ".d",
+  ".gch",
+  ".class",
+  ".js",
+  ".d.ts",
+  ".hi",
+  ".cmi",
+  ".cmo",
+  ".rlib",
+  ".su",
+  ".gcno",
+];
+/** Programs that make a directory with the name of a repository. */
+const CLONES = /^(?:git|gh|glab|hg|svn|jj)$/;
 
 /** Programs that write a file without the suffix of its packed form. */
 const UNPACKS =
-  /^(?:g(?:un)?zip|b(?:un)?zip2|unxz|xz|unlzma|lzma|unzstd|zstd|unlz4|lz4|lzip|lzop|brotli|uncompress|gpg2?)$/;
+  /^(?:g(?:un)?zip|b(?:un)?zip2|unxz|xz|unlzma|lzma|unzstd|zstd|unlz4|lz4|p(?:igz|bzip2|ixz)|unpigz|lzip|lzop|brotli|uncompress|gpg2?)$/;
 
 /** Returns paths right after a command of sed or an editor: `w.env`, `s/a/b/w.env`, `1r.env`. */
 function gluedNames(words: readonly string[], named: readonly string[]): string[] {

@@ -1,7 +1,7 @@
-import { isAbsolute, join, normalize } from "node:path";
+import { isAbsolute, join, normalize, relative } from "node:path";
 import { expandBraces } from "./brace-expansion.ts";
 import { MAX_NAMES, MAX_PATH, MAX_PATHS } from "./line-limits.ts";
-import { literally } from "./pattern-meetings.ts";
+import { ANYWHERE, literally, UNKNOWN } from "./pattern-meetings.ts";
 
 /** A path that a word of a command may name. */
 export interface NamedPath {
@@ -19,23 +19,45 @@ export interface NamedPaths {
   readonly excess: string | undefined;
 }
 
+/** A directory that a line may be in. */
+export interface Directory {
+  readonly path: string;
+  /** The path is a glob. */
+  readonly isPattern: boolean;
+}
+
 /** Words as absolute paths, in each directory that the line may be in. */
 export class PathList implements NamedPaths {
-  readonly #dirs: readonly string[];
+  readonly #dirs: readonly Directory[];
   readonly #hasAllDirs: boolean;
   readonly #home: string;
   readonly #matchesHidden: boolean;
+  readonly #links: ReadonlySet<string>;
   readonly #added = new Set<string>();
   readonly #found = new Map<string, NamedPath>();
   readonly #patterns = new Set<string>();
   #isCut = false;
 
-  /** @param dirs undefined if they are too many */
-  constructor(cwd: string, dirs: readonly string[] | undefined, home: string, matchesHidden: boolean) {
-    this.#dirs = dirs ?? [cwd];
+  /**
+   * @param dirs undefined if they are too many
+   * @param links names of links that the line may create
+   */
+  constructor(
+    cwd: string,
+    dirs: readonly Directory[] | undefined,
+    home: string,
+    matchesHidden: boolean,
+    links: ReadonlySet<string>,
+  ) {
+    const all = dirs ?? [{ path: cwd, isPattern: false }];
+    const isLinked = all.some(
+      ({ path }) => path !== cwd && afterLinks(relative(cwd, path), links) !== undefined,
+    );
+    this.#dirs = isLinked ? [...all, { path: `/${ANYWHERE}`, isPattern: true }] : all;
     this.#hasAllDirs = dirs !== undefined;
     this.#home = home;
     this.#matchesHidden = matchesHidden;
+    this.#links = links;
   }
 
   get excess(): string | undefined {
@@ -76,15 +98,83 @@ export class PathList implements NamedPaths {
     this.#isCut ||= isPattern && !expanded.isWhole;
     for (const text of new Set([word, ...hidden, ...expanded.text.split(" ")])) {
       if (this.#isFull) return;
-      const isGlob = isPattern && (/[*?[(]/.test(text) || hasAlternatives(text, /\.\./));
-      this.#patterns.add(isGlob ? text : literally(text));
-      for (const dir of this.#dirs) {
-        const path = absolute(text, dir, this.#home);
-        const isHiddenPattern = isPattern && mayMatchHidden(path);
-        this.#found.set(`${isGlob} ${isHiddenPattern} ${path}`, { path, isPattern: isGlob, isHiddenPattern });
-      }
+      this.#addText(text, isPattern);
     }
   }
+
+  #addText(text: string, isPattern: boolean): void {
+    const isGlob = isPattern && (/[*?[(]/.test(text) || hasAlternatives(text, /\.\./));
+    this.#patterns.add(isGlob ? text : literally(text));
+    for (const dir of this.#dirs) this.#addIn(dir, text, isPattern, isGlob);
+    // In fish, `a**` also matches names below directories.
+    if (isGlob && /[^/*]\*\*|\*\*[^/*]/.test(text) && text.length < MAX_PATH / 4)
+      for (const dir of this.#dirs)
+        this.#addIn(dir, text.replace(/\*{2,}/g, `*/${ANYWHERE}/*`), isPattern, true);
+    const partly = withUnknownName(text);
+    if (partly !== undefined) for (const dir of this.#dirs) this.#addIn(dir, partly, false, true);
+    for (const rest of [...(afterLinks(text, this.#links) ?? []), ...afterUnknown(text)])
+      this.#set(`/${ANYWHERE}/${isGlob ? rest : literally(rest)}`, true, isPattern);
+  }
+
+  #addIn(dir: Directory, text: string, isPattern: boolean, isGlob: boolean): void {
+    if (dir.isPattern && !/^[/~]/.test(text)) {
+      const inside = isGlob ? text : literally(text);
+      const isAny = dir.path.endsWith(ANYWHERE);
+      this.#set(
+        absolute(isAny ? inside.replace(PARENTS, "") : inside, dir.path, this.#home),
+        true,
+        isPattern,
+      );
+      if (!isAny && text.includes("..")) this.#set(`${dir.path}/${inside}`, true, isPattern);
+      return;
+    }
+    this.#set(absolute(text, dir.path, this.#home), isGlob, isPattern);
+    const real = followed(text, dir.path, this.#home);
+    if (real !== undefined) this.#set(real, isGlob, isPattern);
+  }
+
+  #set(path: string, isGlob: boolean, isExpanded: boolean): void {
+    const isHiddenPattern = isExpanded && mayMatchHidden(path);
+    this.#found.set(`${isGlob} ${isHiddenPattern} ${path}`, { path, isPattern: isGlob, isHiddenPattern });
+  }
+}
+
+const PARENTS = /^(?:\.{1,2}\/)+/;
+
+/** Returns the parts of a path after a directory that only the shell knows: `$X/a`, `~+/a`. */
+function afterUnknown(path: string): readonly string[] {
+  const parts = path.split("/");
+  const at = Math.max(
+    parts.findLastIndex((part) => part.includes(UNKNOWN)),
+    /^~./.test(parts[0] ?? "") ? 0 : -1,
+  );
+  return at < 0
+    ? []
+    : [
+        parts
+          .slice(at + 1)
+          .join("/")
+          .replace(PARENTS, ""),
+      ].filter((rest) => rest !== "");
+}
+
+/** Returns a path in a known directory, whose name only the shell knows, as a pattern: `a/$X`. */
+function withUnknownName(path: string): string | undefined {
+  const at = path.lastIndexOf("/");
+  const isName = at > 0 && !path.slice(0, at).includes(UNKNOWN) && path.includes(UNKNOWN, at);
+  return isName ? literally(path) : undefined;
+}
+
+/** Returns the parts of a path after each of these links, which may lead anywhere; undefined if it passes through none. */
+function afterLinks(path: string, links: ReadonlySet<string>): readonly string[] | undefined {
+  if (links.size === 0) return undefined;
+  const parts = path.split("/");
+  const at = parts.flatMap((part, i) => (links.has(part) && i < parts.length - 1 ? [i + 1] : []));
+  const isLink = links.has(parts.at(-1) ?? "");
+  if (at.length === 0 && !isLink) return undefined;
+  // With more of them, the first and the last.
+  const ends = new Set([at[0], at.at(-1)].filter((i) => i !== undefined));
+  return [...ends].map((i) => parts.slice(i).join("/").replace(PARENTS, "")).filter((rest) => rest !== "");
 }
 
 /** Returns whether a pattern may match a hidden file: `.c*`, `.@(claude)`, `.{claude,x}`, `{.claude,x}`. */
@@ -110,5 +200,24 @@ export function absolute(written: string, dir: string, home: string): string {
   const word = written.replace(PROCESS_LINK, (_, link) => (link === "cwd" ? dir : "/"));
   if (word === "~") return home;
   if (word.startsWith("~/")) return join(home, word.slice(2));
-  return isAbsolute(word) ? normalize(word) : join(dir, word);
+  if (isAbsolute(word)) return normalize(word);
+  // The directory before `..` may be a link.
+  return dir.includes("/..") ? `${dir}/${word}` : join(dir, word);
+}
+
+/** Returns a word with `..` as a path in a directory as the system follows it: `..` is the parent of a link's target. */
+export function followed(word: string, dir: string, home: string): string | undefined {
+  if (!/(?:^|\/)\.\.(?:\/|$)/.test(word)) return undefined;
+  const place = word.startsWith("~/") ? `${home}/${word.slice(2)}` : word;
+  return isAbsolute(place) ? place : `${dir}/${place}`;
+}
+
+/** Returns where a path leads; the path itself if its links cannot be resolved. */
+export function realOf(path: string, resolve: ((path: string) => string) | undefined): string {
+  try {
+    return resolve?.(path) ?? path;
+  } catch {
+    // A loop of links: the path as written still counts.
+    return path;
+  }
 }

@@ -6,6 +6,16 @@ const MAX_NAME = 255;
 /** Characters with a meaning in the patterns of shells or rules. */
 const SPECIAL = /[*?[\]{}()!+@\\]/;
 
+/** A part of a path for any directories, also hidden ones: only the shell, or a link, knows which. */
+export const ANYWHERE = "***";
+/** Text that only the shell knows, in a name. */
+export const UNKNOWN = "\ufffc";
+
+/** Returns whether only the shell, or a link, knows the directory of a path. */
+export function isAnywhere(path: string): boolean {
+  return path.startsWith(`/${ANYWHERE}`);
+}
+
 /** Returns a pattern that matches this text only. */
 export function literally(text: string): string {
   return SPECIAL.test(text) ? text.replace(/[*?[\]{}()!+@\\]/g, "\\$&") : text;
@@ -51,6 +61,10 @@ export function meetings(
 ): readonly boolean[] {
   let below = after;
   for (const part of written.toReversed()) {
+    if (part === ANYWHERE) {
+      below = anywhereBefore(below, rule);
+      continue;
+    }
     const row = new Array<boolean>(rule.length + 1).fill(false);
     row[rule.length] = true;
     for (let j = rule.length - 1; j >= 0; j -= 1) {
@@ -58,11 +72,35 @@ export function meetings(
       if (wanted === "**") row[j] = row[j + 1] === true || below[j] === true;
       // A shell's `**` matches no hidden directory.
       else if (part === "**") row[j] = (row[j + 1] === true && !wanted.startsWith(".")) || below[j] === true;
-      else row[j] = below[j + 1] === true && namesMeet(part, wanted);
+      else row[j] = below[j + 1] === true && partMeets(part, wanted, rule[j - 1], rule[j + 1]);
     }
     below = row;
   }
   return below;
+}
+
+/** An unknown name counts only for a rule that names a file in a directory, not for a whole directory: else it may be each name. */
+function partMeets(
+  part: string,
+  wanted: string,
+  above: string | undefined,
+  next: string | undefined,
+): boolean {
+  if (!part.includes(UNKNOWN)) return namesMeet(part, wanted);
+  return (
+    above !== "**" &&
+    next !== "**" &&
+    !hasWildcard(wanted) &&
+    namesMeet(part.replaceAll(UNKNOWN, "*"), wanted)
+  );
+}
+
+/** The path after unknown directories must name a part of the rule: else a rule for a directory would cover every file. */
+function anywhereBefore(below: readonly boolean[], rule: readonly string[]): readonly boolean[] {
+  const row = new Array<boolean>(rule.length + 1).fill(false);
+  for (let j = rule.length - 1; j >= 0; j -= 1)
+    row[j] = row[j + 1] === true || (below[j] === true && rule[j] !== "**");
+  return row;
 }
 
 /** Returns whether some name matches both patterns. Only a leading dot, or zsh's `(D)`, makes a shell's pattern match a hidden name. */

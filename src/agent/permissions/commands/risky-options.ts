@@ -58,17 +58,52 @@ export function riskyWords(written: readonly string[], named = 1): readonly Aski
   const table = TABLES.get(known);
   if (table !== undefined) {
     const isWhole = table.runsCode === true && named - (written.length - words.length) <= 1;
-    return isWhole ? [] : askingWords(known, args, table);
+    // `npx eslint`: the words after the program that npx runs are options of that program.
+    const loaded = known === "npx" ? plain(written.slice(named).filter((word) => LOADS.test(word))) : [];
+    return isWhole ? [] : [...loaded, ...askingWords(known, args, table)];
   }
   if (name === "find") return plain(riskyInFind(args));
   if (name === "date")
     return plain(args.filter((word) => /^(?:-[a-zA-Z]*[sf]|--(?:set|file)|\d)/.test(word)));
   if (name === "xargs") return plain(args.filter((word) => word.startsWith("--process-slot-var")));
   const ofReader = optionsOfReader(name);
-  if (ofReader === undefined) return [];
+  if (ofReader === undefined) return plain(args.filter((word) => LOADS.test(word)));
   const { asking, operands } = readOptions(args, ofReader);
   // Their second operand is a file that they write.
   return name === "uniq" || name === "xxd" ? [...asking, ...plain(operands.slice(1))] : asking;
+}
+
+/** Options of programs without a table whose name says that their value is a program, code or a library. */
+const LOADS =
+  /^--?(?:[a-z]+-)*(?:exec|command|cmd|eval|plugins?|require|preload|loader|init-script|wrapper|launcher|editor|pager|shell|hooks?|askpass|rsh|addons?|rulesdir|resolve-plugins-relative-to)(?:-(?:file|path|dir))?(?:=|$)/;
+
+/** Programs whose options neither start a program nor write a file: any option may come from the input of xargs. */
+const ANY_OPTION =
+  /^(?:cat|ls|wc|head|tail|stat|du|basename|dirname|echo|[ef]?grep|md5sum|sha\d+sum|cksum|touch|mkdir|rmdir|rm|kill|file|readlink|realpath|nl|rev|cut|tac)$/;
+/** Words that xargs may add: an option, the script or the subcommand of a program, a variable of make. */
+const ADDED = ["-\ufffc", "--\ufffc", "1e \ufffc", "\ufffc", "SHELL=/\ufffc"];
+
+/**
+ * Returns whether words from the input of xargs could be risky ones: `xargs git log` runs `git log --output=x`.
+ * @param named number of words that the rule names
+ */
+export function mayAddRisky(words: readonly string[], named: number): boolean {
+  if (!/^g?xargs$/.test(baseName(words[0] ?? ""))) return false;
+  const own = withoutWrapper(words, named);
+  if (own === words || ANY_OPTION.test(baseName(own[0] ?? ""))) return false;
+  const before = new Set(riskyWords(words, named).map(({ word }) => word));
+  const replaced = words
+    .slice(0, words.length - own.length)
+    .map(
+      (word, at, all) =>
+        /^-[IJ](.+)$/.exec(word)?.[1] ?? (/^-[IJ]$/.test(all[at - 1] ?? "") ? word : undefined),
+    )
+    .find((text) => text !== undefined);
+  return ADDED.some((added) => {
+    const changed =
+      replaced === undefined ? [...words, added] : words.map((word) => (word === replaced ? added : word));
+    return riskyWords(changed, named).some(({ word }) => !before.has(word));
+  });
 }
 
 const plain = (words: readonly string[]): AskingWord[] => words.map((word) => ({ word, option: word }));
@@ -87,14 +122,11 @@ function askingWords(name: string, written: readonly string[], table: Table): re
   const read = table.oneDash ? readOneDash(args, table) : readOptions(args, optionsOf(table), table);
   const { operands } = read;
   const [first = ""] = operands;
-  const found = [...asking(read, table)];
+  const found = [
+    ...asking(read, table),
+    ...plain(operands.filter((word, at) => isAskingOperand(word, at, table))),
+  ];
   const isSub = table.subcommands !== undefined && operands.length > 0;
-  if (operands.length > 0 && (table.first?.test(first) === false || table.notFirst?.test(first)))
-    found.push({ word: first, option: first });
-  if (operands[1] !== undefined && table.second?.test(operands[1]) === false)
-    found.push({ word: operands[1], option: operands[1] });
-  for (const word of operands)
-    if (table.others?.test(word) === false || table.never?.test(word)) found.push({ word, option: word });
   if (isSub) found.push(...askingInSubcommand(first, args.slice(args.indexOf(first) + 1), table));
   if (table === GIT) found.push(...signatureWords(args).map((word) => ({ word })));
   const end = args.indexOf("--");
@@ -104,6 +136,13 @@ function askingWords(name: string, written: readonly string[], table: Table): re
   if (name === "awk" || name === "sed") found.push(...plain(harmfulScripts(name, args, read)));
   if (name === "python") found.push(...askingInModule(written, read));
   return name === "tar" ? found.map((one) => asWritten(one, written)) : found;
+}
+
+function isAskingOperand(word: string, at: number, table: Table): boolean {
+  if (at === 0 && (table.first?.test(word) === false || table.notFirst?.test(word) === true)) return true;
+  if (at === 1 && table.second?.test(word) === false) return true;
+  const isOther = table.others?.test(word) === false || table.never?.test(word) === true;
+  return isOther || table.isHarmless?.(word, at) === false;
 }
 
 /** Returns the options that ask: unlisted ones, and those whose value is not harmless. */
@@ -215,8 +254,8 @@ export function optionValues(words: readonly string[]): ReadOptions["values"] {
   const known = table === undefined || table.oneDash ? optionsOfReader(name) : optionsOf(table);
   if (known === undefined) return [];
   const own = ownWords(name, args);
-  // tar: `czf a.tgz` are more words, all of them before the others.
-  return placed(readOptions(own, known, table), words.length - own.length);
+  // tar: `czf a.tgz` are more words, all of them before the others. Python: its own words are the first ones.
+  return placed(readOptions(own, known, table), name === "tar" ? words.length - own.length : 1);
 }
 
 function valuesInGit(args: readonly string[], table: Table): ReadOptions["values"] {
@@ -238,9 +277,14 @@ function placed({ values, isKnown }: ReadOptions, from: number): ReadOptions["va
 const WRAPS =
   /^(?:sudo|doas|env|command|exec|nohup|nice|ionice|chrt|time|timeout|stdbuf|setsid|flock|xargs|watch|strace|unshare)$/;
 
+/** Programs that run a program after one of these words: `uv run pytest`. `npm run x` runs a script of the project instead. */
+const RUNS =
+  /^(?:(?:uv|poetry|pipenv|pdm|hatch|rye|conda|mamba) run|bundle exec|(?:npm|pnpm|yarn) (?:exec|dlx|x)|(?:npx|bunx|pnpx)|mise (?:exec|x)|direnv exec) /;
+
 /** Returns the command that a wrapper runs, if the rule names its program. */
 function withoutWrapper(words: readonly string[], named: number): readonly string[] {
-  if (!WRAPS.test(baseName(words[0] ?? ""))) return words;
+  const [program = "", second = ""] = words;
+  if (!WRAPS.test(baseName(program)) && !RUNS.test(`${program} ${second} `)) return words;
   const at = words.findIndex((word, i) => i > 0 && i < named && isKnown(baseName(word)));
   return at < 0 ? words : words.slice(at);
 }

@@ -2,6 +2,7 @@ import { textStart } from "../../../text/characters/cut-text.ts";
 import { MAX_CODE } from "./harmless-code.ts";
 import { MAX_SCRIPTS } from "./line-limits.ts";
 import { baseName, codesIn, runnerOf } from "./runners.ts";
+import { isPlainQuery, SQL_CLIENT } from "./tables/sql.ts";
 import { textIndexes } from "./text-values.ts";
 
 /** Commands whose quoted words are scripts of a shell. */
@@ -12,12 +13,6 @@ const TAKES_SCRIPTS =
 export function runsScripts(words: readonly string[]): boolean {
   return TAKES_SCRIPTS.test(baseName(words[0] ?? ""));
 }
-
-const SQL_CLIENT = /^(?:psql|mysql|mariadb|sqlite3)$/;
-
-/** A statement without a client's own commands (`\\!`, `.shell`), and without words that start programs or load code. */
-const PLAIN_QUERY =
-  /^\s*(?:select|insert|update|delete|create|drop|alter|explain|pragma|with|show|describe)\b(?!.*\b(?:program|edit|shell|system|load_extension)\b)[^\\!\n`$]*$/i;
 
 /**
  * Returns the texts among a command's words that a shell may run: `sh -c`, `eval`, `ssh host '…'`, `find -exec sh -c`,
@@ -32,7 +27,7 @@ export function embeddedScripts(words: readonly string[]): string[] {
   const joined = /^(?:eval|trap|ssh|mosh|autossh)$/.test(baseName(words[at] ?? "")) ? [rest.join(" ")] : [];
   const texts = textIndexes(words.slice(at));
   const isQuery = SQL_CLIENT.test(baseName(words[at] ?? ""));
-  const shown = rest.filter((word, i) => !(isQuery && PLAIN_QUERY.test(word)) && !texts.has(i + 1));
+  const shown = rest.filter((word, i) => !(isQuery && isPlainQuery(word)) && !texts.has(i + 1));
   return [...new Set([...joined, ...shown.flatMap(scriptsInWord), ...codeStrings(words)])].filter(
     (text) => text !== "",
   );

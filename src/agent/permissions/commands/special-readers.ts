@@ -24,10 +24,14 @@ export const SPECIAL_READERS: Readonly<Record<string, Reads>> = {
   hostname: (args) => (args.every((word) => /^-[fsiIdA]+$/.test(word)) ? NOTHING : undefined),
   umask: (args) => (args.length === 0 || args.join(" ") === "-S" ? NOTHING : undefined),
   ulimit: (args) => (/^-[HS]?a$/.test(args.join(" ")) ? NOTHING : undefined),
+  set: (args) => (SHELL_OPTIONS.test(args.join(" ")) ? NOTHING : undefined),
   // Other variables may hold secrets.
   printenv: (args) =>
     args.length > 0 && args.every((word) => SHOWN_VARIABLE.test(word)) ? NOTHING : undefined,
 };
+
+/** `set -euo pipefail`. */
+const SHELL_OPTIONS = /^(?:[-+](?:[efuvx]+|[efuvx]*o (?:pipefail|errexit|nounset|xtrace|verbose))(?: |$))+$/;
 
 /** Variables whose value is no secret. */
 const SHOWN_VARIABLE =

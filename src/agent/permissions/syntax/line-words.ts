@@ -1,4 +1,4 @@
-import type { Redirection, Word, WordPart } from "unbash";
+import type { Redirect, Redirection, Word, WordPart } from "unbash";
 
 export interface InputText {
   readonly text: string;
@@ -83,4 +83,24 @@ export function redefines(words: readonly string[]): boolean {
 /** Returns whether a group of a pattern has no qualifier of zsh that runs code: `*(e:'rm x':)`. */
 export function isPlainGroup(text: string): boolean {
   return /^[\w.*?|/()@!+\-[\]]*$/.test(text);
+}
+
+/** Returns whether a redirection gives a command input. */
+export function isInput(redirect: Redirection): boolean {
+  return redirect.type !== "Redirect" || redirect.operator.startsWith("<");
+}
+
+/** Returns whether a redirection sets a variable: `{name}>file`. */
+export function hasVariableDescriptor({ descriptor }: Redirect): boolean {
+  return descriptor?.type === "FileDescriptorVariable";
+}
+
+/**
+ * Returns whether a target is one plain path. zsh reads `>!` as one operator and `=name` as a program's path, no shell
+ * expands a quoted `~`, and a glob may match any file.
+ */
+export function isPlainPath(path: string, text: string): boolean {
+  return (
+    !/[*?[#^]|.~/.test(path) && !/^[!&|=]/.test(path) && (!path.startsWith("~") || text.startsWith("~/"))
+  );
 }

@@ -6,6 +6,9 @@ import { expandsBraces, isExpandedName, isPattern } from "./line-words.ts";
 /** Stands for text that only the shell knows, in the words of a line that is not clear. */
 export const UNKNOWN = "\ufffc";
 
+/** `$~x` and `$=x`. */
+const ZSH_EXPANSION = /\$[~=^]+\{?\w+\}?/g;
+
 /** The values of words, as far as the line shows them. */
 export class WordValues {
   /** Words that a shell may expand to file names. */
@@ -28,7 +31,10 @@ export class WordValues {
 
   /** Returns the value of a word. */
   of(word: Word): string {
-    const value = word.parts === undefined ? word.value : word.parts.map((part) => this.#part(part)).join("");
+    const { parts } = word;
+    const isPlain = parts === undefined && !/["'\\]/.test(word.text);
+    const shown = isPlain ? word.value.replace(ZSH_EXPANSION, UNKNOWN) : word.value;
+    const value = parts === undefined ? shown : parts.map((part) => this.#part(part)).join("");
     if (isPattern(word)) this.globs.add(value);
     this.expandsBraces ||= expandsBraces(word);
     return value;
@@ -52,6 +58,8 @@ export class WordValues {
       case "ExtendedGlob":
       case "BraceExpansion":
         return part.text;
+      case "Literal":
+        return part.value.replace(ZSH_EXPANSION, UNKNOWN);
       default:
         return part.value;
     }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { simpleCommand } from "../../../../src/agent/permissions/simple-command.ts";
+import { simpleCommand } from "../../../../src/agent/permissions/commands/simple-command.ts";
 
 let cwd: string;
 beforeAll(() => {

@@ -107,6 +107,12 @@ describe("writes of a member", () => {
     "sed -i s/a/b/ package.json",
     "sed -i.bak -e s/a/b/ package.json",
     "perl -pi -e s/a/b/ package.json",
+    "ln -s .. src/q; touch src/q/x",
+    "ln -s ../.. src/a/q && cp src/b src/a/q/x",
+    "ln -s ~/x src/q; echo x > src/q",
+    'cd "$X"; touch src/a',
+    "cd sr*; touch a",
+    "touch src/link/../a",
   ])("deny the command %s", (command) => {
     const { behavior, reason } = decide("Bash", bash(command));
     expect(behavior).toBe("deny");

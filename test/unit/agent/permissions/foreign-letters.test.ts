@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { decidePermission } from "../../../../src/agent/permissions/decide.ts";
-import { expandPattern, optionExpansion } from "../../../../src/agent/permissions/patterns.ts";
+import { expandPattern, optionExpansion } from "../../../../src/agent/permissions/files/patterns.ts";
 import { NO_RULES } from "../../../../src/agent/permissions/rules.ts";
 import { readShellLine } from "../../../../src/agent/permissions/shell-line.ts";
 import { decideLine } from "../../../support/attack/corpus.ts";

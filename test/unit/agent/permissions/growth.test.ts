@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { expandPattern, optionExpansion } from "../../../../src/agent/permissions/patterns.ts";
+import {
+  Command,
+  commandForms,
+  commandMatcher,
+} from "../../../../src/agent/permissions/commands/simple-command.ts";
+import { expandPattern, optionExpansion } from "../../../../src/agent/permissions/files/patterns.ts";
 import { readShellLine } from "../../../../src/agent/permissions/shell-line.ts";
-import { Command, commandForms, commandMatcher } from "../../../../src/agent/permissions/simple-command.ts";
 import { decideLine } from "../../../support/attack/corpus.ts";
 import { growth, MAX_GROWTH } from "../../../support/timing/growth.ts";
 

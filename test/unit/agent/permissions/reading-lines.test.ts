@@ -39,7 +39,7 @@ const OTHERS = `
   | sort -o x a | sort --compress-program=x a | sort --outp=x a | uniq a b | tree -o x | date -s 1 | date 0101 | xargs ls | sudo ls
   | env | printenv | jq env | jq '$ENV.A' | jq -f x | cat $HOME/x | cat $(ls) | cat **/a | diff --to-file=x a | npm test | node a
   | awk -f x a | sed -i p a | less a | man ls | file -C -m x | file -z a | ls; touch x | ls & rm x | command rm x | printf -v a b
-  | for i in a; do ls; done | cd - && ls | git status --ext | /tmp/ls | ./ls | A=b ls | git reflog expire --all
+  | for i in a; do ls; done | cd - && ls | git status --ext | /tmp/ls | ./ls | PATH=b ls | git reflog expire --all
   | git log -U --output=x | git log --unified --output=x | git show --min-parents --output=x | git diff --format --output=x
   | git diff -U --ext-diff | git blame -S x a | git blame --abbrev --contents=x a | git describe --abbrev --dirty
   | git ls-files -oi -X x | git stash -- list | git stash -q -- show | git stash -p list | git reflog [e]xpire --all
@@ -48,6 +48,26 @@ const OTHERS = `
 `;
 
 const each = (text: string): string[] => text.split(/\s+\| /).map((line) => line.trim());
+
+describe("acceptEdits mode › a command line that only prints", () => {
+  const inMode = (line: string): string => decided(line, { mode: "acceptEdits" });
+  test.each(["echo x > a", "cat a b >> src/c", "sort a | uniq > b", "CI=1 ls > a"])(
+    "writes inside the working directories: %s",
+    (line) => expect(inMode(line)).toBe("allow"),
+  );
+  test.each([
+    "echo x > ../a",
+    "echo x > ~/a",
+    "echo x > link/a",
+    "echo x > .bashrc",
+    "echo x > $a",
+    "cat /etc/passwd > a",
+    "npm test > a",
+    "touch a > b",
+    "cd src; echo x > a",
+  ])("asks otherwise: %s", (line) => expect(inMode(line)).toBe("ask"));
+  test("asks in other modes", () => expect(decided("echo x > a", { mode: "default" })).toBe("ask"));
+});
 
 describe("plan mode › a command line that only reads", () => {
   test.each(each(READS))("runs: %s", (line) => expect(decided(line)).toBe("allow"));

@@ -30,12 +30,12 @@ export const NET_TABLES: Readonly<Record<string, Table>> = {
     options: `bcdqvNSrkKmpLHxE46|tTQwUlARDXnO|||aoiePIB no-verbose quiet verbose debug tries= retry-connrefused no-clobber
       continue progress= show-progress timestamping server-response spider timeout= dns-timeout= connect-timeout= read-timeout=
       wait= waitretry= random-wait no-proxy quota= limit-rate= no-dns-cache inet4-only inet6-only prefer-family= user=
-      password= no-directories no-host-directories cut-dirs= http-user= http-password= no-cache adjust-extension header=
+      password= http-user= http-password= no-cache adjust-extension header=
       compression= max-redirect= referer= user-agent= no-http-keep-alive no-cookies post-data= method= body-data=
       content-on-error https-only no-check-certificate no-hsts no-glob recursive level= convert-links mirror page-requisites
       accept= reject= accept-regex= reject-regex= domains= exclude-domains= span-hosts relative exclude-directories= no-parent
       output-document=`,
-    only: { "-O": NOWHERE, "--output-document": NOWHERE, "-n": /^[vcdHp]+$/ },
+    only: { "-O": NOWHERE, "--output-document": NOWHERE, "-n": /^[vcp]+$/ },
   },
   ssh: { source: OPENSSH, options: "46aCGknNqsTtVvxy|bcilmpo|||BDEeFIJLOQRSWw", only: SSH, operands: 2 },
   scp: { source: OPENSSH, options: "346BCOpqrRsTv|cilPo|||DFJSX", only: SSH },

@@ -2,6 +2,15 @@ import type { Table } from "./table.ts";
 
 const OWN_WORKSPACE = /^(?!\/|.*\.\.)[\w@./-]+$/;
 
+const names = (text: string): string => text.trim().replace(/\s+/g, "|");
+/** Commands of package managers that install what the project lists, show it, or run its scripts. */
+const COMMON = names(`
+  run run-script test t tst start stop restart install i ci add remove rm uninstall un r unlink update up upgrade list ls ll la
+  outdated audit why prune dedupe rebuild rb root bin pack licenses help view info show search fund ping version versions`);
+/** Names of scripts; no system has programs of these names. */
+const SCRIPTS =
+  "(?:build|dev|lint|format|typecheck|type-check|types|coverage|e2e|storybook|preview|serve|codegen|release|docs|prettier|eslint|vitest|jest|tsc)(?:[:-][\\w:-]+)?|[\\w-]+:[\\w:-]+";
+
 /** npm and pnpm accept abbreviations, and long options with one dash: several letters after a dash are one option. */
 const NPM: Table = {
   source: "npm 11: npm help config",
@@ -13,8 +22,10 @@ const NPM: Table = {
     otp= message= git-tag-version commit-hooks preid= allow-same-version script-shell=! node-options=! prefix=! userconfig=!
     globalconfig=! shell=! call=! editor=! cache=!`,
   only: { "-w": OWN_WORKSPACE, "--workspace": OWN_WORKSPACE },
-  // `npm init x` runs the package create-x.
-  notFirst: /^(?:config|c|set|exec|x|explore|edit|init|create|innit)$/,
+  // npm takes any start of a name for the command: `npm exe x`. `npm init x` runs the package create-x.
+  first: new RegExp(
+    `^(?:${COMMON}|${names("rum urn in ins inst insta instal isnt isnta isntal isntall clean-install ic install-clean install-test it cit udpate ddp find-dupes explain query sbom doctor prefix whoami completion shrinkwrap se s find v")})$`,
+  ),
 };
 
 const PNPM: Table = {
@@ -23,8 +34,8 @@ const PNPM: Table = {
   options: `srwPDOE|F|||C silent recursive filter= workspace-root frozen-lockfile prod dev offline prefer-offline if-present parallel
     stream aggregate-output ignore-scripts reporter= lockfile-only save-dev save-prod save-exact save-optional bail sort latest
     workspace-concurrency= fix-lockfile depth= json long color dir=! script-shell=!`,
-  // For a word that is not a command of pnpm, it runs the program of that name.
-  notFirst: /^(?:config|c|set|exec|dlx|env|node|create|(?:ba|z|da|k|fi)?sh)$|\//,
+  // For a word that is neither a command of pnpm nor a script, it runs the program of that name.
+  first: new RegExp(`^(?:${COMMON}|fetch|import|${SCRIPTS})$`),
 };
 
 const YARN: Table = {
@@ -32,7 +43,9 @@ const YARN: Table = {
   options: `sDE silent frozen-lockfile immutable production non-interactive ignore-scripts offline prefer-offline network-timeout= dev
     exact optional peer verbose json check-files ignore-engines ignore-optional pure-lockfile force no-lockfile no-progress
     inline-builds`,
-  notFirst: /^(?:config|dlx|exec|node|plugin|set|create|global|link|policies)$/,
+  first: new RegExp(`^(?:${COMMON}|check|autoclean|workspaces?|constraints|${SCRIPTS})$`),
+  // Anywhere: `yarn workspace a exec x`, `yarn workspaces foreach exec x`, `yarn cache dir`.
+  never: /^(?:exec|dlx|node|create|config|plugin|set|global|link|policies|\.{0,2}\/.*)$/,
 };
 
 const COMPOSE: Table = {
@@ -117,6 +130,15 @@ export const PACKAGE_TABLES: Readonly<Record<string, Table>> = {
   npx: { source: "npm 11: npm help npx", options: "yq||||pc yes no no-install quiet silent", operands: 1 },
   pnpm: PNPM,
   yarn: YARN,
+  // Bun runs code itself, so that a rule for it with any words allows all code.
+  bun: {
+    source: "Bun 1.1",
+    runsCode: true,
+    options:
+      "|||dDEpg dev optional exact production frozen-lockfile no-save silent watch hot bail[=] coverage timeout= test-name-pattern= todo only rerun-each= filter= if-present smol verbose no-cache dry-run",
+    operandsOf: { run: 2 },
+    first: new RegExp(`^(?:${COMMON}|${SCRIPTS})$`),
+  },
   docker: DOCKER,
   "docker-compose": COMPOSE,
 };

@@ -8,7 +8,7 @@ export interface Table {
   /** The manual that the table follows. */
   readonly source?: string;
   /** Options that are harmless only with such a value. */
-  readonly only?: Readonly<Record<string, RegExp>>;
+  readonly only?: Readonly<Record<string, Pick<RegExp, "test">>>;
   /** `--no-x` is harmless if `--x` is. */
   readonly negates?: boolean;
   /** The program's own options end after this number of operands; what follows belongs to another program. */
@@ -27,6 +27,8 @@ export interface Table {
   /** Each operand is harmless only if it matches `others` and does not match `never`. */
   readonly others?: RegExp;
   readonly never?: RegExp;
+  /** Each operand is harmless only if it satisfies this. */
+  readonly isHarmless?: (operand: string, at: number) => boolean;
   /** Tables of subcommands: the first operand. A subcommand that is missing asks, and so do all its options. */
   readonly subcommands?: Readonly<Record<string, Table | string>>;
   /** After `--`, only these words are harmless, by subcommand. */

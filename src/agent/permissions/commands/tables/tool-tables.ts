@@ -1,19 +1,56 @@
+import { isPlainQuery } from "./sql.ts";
 import type { Table } from "./table.ts";
+import { HARMLESS_LOCAL, HARMLESS_VARIABLE } from "./variables.ts";
 
-/** A variable that programs obey, so that its value may name a program, a library, a file or options. */
-const OBEYED =
-  /^(?:PATH|CDPATH|IFS|ENV|HOME|SHELL|ZDOTDIR|TERMCAP|TERMINFO|EDITOR|VISUAL|MAKEFLAGS|CLASSPATH|FPATH|\w*(?:PATH|PAGER|EDITOR|BROWSER|ASKPASS|COMMAND|CMD|SHELL|OPTS|OPTIONS|FLAGS|HOOK|WRAPPER|PRELOAD|STARTUP|RSH|SSH)|(?:BASH|LD|DYLD|GIT|SSH|LESS|PYTHON|PERL5?|RUBY|NODE_(?!ENV\b)|NPM|npm|JAVA|JDK|MAVEN|GRADLE|RUSTC?|CARGO|GO|DOCKER|PS|MAN|XDG|GCONV|GLIBC|MALLOC|PROMPT|TEAMS|CLAUDE|PIP|UV|DENO|BUN|YARN|COREPACK)_?\w*|_JAVA\w*)(?:\+?=|$)/;
+const SHELLS = "bash 5.2, zsh 5.9, dash 0.5, fish 3.6";
+const EXPORT: Table = { source: SHELLS, options: "np", others: HARMLESS_VARIABLE };
+const DECLARE: Table = { source: SHELLS, options: "aAFfgilprux", others: HARMLESS_LOCAL };
 
-const EXPORT: Table = {
-  source: "bash 5.2, zsh 5.9, dash 0.5",
-  options: "np",
-  others: /^[A-Za-z_]\w*(?:\+?=[^/~]*|=(?:https?|postgres|postgresql|mysql|redis|amqp|mongodb):\/\/\S*)?$/s,
-  never: OBEYED,
+/** Commands that set variables. */
+const VARIABLE_TABLES: Readonly<Record<string, Table>> = {
+  export: EXPORT,
+  declare: DECLARE,
+  typeset: DECLARE,
+  local: DECLARE,
+  readonly: DECLARE,
+  integer: DECLARE,
+  unset: { source: SHELLS, options: "v", others: HARMLESS_LOCAL },
+  read: { source: SHELLS, options: "ers|dNnptu", others: HARMLESS_LOCAL },
+  // -C runs a command.
+  mapfile: { source: SHELLS, options: "t|dnOsu", others: HARMLESS_LOCAL },
+  readarray: { source: SHELLS, options: "t|dnOsu", others: HARMLESS_LOCAL },
+  getopts: { source: SHELLS, options: "-", second: HARMLESS_LOCAL },
+  let: { source: SHELLS, options: "-", others: /^[a-z]\w*(?:[-+*/%]?=[\w +*/%-]*|\+\+|--)$/ },
+  // -v sets a variable.
+  printf: { source: SHELLS, options: "|v", operands: 1, only: { "-v": HARMLESS_LOCAL } },
+  // The words of fish's set are a variable and its value.
+  set: {
+    source: SHELLS,
+    options: "efuvxCEh|o",
+    first: /^(?!)/,
+    only: { "-o": /^(?:pipefail|errexit|nounset|xtrace|noclobber|noglob|verbose)$/ },
+  },
+  setenv: { source: SHELLS, options: "-", first: HARMLESS_VARIABLE },
 };
+
+/** Dot-commands of sqlite3 that show something, in full: it accepts abbreviations. */
+const SQLITE_DOT =
+  /^\s*\.(?:tables|schema|fullschema|indexes|indices|databases|dump|mode|headers?|width|separator|nullvalue|stats|timer|changes|echo|eqp|explain|show|help|version|quit|exit|bail|limit|dbinfo|sha3sum|print)(?:\s[^\n|!]*)?$/;
+/** The same as a value: a statement, which `isPlainQuery` checks. */
+const PLAIN_SQL = { test: isPlainQuery };
+const MYSQL: Table = {
+  source: "mysql 8.0, mariadb 10.11: system, \\\\!, pager, tee and source are commands of the client",
+  options:
+    "ABbCfEHinNqrstvwX|hPuDS|p|e batch execute== host= port= user= database= raw table silent skip-column-names column-names vertical html xml compress force verbose wait auto-rehash no-auto-rehash safe-updates default-character-set= connect-timeout= protocol= ssl ssl-mode=",
+  only: { "-e": PLAIN_SQL, "--execute": PLAIN_SQL },
+};
+/** Commands that only show the state of a program. */
+const GDB_COMMAND =
+  /^(?:bt|backtrace|where|info [\w ]+|thread apply all bt|thread \d+|frame \d+|list|quit|q|set pagination off|set confirm off)(?: full)?$/;
 
 /** Command lines of services and other tools. */
 export const TOOL_TABLES: Readonly<Record<string, Table>> = {
-  export: EXPORT,
+  ...VARIABLE_TABLES,
   bat: {
     source: "bat 0.24: --pager is a command, and `bat cache` builds what it reads later",
     options:
@@ -24,6 +61,19 @@ export const TOOL_TABLES: Readonly<Record<string, Table>> = {
     source: "gh 2.40: an alias with ! is a command of the shell; what follows -- goes to git",
     options: "-",
     words: /^-/,
+    // Missing are commands that change logins, keys and secrets.
+    subcommands: {
+      ...Object.fromEntries(
+        "pr issue run release repo search label workflow status project cache ruleset org browse help completion version"
+          .split(" ")
+          .map((name) => [name, { options: "-", words: /^-/ }]),
+      ),
+      api: {
+        options:
+          "i|pqt||H|X|Ff paginate include silent verbose slurp jq= template= header= cache= preview= hostname= method=",
+        only: { "-X": /^GET$/i, "--method": /^GET$/i },
+      },
+    },
     // Anywhere: an option before the subcommand may take the next word.
     never: /^(?:alias|ext|extensions?|config|codespaces?|cs)$/,
     rest: { repo: /^(?!)/ },
@@ -32,9 +82,43 @@ export const TOOL_TABLES: Readonly<Record<string, Table>> = {
     source: "sqlite3 3.40: dot-commands run programs and write files, as some functions do",
     oneDash: true,
     options:
-      "- header noheader bail batch interactive line list column csv json table box markdown html quote ascii tabs echo stats readonly nofollow safe version separator= newline= nullvalue=",
-    never:
-      /^\s*\.(?![./])|\b(?:load_extension|writefile|readfile|edit|fts3_tokenizer)\b|\battach\b|\binto\s+['"]/i,
+      "- header noheader bail batch interactive line list column csv json table box markdown html quote ascii tabs echo stats readonly nofollow safe version separator= newline= nullvalue= cmd=",
+    only: { "-cmd": SQLITE_DOT },
+    isHarmless: (word, at) =>
+      at === 0 ? !/^\s*\.(?![./])/.test(word) : SQLITE_DOT.test(word) || isPlainQuery(word),
+  },
+  psql: {
+    source: "psql 16: backslash commands run programs and write files",
+    options:
+      "aAbeEHlnqtwWxXzsS1|dhpURFT||cPv|fLo|| echo-all no-align echo-errors echo-hidden html list quiet tuples-only no-password password expanded no-psqlrc field-separator= record-separator= dbname= host= port= username= command== csv single-transaction single-step",
+    only: {
+      "-c": PLAIN_SQL,
+      "--command": PLAIN_SQL,
+      "-P": /^[\w=|,. -]*$/,
+      "-v": /^(?:ON_ERROR_STOP|ON_ERROR_ROLLBACK|VERBOSITY)=\w+$/,
+    },
+  },
+  mysql: MYSQL,
+  mariadb: MYSQL,
+  gdb: {
+    source: "GDB 13: a program or a core file is only read until a command runs it",
+    oneDash: true,
+    options:
+      "- batch q quiet silent nx nh n version p= pid= c= core= s= symbols= e= ex= eval-command= directory= d= args",
+    only: { "-ex": GDB_COMMAND, "-eval-command": GDB_COMMAND },
+  },
+  // A file or a text with ! runs a command of the shell.
+  dc: {
+    source: "GNU dc 1.4",
+    options: "|||e|f expression==",
+    only: { "-e": /^[^!]*$/s, "--expression": /^[^!]*$/s },
+    others: /^(?!)/,
+  },
+  bc: { source: "GNU bc 1.07, bc 6 of BSD", options: "lqsiwhv mathlib quiet standard interactive warn" },
+  ed: {
+    source: "GNU ed 1.19: a name with ! is a command of the shell",
+    options: "EGlrsv|p quiet silent",
+    never: /^\s*!/,
   },
   tmux: {
     source: "tmux 3.5: #(…) in a format runs a command, ; begins another one",

@@ -1,9 +1,8 @@
-import { join } from "node:path";
-import { listDir } from "../../os/files/fs.ts";
-import { foldedName, isAscii } from "../../text/folded-name.ts";
-import { MAX_PATTERNS } from "./commands/line-limits.ts";
-import { decomposed, loosened } from "./commands/pattern-meetings.ts";
-import { mayRunIndex } from "./syntax/line-words.ts";
+import { listDir } from "../../../os/files/fs.ts";
+import { foldedName, isAscii } from "../../../text/folded-name.ts";
+import { MAX_PATTERNS } from "../commands/line-limits.ts";
+import { decomposed, loosened } from "../commands/pattern-meetings.ts";
+import { mayRunIndex } from "../syntax/line-words.ts";
 
 /** Returns the names in a directory; none if it cannot be listed. */
 export type ListNames = (directory: string) => readonly string[];
@@ -31,13 +30,14 @@ export function expandPattern(
     if (part === "") continue;
     const matches = matcherOf(part);
     if (matches === undefined) {
-      found = found.map((path) => join(path, part));
+      // Not normalized: the directory before `..` may be a link.
+      found = found.map((path) => (/^\/?$/.test(path) ? `${path}${part}` : `${path}/${part}`));
       continue;
     }
     found = found.flatMap((path) => {
       const names = entries > MAX_ENTRIES ? [] : list(path.startsWith("/") ? path : `${directory}/${path}`);
       entries += names.length;
-      return names.filter(matches).map((name) => (path === "" ? name : `${path}/${name}`));
+      return names.filter(matches).map((name) => (/^\/?$/.test(path) ? `${path}${name}` : `${path}/${name}`));
     });
     if (entries > MAX_ENTRIES || found.length > MAX_MATCHES) return undefined;
   }
@@ -154,7 +154,8 @@ export function nameMatcher(pattern: string): (name: string) => boolean {
   };
 }
 
-function listEntries(directory: string): readonly string[] {
+/** Returns the names in a directory; none if it cannot be listed. */
+export function listEntries(directory: string): readonly string[] {
   try {
     return listDir(directory);
   } catch {

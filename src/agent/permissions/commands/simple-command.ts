@@ -1,4 +1,5 @@
-import { expandBraces } from "./commands/brace-expansion.ts";
+import { expandBraces } from "./brace-expansion.ts";
+import { ASSIGNMENT, commandStarts } from "./command-starts.ts";
 
 /**
  * One piece of a word, or the space between two words; nothing that the shell expands, redirects, groups or comments out. `{}` is
@@ -17,8 +18,6 @@ export function simpleCommand(command: string): string[] | undefined {
   const first = words?.[0];
   return first === undefined || ASSIGNMENT.test(first) ? undefined : words;
 }
-
-const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
 
 /** Removes what a shell takes as blank, which is less than `trim` removes: `\u00a0git` names another program than `git`. */
 function trimBlanks(text: string): string {
@@ -45,18 +44,6 @@ function readWords(text: string): string[] | undefined {
   }
   return word === undefined ? words : [...words, word];
 }
-
-/** Commands and keywords that run the words after them as a command. */
-const WRAPPERS =
-  /^(sudo|doas|pkexec|runuser|sg|env|command|builtin|exec|nohup|nice|ionice|chrt|taskset|setarch|prlimit|time|timeout|stdbuf|setsid|setpriv|unshare|nsenter|chroot|proot|fakeroot|firejail|bwrap|runcon|flock|strace|ltrace|valgrind|hyperfine|rlwrap|torsocks|proxychains4?|numactl|cgexec|faketime|eatmydata|cpulimit|systemd-run|dbus-run-session|start-stop-daemon|xvfb-run|xargs|gxargs|find|gfind|fd|fdfind|parallel|watch|watchexec|entr|busybox|toybox|script|unbuffer|chronic|caffeinate|arch|ssh|sshpass|su|tmux|screen|npx|bunx|nix-shell|cross-env|dotenv|hash|gdb|zargs|and|or|not|begin|noglob|nocorrect|repeat|-|then|do|else|elif|if|while|until|!)$/;
-
-/** Programs that run the words after one of these subcommands as a command. */
-const WRAPS_BY_SUBCOMMAND =
-  /^(docker|podman|nerdctl|kubectl|oc|uv|poetry|pipenv|pdm|hatch|rye|conda|mamba|op|doppler|mise|direnv|bundle|nix|docker-compose|vagrant|perf|ip|toolbox|distrobox|flatpak)$/;
-const RUNS_COMMAND = /^(exec|run|dlx|x|develop|shell|stat|record|enter|ssh)$/;
-
-/** Subcommands of git that run their words. */
-const RUNS_REST = /^(?:bisect|for-each-repo)$/;
 
 /**
  * Yields all runs of words that the shell may run as a command, for deny rules. It splits at each operator, quoted or not,
@@ -94,24 +81,6 @@ export function* commandForms(words: readonly string[]): Generator<Command> {
     }
   }
 }
-
-/** Yields the indexes where a command may begin: the first word after assignments, and every word after a wrapper. */
-export function* commandStarts(words: readonly string[]): Generator<number> {
-  let start = 0;
-  while (ASSIGNMENT.test(words[start] ?? "")) start += 1;
-  const name = baseName(words[start] ?? "");
-  const isWrapped =
-    WRAPPERS.test(name) ||
-    (/^(npm|pnpm|yarn)$/.test(name) && words.some((word) => /^(exec|dlx|x)$/.test(word))) ||
-    (name === "git" && RUNS_REST.test(words[start + 1] ?? "")) ||
-    (WRAPS_BY_SUBCOMMAND.test(name) && words.some((word) => RUNS_COMMAND.test(word)));
-  yield start;
-  // The absolute path of a program is a command wherever it is: `cp /bin/rm x`, `ld.so /bin/rm`.
-  for (let i = start + 1; i < words.length; i += 1)
-    if (isWrapped || PROGRAM_PATH.test(words[i] ?? "")) yield i;
-}
-
-const PROGRAM_PATH = /^\/(?:[^/]+\/)*s?bin\/[^/]+$/;
 
 /** Maximum number of options before a subcommand that are skipped: more than real commands need. */
 const MAX_OPTIONS = 20;

@@ -1,0 +1,158 @@
+import { linksMadeBy } from "./commands/created-links.ts";
+import { readingOf } from "./commands/readers.ts";
+import { repeatedOption } from "./commands/repeated-options.ts";
+import { mayAddRisky, namesWord, riskyWords } from "./commands/risky-options.ts";
+import {
+  Command,
+  type CommandMatcher,
+  commandMatcher,
+  STAR,
+  simpleCommand,
+} from "./commands/simple-command.ts";
+import { getsFoundFiles, mayRunInput } from "./files/input-programs.ts";
+import type { ShellLine } from "./shell-line.ts";
+
+/** The command line that allow rules are checked against. */
+export interface CommandSubject {
+  /** The parsed command of the access. Without it, no allow rule with a pattern covers a command. */
+  readonly line?: ShellLine | undefined;
+  /** Returns whether a command of the line only reads, so that it needs no rule. */
+  readonly needsNoRule?: ((words: readonly string[]) => boolean) | undefined;
+  /** Returns whether git would act in another repository than the author of the rule knows. */
+  readonly actsElsewhere?: ((words: readonly string[], isWide: boolean) => boolean) | undefined;
+  /** Returns whether a shell may expand a word to an option, because a file is named like one. */
+  readonly expandsToOption?: ((word: string) => boolean) | undefined;
+}
+
+/** The result of checking allow rules. */
+export type Allowance =
+  /** `whole`: a rule allows the tool with every input. */
+  { readonly rules: readonly string[]; readonly whole: boolean } | Uncovered;
+
+/** A call that no rules allow. */
+export interface Uncovered {
+  /** The command that no rule allows, if the call runs one. */
+  readonly missing: string | undefined;
+  /** A rule that matches this command, but does not name a risky word in it. */
+  readonly unnamed?: { readonly rule: string; readonly word: string } | undefined;
+}
+
+interface CommandRule {
+  readonly rule: string;
+  readonly pattern: string;
+  readonly matches: CommandMatcher;
+}
+
+/** Returns the rules that allow each command of a line. */
+export function commandAllowance(
+  applicable: readonly { readonly rule: string; readonly pattern: string }[],
+  subject: CommandSubject,
+): Allowance {
+  const { line, needsNoRule, expandsToOption } = subject;
+  if (line === undefined || line.unclear !== undefined) return { missing: undefined };
+  const used = new Set<string>();
+  const rules = applicable.map((one) => ({ ...one, matches: commandMatcher(one.pattern) }));
+  const links = line.commands.map(linksMadeBy);
+  // Another command may replace a file by a link, also after this one: in a loop or in the background.
+  const makesLinks = links.some((made) => made !== undefined);
+  const moved = movedFile(line, links);
+  if (moved !== undefined) return { missing: `a redirection of ${moved}` };
+  for (const [at, words] of line.commands.entries()) {
+    const command = Command.of(words);
+    if (words.slice(1).some((word) => line.patterns.has(word) && expandsToOption?.(word) === true)) {
+      return { missing: words.join(" ") };
+    }
+    const matching = rules.filter(({ matches }) => matches(command));
+    const found = matching.find(({ pattern }) => coversCommand(pattern, words, line, at, subject));
+    if (found !== undefined) used.add(found.rule);
+    else if (needsNoRule?.(words) !== true || (makesLinks && readsNamedFiles(words))) {
+      return { missing: words.join(" "), unnamed: unnamedIn(words, matching) };
+    }
+  }
+  return used.size === 0 ? { missing: undefined } : { rules: [...used], whole: false };
+}
+
+/** Returns whether a rule that matches a command also covers its options, its input and its repository. */
+function coversCommand(
+  pattern: string,
+  words: readonly string[],
+  { fed }: ShellLine,
+  at: number,
+  { actsElsewhere }: CommandSubject,
+): boolean {
+  const named = writtenWords(pattern).length;
+  const from = fed.get(at);
+  return (
+    unnamedWord(pattern, words) === undefined &&
+    staysBelow(pattern, words) &&
+    (getsFoundFiles(words, from) || !mayAddRisky(words, named)) &&
+    !(fed.has(at) && mayRunInput(words, named, from)) &&
+    actsElsewhere?.(words, isWide(pattern)) !== true
+  );
+}
+
+/** Returns a file of a redirection that another command of the line may replace by a link. */
+function movedFile(
+  { commands, files }: ShellLine,
+  links: readonly (readonly string[] | "any" | undefined)[],
+): string | undefined {
+  if (files.length === 0 || commands.length < 2) return undefined;
+  if (links.includes("any")) return files[0]?.path;
+  const names = new Set(links.flatMap((made) => made ?? []));
+  return files.find(({ path }) => path.split("/").some((part) => names.has(part)))?.path;
+}
+
+/** Returns the first of these rules that would allow a command if it named a risky word of it, with that word. */
+function unnamedIn(words: readonly string[], matching: readonly CommandRule[]): Uncovered["unnamed"] {
+  for (const { rule, pattern } of matching) {
+    const word = staysBelow(pattern, words) ? unnamedWord(pattern, words) : undefined;
+    if (word !== undefined) return { rule, word };
+  }
+  return undefined;
+}
+
+function readsNamedFiles(words: readonly string[]): boolean {
+  const reading = readingOf(words);
+  return reading?.contents === true && reading.paths.length > 0;
+}
+
+/** Returns whether each word stays in the directory before a star of its pattern: `./scripts/*` does not cover `./scripts/../x`. */
+function staysBelow(pattern: string, words: readonly string[]): boolean {
+  if (pattern.endsWith(":*")) return true;
+  const starts = pattern.split(/\s+/).map((part) => part.slice(0, Math.max(0, part.search(STAR))));
+  const directories = starts.flatMap((start) => /^.*\//.exec(start) ?? []);
+  const leaves = (word: string, directory: string): boolean =>
+    word.startsWith(directory) && word.slice(directory.length).split("/").includes("..");
+  return !directories.some((directory) => words.some((word) => leaves(word, directory)));
+}
+
+/** Returns whether the pattern of a rule covers words that it does not name. */
+function isWide(pattern: string): boolean {
+  return pattern.endsWith(":*") || STAR.test(pattern);
+}
+
+/** Returns the words of a rule, without quotes. */
+function writtenWords(pattern: string): readonly string[] {
+  const written = pattern.replace(/:\*$/, "");
+  return simpleCommand(written) ?? written.split(/\s+/);
+}
+
+/** Returns the first risky word of a command that an allow rule covers only by `:*` or a star, and does not name itself. */
+function unnamedWord(pattern: string, words: readonly string[]): string | undefined {
+  if (!isWide(pattern)) return undefined;
+  const named = writtenWords(pattern);
+  return (
+    riskyWords(words, named.length).find((word) => !namesWord(named, word))?.word ??
+    repeatedOption(named, words)
+  );
+}
+
+/** Maximum length of a command that a reason quotes, in characters. */
+const MAX_COMMAND_SHOWN = 80;
+
+/** Explains which command no rule allows, and which word of it a rule does not name. */
+export function uncoveredReason({ missing, unnamed }: Uncovered): string {
+  const shown = missing === undefined || missing.length > MAX_COMMAND_SHOWN ? "this command" : missing;
+  const isShort = unnamed !== undefined && unnamed.word.length <= MAX_COMMAND_SHOWN;
+  return `No rule allows ${shown}${isShort ? `: ${unnamed.rule} does not name ${unnamed.word}` : ""}.`;
+}

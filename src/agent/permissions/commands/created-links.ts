@@ -1,0 +1,81 @@
+import { basename, dirname } from "node:path";
+import { commandsNamed } from "./command-starts.ts";
+import { readingOf } from "./readers.ts";
+
+/** The words of each command that may create links, from its name on. */
+function linkers(words: readonly string[]): readonly (readonly string[])[] {
+  return commandsNamed(words, /^g?(?:ln|link|cp)$/).filter(
+    ([name = "", ...rest]) => !/cp$/.test(name) || rest.some((word) => COPIES_AS_LINK.test(word)),
+  );
+}
+
+/** `cp -s`, `cp -as`, `cp --symbolic-link`. */
+const COPIES_AS_LINK = /^-[a-zA-Z]*s|^--sy/;
+
+const operandsOf = (words: readonly string[]): readonly string[] =>
+  words
+    .slice(1)
+    .flatMap((word) => (word.startsWith("-") ? (/^--\w[\w-]*=(.+)$/s.exec(word)?.[1] ?? []) : word));
+
+/**
+ * Returns the names of links that commands may create. Where they lead is known, but not where a path through several of them
+ * leads: `ln -s . a; ln -s a/sub b; cat b/x`.
+ */
+export function linksIn(commands: readonly (readonly string[])[]): ReadonlySet<string> {
+  const names = commands
+    .flatMap(linkers)
+    .flatMap(operandsOf)
+    .map((word) => basename(word));
+  return new Set(names.filter((name) => !/^\.{0,2}$/.test(name)));
+}
+
+/** Returns the places where links lead that a command creates: a relative target starts in the directory of the link. */
+export function linkTargets(words: readonly string[]): readonly string[] {
+  return linkers(words).flatMap((own) => {
+    const operands = operandsOf(own);
+    const link = operands.at(-1) ?? "";
+    const targets = operands.slice(0, Math.max(1, operands.length - 1));
+    return targets.flatMap((target) =>
+      /^[/~]/.test(target) ? [target] : [`${dirname(link)}/${target}`, `${link}/${target}`],
+    );
+  });
+}
+
+/** Programs that unpack, copy or update trees of files, which may hold links of any name. */
+const MAKES_LINKS =
+  /^(?:rsync|rclone|(?:g|bsd|s)?tar|unzip|unar|unrar|7z[arz]?|(?:bsd)?cpio|pax|ditto|stow|unsquashfs|dpkg(?:-deb)?|patch|hg|svn|jj)$/;
+/** Programs that do so with one of these subcommands. */
+const UPDATES_TREE: readonly (readonly [program: RegExp, word: RegExp])[] = [
+  [/^(?:docker|podman|kubectl|oc)$/, /^cp$/],
+  [/^(?:gh|glab|hub)$/, /^(?:clone|checkout|co|sync|download)$/],
+];
+/** `tar czf`, `7z a`. */
+const ONLY_PACKS =
+  /^(?:(?:g|bsd)?tar -?[a-zA-Z]*c|tar --create|7z[ar]? [alt]$|(?:hg|svn|jj) (?!up|co|checkout|merge|new|edit|rebase|patch))/;
+const MOVES_OR_MAKES_LINKS = new RegExp(
+  `${MAKES_LINKS.source}|^(?:git|docker|podman|kubectl|oc|gh|glab|hub|g?(?:cp|ln|link|mv))$`,
+);
+const GIT_MAKES_LINKS =
+  /^(?:am|apply|checkout|checkout-index|cherry-pick|clone|merge|pull|read-tree|rebase|reset|restore|revert|stash|submodule|switch|worktree)$/;
+
+/** Returns the names of links that a command may make; `any` if its words do not name them; undefined if it makes none. */
+export function linksMadeBy(words: readonly string[]): readonly string[] | "any" | undefined {
+  if (readingOf(words) !== undefined) return undefined;
+  const found = commandsNamed(words, MOVES_OR_MAKES_LINKS).map(linksOf);
+  if (found.includes("any")) return "any";
+  const names = found.flatMap((one) => (one === "any" ? [] : one));
+  return names.length === 0 ? undefined : names;
+}
+
+/** Returns the same for a command from its name on. */
+function linksOf([program = "", ...rest]: readonly string[]): readonly string[] | "any" {
+  const name = basename(program);
+  const subcommand = UPDATES_TREE.find(([known]) => known.test(name))?.[1];
+  if (subcommand !== undefined) return rest.some((word) => subcommand.test(word)) ? "any" : [];
+  if (name === "git") return rest.some((word) => GIT_MAKES_LINKS.test(word)) ? "any" : [];
+  if (MAKES_LINKS.test(name)) return ONLY_PACKS.test(`${name} ${rest[0] ?? ""}`) ? [] : "any";
+  const isCopy = /^g?cp$/.test(name);
+  if (isCopy && rest.some((word) => /^-[a-zA-Z]*[arR]|^--(?:arc|rec)/.test(word))) return "any";
+  if (isCopy && !rest.some((word) => /^-[a-zA-Z]*[dPsl]|^--/.test(word))) return [];
+  return operandsOf(["", ...rest]).map((word) => basename(word));
+}

@@ -1,0 +1,89 @@
+/** Names of the same subcommand, by program. Source: the help of npm 11, pnpm 9, Yarn 4 and cargo 1.95. */
+const SAME: Readonly<Record<string, readonly string[]>> = {
+  npm: [
+    "install i in ins inst insta instal isnt isnta isntal isntall add",
+    "ci clean-install ic install-clean isntall-clean",
+    "uninstall un unlink remove rm r",
+    "run run-script rum urn",
+    "test t tst",
+    "exec x",
+    "update up upgrade udpate",
+    "config c",
+    "init create innit",
+    "rebuild rb",
+    "list ls la ll",
+    "view v info show",
+    "search s se find",
+    "link ln",
+    "adduser login add-user",
+    "dist-tag dist-tags",
+    "access author",
+  ],
+  pnpm: [
+    "install i",
+    "remove rm uninstall un",
+    "test t tst",
+    "update up upgrade",
+    "run run-script",
+    "list ls",
+  ],
+  yarn: ["upgrade up"],
+  cargo: ["build b", "test t", "run r", "check c", "doc d", "remove rm"],
+};
+
+/** Programs that accept any unique start of a subcommand's name. */
+const ABBREVIATES: ReadonlySet<string> = new Set(["npm", "hg", "svn", "jj", "ip", "kubectl", "tmux"]);
+
+/** Returns whether a word may be another name of a program's subcommand: `npm pub` publishes. */
+function isSameSubcommand(program: string, wanted: string, word: string): boolean {
+  if (word === wanted || word === "") return word !== "";
+  if (ABBREVIATES.has(program) && wanted.startsWith(word)) return true;
+  const rows = Object.hasOwn(SAME, program) ? (SAME[program] ?? []) : [];
+  return rows.some((row) => [wanted, word].every((name) => row.split(" ").includes(name)));
+}
+
+/** Options of git whose value is the next word. */
+const GIT_VALUE = /^(?:-[cC]|--(?:git-dir|work-tree|namespace|exec-path|super-prefix|config-env))$/;
+
+/** A command, and how it may get words that the line does not show. */
+interface Subcommand {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** It gets words from its input. */
+  readonly isFed: boolean;
+  /** Text that only the shell knows. */
+  readonly unknown: string;
+}
+
+/** Words of a rule that are compared. */
+const MAX_SUBCOMMANDS = 5;
+
+/** Returns the words that may be subcommands. After the first one, an unknown word after an option is its value. */
+function operandsOf({ program, args, unknown }: Subcommand): readonly string[] {
+  const found: string[] = [];
+  for (const [at, word] of args.entries()) {
+    const before = args[at - 1] ?? "";
+    const isValue =
+      program === "git"
+        ? GIT_VALUE.test(before)
+        : before.startsWith("-") && found.length > 0 && word.includes(unknown);
+    if (!word.startsWith("-") && !isValue) found.push(word);
+    if (found.length > MAX_SUBCOMMANDS) break;
+  }
+  return found;
+}
+
+/** Returns whether a command may run the subcommand of a rule under another name, or by a word that the line does not show. */
+export function mayBeSubcommand(wanted: readonly string[], command: Subcommand): boolean {
+  const operands = operandsOf(command);
+  let isOther = false;
+  for (const [at, name] of wanted.slice(0, MAX_SUBCOMMANDS).entries()) {
+    const word = operands[at];
+    if (word === undefined) return command.isFed;
+    if (word.includes(command.unknown)) return true;
+    if (word === name) continue;
+    if (at > 0 || !isSameSubcommand(command.program, name, word)) return false;
+    isOther = true;
+  }
+  return isOther;
+}

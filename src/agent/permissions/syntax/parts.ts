@@ -1,0 +1,55 @@
+import type { Flow } from "./line-flows.ts";
+
+/** A file that a line redirects from or to. */
+export interface RedirectedFile {
+  readonly kind: "read" | "write";
+  /** Relative to the command's working directory, absolute, or below `~/`. May contain unknown text. */
+  readonly path: string;
+}
+
+/** Everything in a command line, also in loops, functions, substitutions and quoted scripts: for deny rules and guards. */
+export interface LineParts {
+  /** The words of each command, without quotes. */
+  readonly mentioned: readonly (readonly string[])[];
+  /** Where the output of each of these commands goes. */
+  readonly flows: readonly Flow[];
+  /** The text that these commands read from here-documents, by their index. */
+  readonly inputs: ReadonlyMap<number, string>;
+  /** Variables or files may pass text of one command to a later one. */
+  readonly isLinked: boolean;
+  /** It may give names of commands another meaning. */
+  readonly isRedefining: boolean;
+  /** The names of its functions; undefined if it may give any name another meaning. */
+  readonly functions: ReadonlySet<string> | undefined;
+  /** The grammar of bash does not describe all of it. */
+  readonly isUnread: boolean;
+  readonly files: readonly RedirectedFile[];
+  /** Words of no command: values of variables, items of loops. */
+  readonly loose: readonly string[];
+  /** Words that a shell may expand to file names. */
+  readonly globs: ReadonlySet<string>;
+  /** It sets where the shell looks for directories: CDPATH. */
+  readonly searchesDirectories: boolean;
+  /** Patterns may match names that begin with a dot. */
+  readonly matchesHidden: boolean;
+  /** Why a program that the line runs cannot be known, as a clause. */
+  readonly hidden?: string;
+  /** Why the line is too complex for deny rules, as a clause. */
+  readonly excess?: string;
+}
+
+/** Stands for the index of a command in {@link LineParts.inputs}, for text that a loop or a group reads. */
+export const NO_COMMAND = -1;
+
+/** The parts of a line that is not searched. */
+export const NO_PARTS: LineParts = {
+  ...{ mentioned: [], flows: [], files: [], loose: [], inputs: new Map(), globs: new Set() },
+  ...{
+    isLinked: false,
+    isRedefining: false,
+    functions: undefined,
+    isUnread: true,
+    matchesHidden: false,
+    searchesDirectories: false,
+  },
+};

@@ -1,0 +1,106 @@
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import { localRemotesAt } from "../../src/agent/permissions/commands/git-config.ts";
+import { decidePermission } from "../../src/agent/permissions/decide.ts";
+import { readShellLine } from "../../src/agent/permissions/shell-line.ts";
+import { git } from "../support/files/git.ts";
+import { temporaryDirectory } from "../support/files/temporary-directory.ts";
+
+let top: string;
+let project: string;
+
+beforeEach(() => {
+  top = realpathSync(temporaryDirectory());
+  project = join(top, "project");
+  mkdirSync(join(project, "sub/low"), { recursive: true });
+  mkdirSync(join(top, "home"));
+  git(project, "init", "--quiet", "--initial-branch=main");
+  writeFileSync(join(project, "sub/x.json"), "{}");
+  writeFileSync(join(project, "a"), "");
+});
+
+/** Makes a bare repository whose configuration names a program. */
+function makeBare(directory: string): void {
+  for (const name of ["objects", "refs"]) mkdirSync(join(directory, name), { recursive: true });
+  writeFileSync(join(directory, "HEAD"), "ref: refs/heads/main\n");
+  writeFileSync(join(directory, "config"), "[core]\n\tfsmonitor = ./x\n");
+}
+
+/** Decides a line with the real files of the project. */
+function decide(command: string, allow: readonly string[], deny: readonly string[] = []): string {
+  const { behavior, guarded } = decidePermission({
+    mode: "default",
+    tool: "Bash",
+    access: { kind: "command", command },
+    line: readShellLine(command),
+    rules: { allow, ask: [], deny },
+    workingDirs: [project],
+    home: join(top, "home"),
+  });
+  return guarded ? "guarded" : behavior;
+}
+
+test.each([
+  "cd evil && git status",
+  "cd ./evil; git log",
+  "cd -P evil && git status",
+  "pushd evil && git status",
+  "cd e*l && git status",
+  "cd link && git status",
+  "cd outside && git status",
+  "(cd evil && git status)",
+])("decidePermission › asks for git in a repository that names a program: %s", (line) => {
+  makeBare(join(project, "evil"));
+  makeBare(join(top, "other/.git"));
+  mkdirSync(join(top, "other/sub"));
+  symlinkSync("evil", join(project, "link"));
+  symlinkSync(join(top, "other/sub"), join(project, "outside"));
+  for (const more of [["Bash(cd:*)", "Bash(pushd:*)"], []]) {
+    expect(decide(line, ["Bash(git status:*)", "Bash(git log:*)", ...more])).toBe("ask");
+  }
+  expect(decide("cd sub && git status", ["Bash(git status:*)"])).toBe("allow");
+});
+
+test("decidePermission › asks for a push to a remote that is a directory, or to a file of its name", () => {
+  const allow = ["Bash(git push:*)"];
+  git(project, "remote", "add", "origin", "https://example.org/a.git");
+  expect(decide("git push", allow)).toBe("allow");
+  writeFileSync(join(project, "gitfile"), "gitdir: evil\n");
+  expect(decide("git push gitfile main", allow)).toBe("ask");
+  git(project, "remote", "add", "backup", "../backup");
+  expect(decide("git push backup main", allow)).toBe("ask");
+  expect(decide("git push", allow)).toBe("ask");
+  expect(decide("git push origin main", allow)).toBe("allow");
+  expect(decide("git push backup main", ["Bash(git push backup main)"])).toBe("allow");
+});
+
+test.each([
+  ['[remote "a"]\n\turl = /srv/a\n', ["a"]],
+  ['[remote "a"]\n\turl = ../a\n', ["a"]],
+  ['[remote "a"]\n\turl = file:///srv/a\n', ["a"]],
+  ['[remote "a"]\n\turl = git@example.org:a.git\n\tpushurl = ./a\n', ["a"]],
+  ['[branch "a"]\n\tremote = ../a\n', [""]],
+  ['[url "/srv/"]\n\tinsteadOf = https://example.org/\n', [""]],
+  ['[remote "a"]\n\turl = https://example.org/a\n[branch "b"]\n\tremote = a\n\tmerge = refs/heads/b\n', []],
+  ['[branch "a"]\n\tremote = .\n', []],
+])("localRemotesAt › reads the configuration %j", (config, names) => {
+  writeFileSync(join(project, ".git/config"), config);
+  expect(localRemotesAt(join(project, "sub"))).toEqual(names);
+});
+
+test.each([
+  ["cat low/../x.json", "deny"],
+  ["cat low2/../x.json", "deny"],
+  ["cat s?/x.json", "deny"],
+  ["cd low2/.. && cat x.json", "deny"],
+  ["cd l*2; cat ../x.json", "deny"],
+  ["cp a hooks/../config", "guarded"],
+  ["cat sub/low/../y.json", "allow"],
+])("decidePermission › follows the links of real files: %s", (line, expected) => {
+  symlinkSync("sub/low", join(project, "low"));
+  symlinkSync("low", join(project, "low2"));
+  symlinkSync("sub", join(project, "s1"));
+  symlinkSync(".git/hooks", join(project, "hooks"));
+  expect(decide(line, ["Bash"], ["Read(sub/x.json)", "Edit(sub/x.json)"])).toBe(expected);
+});
