@@ -61,7 +61,6 @@ const member = z.strictObject({
 
 /** Characters of a command: a person who trusts the file sees all of them. */
 const MAX_COMMAND = 1_000;
-const TOO_LONG = `must have at most ${MAX_COMMAND} characters`;
 
 const blocker = z.union([z.int().check(z.minimum(0)), text], "must be a subject, or a position from 0");
 
@@ -73,7 +72,7 @@ const task = z.strictObject({
     .optional(z.array(blocker))
     .check(is("Tasks that must be completed first: subjects, or positions in this list from 0")),
   verify: z
-    .optional(z.string().check(z.regex(/\S/, "must not be empty"), z.maxLength(MAX_COMMAND, TOO_LONG)))
+    .optional(z.string().check(z.regex(/\S/, "must not be empty"), z.maxLength(MAX_COMMAND)))
     .check(
       is("A command that proves the completed task: teams runs it, and it must exit with 0; needs trust"),
     ),
