@@ -92,8 +92,8 @@ export const FAMILIES: readonly string[] = [
  */
 export async function runProgram(given: Io): Promise<number> {
   const json = hasFlag(given.argv, "--json");
-  const isShown = json || hasUtf8(given.env);
-  const io = isShown
+  const isUnchanged = json || hasUtf8(given.env);
+  const io = isUnchanged
     ? given
     : withParts(given, (await import("../terminal/ascii-io.ts")).asciiOutputs(given));
   try {

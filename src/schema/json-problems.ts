@@ -60,7 +60,9 @@ export function fieldProblem(
     case "too_small":
       return issue.origin === "string" ? "is empty" : `must be at least ${issue.minimum}`;
     case "too_big":
-      return `must be at most ${issue.maximum}`;
+      return issue.origin === "string"
+        ? `must have at most ${issue.maximum} characters`
+        : `must be at most ${issue.maximum}`;
     default:
       return issue.message;
   }

@@ -291,7 +291,7 @@ describe("trust in a team file", () => {
     write(task("x".repeat(1_001)));
     expect((await up(["--json"])).error()).toMatchObject({
       code: "INVALID_INPUT",
-      message: expect.stringContaining("team.json:1: tasks[0].verify: "),
+      message: expect.stringContaining("tasks[0].verify: must have at most 1000 characters"),
     });
   });
 
