@@ -124,6 +124,11 @@ describe("teams mcp › attacks", () => {
       await post(requestOf(100 + at, "tools/call", wait), session, next.signal);
       next.abort();
     }
+    const list = { name: "TaskList", arguments: {} };
+    await eventually("a call that may run", async () => {
+      const answer = await post(requestOf(800, "tools/call", list), session);
+      return !(await answer.text()).includes("running already");
+    });
     await sendMessage(team.ref, { from: "team-lead", to: "ada", text: "hello" });
     const read = { name: "ReadMessages", arguments: {} };
     await eventually("an answer", async () => {
