@@ -90,7 +90,7 @@ it("teams acp › plays a whole team: plan, calls of a teammate, permission, usa
     "not open here",
   );
   expect(c.stderr()).toBe("");
-  recordTranscript("sdk-client.log", c.traffic, t);
+  recordTranscript("sdk-client.txt", c.traffic, t);
 });
 
 it("teams acp --agent › is one agent without team tools", async () => {
