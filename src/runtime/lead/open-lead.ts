@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { requireSandbox } from "../../agent/sandbox/require-sandbox.ts";
-import { type InProcessBackend, inProcessBackend } from "../../backend/in-process/in-process-backend.ts";
+import { inProcessBackend } from "../../backend/in-process/in-process-backend.ts";
 import { callersSocket } from "../../backend/tmux/server-for.ts";
 import { messageOf, TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
@@ -24,7 +24,6 @@ import type { AnyCall } from "../../terminal/call.ts";
 import { liveRegion } from "../../terminal/live/live-region.ts";
 import { createPaneView, type PaneView } from "../../terminal/pane/pane-view.ts";
 import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
-import { asciiRow } from "../../text/ascii.ts";
 import { homePath } from "../../text/home-path.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
@@ -36,6 +35,7 @@ import { createNotifier } from "../notify/notifier.ts";
 import { withNotifications } from "../notify/notifying-view.ts";
 import { operationContext } from "../operation-context.ts";
 import { inProcessRunner } from "../teammate/run-in-process.ts";
+import { openScreen } from "./attach-screen.ts";
 import {
   hidesLeadOutput,
   isInteractive,
@@ -47,7 +47,6 @@ import {
 import { recordNewLead } from "./record-new-lead.ts";
 import { recordCli, resumeRun } from "./resume-run.ts";
 import { recordRun } from "./run-summary.ts";
-import { createLeadScreen, type LeadScreen } from "./team-screen.ts";
 import { outputRows } from "./team-view.ts";
 
 /**
@@ -235,17 +234,6 @@ async function openLead(
     teamMoved: async () => undefined,
     ends,
   };
-}
-
-function openScreen(
-  { io }: AnyCall,
-  ref: TeamRef,
-  inProcess: InProcessBackend,
-  { plain, ascii }: { readonly plain: boolean; readonly ascii: boolean },
-): LeadScreen {
-  const out = ascii ? (text: string): void => io.out(asciiRow(text)) : io.out;
-  const size = () => ({ width: io.columns ?? 80, height: io.rows ?? 24 });
-  return createLeadScreen({ ref, inProcess, out, size, plain });
 }
 
 /** If the lead's output is hidden, still reports on stderr what waits for the user. */
