@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { Program } from "./program.ts";
 import type { Crew } from "./team/crew.ts";
 
-/** A program as an MCP client of its own. */
+/** A program that is started as an MCP client, not as a member. */
 export interface Client {
   /** Its name in `teams mcp --config`. */
   readonly name: string;
@@ -90,7 +90,7 @@ const CLIENTS: Readonly<Record<string, Client>> = {
   },
 };
 
-/** Returns how a program is configured and run as a client. @throws Error for one that another column covers */
+/** Returns how a program is configured and run as a client. @throws Error for a program that another column covers */
 export function clientOf({ id, channel }: Program): Client {
   const client = CLIENTS[channel];
   if (client === undefined) throw new Error(`${id} is no client of its own`);

@@ -28,7 +28,7 @@ export class CodexTurns {
     this.#total = isNew ? NOTHING_SPENT : undefined;
   }
 
-  /** The running turn, of ours or of a person. */
+  /** The running turn; teams or a person has started it. */
   get current(): string | undefined {
     return this.#current;
   }

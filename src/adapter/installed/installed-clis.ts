@@ -18,16 +18,16 @@ export interface CliLogin {
   readonly hint: string | null;
 }
 
-/** The Node.js version that a CLI needs, and the one that would run it. */
+/** The Node.js version that a CLI needs, and the version that would run it. */
 export interface CliNode {
   readonly needed: string;
-  /** Null if there is none on the PATH. */
+  /** Null without Node.js on the PATH. */
   readonly found: string | null;
   /** Null if unknown. */
   readonly isEnough: boolean | null;
 }
 
-/** What this machine has of a third-party CLI. */
+/** The installation of a third-party CLI on this machine. */
 export interface InstalledCli {
   /** Its name in `--cli`. */
   readonly name: string;

@@ -68,7 +68,7 @@ export async function refuseUnsupported(
   acceptVersion(adapter, answer, () => undefined);
 }
 
-/** Notes a version that was not tested. @throws TeamError SPAWN_FAILED for one that the channel does not know */
+/** Notes a version that was not tested. @throws TeamError SPAWN_FAILED for a version that the channel does not know */
 export function acceptVersion(adapter: Adapter, answer: ProgramVersion, note: (text: string) => void): void {
   const { id, unsupported, tested } = adapter;
   const version = "version" in answer ? answer.version : null;

@@ -3,7 +3,7 @@ import type { SessionFact } from "../../../../src/runtime/acp/facts.ts";
 import { updateOf } from "../../../../src/runtime/acp/updates.ts";
 import type { Task } from "../../../../src/schema/task.ts";
 
-const shown = (fact: SessionFact, hasNotices = false) => updateOf(fact, { cwd: "/work", hasNotices });
+const shown = (fact: SessionFact, hasNotices = false) => updateOf(fact, { cwd: "/repo", hasNotices });
 const call = (tool: string, summary: string, input: unknown, member = "ada") =>
   shown({ kind: "call", id: `${member}/t1`, member, tool, summary, input });
 const taskOf = (id: number, status: Task["status"], more: Partial<Task> = {}): Task => ({
@@ -21,8 +21,8 @@ describe("updates of a session", () => {
       name: "Edit",
       kind: "edit",
       status: "in_progress",
-      locations: [{ path: "/work/src/a.ts" }],
-      content: [{ type: "diff", path: "/work/src/a.ts", oldText: "one", newText: "two" }],
+      locations: [{ path: "/repo/src/a.ts" }],
+      content: [{ type: "diff", path: "/repo/src/a.ts", oldText: "one", newText: "two" }],
       rawInput: input,
       _meta: { teams: { member: "ada" } },
     });
