@@ -115,6 +115,7 @@ const CHUNKS = {
   look: ["src/cli/watch-status.ts"],
   pane: [
     "src/runtime/pane/pane-suggestions.ts",
+    "src/runtime/pane/project-files.ts",
     "src/runtime/pane/slash-commands.ts",
     "src/terminal/input/history.ts",
   ],
