@@ -17,7 +17,7 @@ testMemberContract({ adapter: { channel: "keys" }, file, conversation: [] });
 
 async function team(marks: readonly string[] = []) {
   const own = await standInTeam(file(), { channel: "keys" });
-  const { teams, place } = own;
+  const { teams, place, inbox } = own;
   for (const mark of marks) own.mark(mark);
   const spawn = (prompt: string, ...more: readonly string[]) =>
     teams("spawn", "ada", "--cli", "fake", "--prompt", prompt, "--teammate-mode", "tmux", ...more);
@@ -25,7 +25,6 @@ async function team(marks: readonly string[] = []) {
     own.log().flatMap(({ prompt }) => (typeof prompt === "string" ? [prompt] : []));
   const prompted = (text: string): Promise<string> =>
     eventually(`the prompt ${text}`, () => prompts().find((prompt) => prompt.includes(text)));
-  const inbox = async (): Promise<string> => (await teams("inbox", "team-lead", "--all", "--json")).out;
   const leadGot = (text: string) =>
     eventually(`the message ${text} to the lead`, async () => (await inbox()).includes(text));
   const member = async (): Promise<Record<string, unknown>> =>
@@ -36,7 +35,7 @@ async function team(marks: readonly string[] = []) {
     place.tmux("list-panes", "-a", "-F", "#{pane_id} #{@teams_agent}").match(/(%\d+) \S/)?.[1] ?? "";
   const type = (...keys: readonly string[]): string => place.tmux("send-keys", "-t", pane(), ...keys);
   const screen = (): string => place.tmux("capture-pane", "-p", "-t", pane());
-  return { ...own, spawn, prompts, prompted, inbox, leadGot, member, pane, type, screen };
+  return { ...own, spawn, prompts, prompted, leadGot, member, pane, type, screen };
 }
 
 describe("any program by its keyboard", () => {
