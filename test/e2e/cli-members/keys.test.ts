@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { checkCast } from "../../support/casts/check-cast.ts";
 import { testMemberContract } from "../../support/cli/member-contract.ts";
 import { standInTeam } from "../../support/cli/stand-in.ts";
@@ -40,10 +39,11 @@ async function team(marks: readonly string[] = []) {
 
 describe("any program by its keyboard", () => {
   it("gets each message as one input; is unknown until a bell or notification", async () => {
-    const { spawn, prompted, prompts, state, member, teams, leadGot } = await team();
+    const { spawn, prompted, prompts, state, member, teams, leadGot, logged } = await team();
     const spawned = await spawn("say: hello\nsay: two lines");
     expect([spawned.code, spawned.err]).toEqual([0, ""]);
     const first = await prompted("say: two lines");
+    await logged({ ready: true, agent: "ada@crew" });
     expect(first).toMatch(/You are ada, a teammate in the team "crew"[\s\S]*teams send[\s\S]*say: hello/);
     await state("ada", "unknown");
     expect(await member()).toMatchObject({ state: "unknown", alive: true });
@@ -182,31 +182,6 @@ describe("any program by its keyboard", () => {
     await teams("send", "ada", "say: again");
     await prompted("say: again");
     expect(prompts().at(-1)).toContain("You are ada");
-  });
-
-  it("has exited after a person quits it in its screen", async () => {
-    const { spawn, prompted, state, type } = await team();
-    await spawn("say: hi");
-    await prompted("hi");
-    await state("ada", "unknown");
-    type("-l", "quit");
-    type("Enter");
-    await state("ada", "exited");
-  });
-
-  it("ends its child processes on shutdown, after a last turn", async () => {
-    const { spawn, prompted, prompts, logged, teams, log, member } = await team();
-    await spawn("child");
-    await prompted("child");
-    await logged({ ready: true, agent: "ada@crew" });
-    const ended = teams("shutdown", "ada", "--timeout", "180");
-    await prompted("hutdown request");
-    expect(prompts().at(-1)).not.toContain("You are ada");
-    const { code, err } = await ended;
-    expect([code, err]).toEqual([0, ""]);
-    const child = log().find((line) => "child" in line)?.child as number;
-    await eventually("the end of its child", () => startTimeOf(child) === undefined);
-    expect(await member()).toEqual({});
   });
 
   it("respects a pipe that the person has on its pane", async () => {
