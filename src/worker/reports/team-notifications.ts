@@ -109,7 +109,8 @@ export class TeamNotifications {
     const messageId = keys.length === 0 ? newUuid() : eventMessageId("idle", from, ...keys);
     let isSafe = true;
     await this.attempt(async () => {
-      const fields = { type: "idle_notification", from, ...notice, ...(await this.#resultOf(notice)) } as const;
+      const result = await this.#resultOf(notice);
+      const fields = { type: "idle_notification", from, ...notice, ...result } as const;
       const text = formatProtocol(fields, new Date(clock.now()));
       isSafe = await this.#reports.send({ to: LEAD_NAME, from, ...defined({ color }), text, messageId });
     });
