@@ -2,8 +2,7 @@ import { pause } from "../../os/clock.ts";
 import { readTeam } from "../../team/config/config.ts";
 import type { OperationContext } from "../context.ts";
 import { recordedFacts } from "../processes/foreign-facts.ts";
-import { removeEndedMember } from "./remove-member.ts";
-import { UNPROVEN_EXIT_MS } from "./shutdown.ts";
+import { removeEndedMember, UNPROVEN_EXIT_MS } from "./remove-member.ts";
 
 /**
  * Removes the members that run another program, have agreed to shut down, and are not proven to run: no process of teams watches

@@ -21,6 +21,9 @@ type LeavingKind = "shutdown" | "killed" | "dismissed";
 /** Whether the end of a member's process is proven, or only its agreement to end. */
 export type ProvenEnd = "proven" | "unproven";
 
+/** Milliseconds that an unproven program gets to exit after it has agreed. */
+export const UNPROVEN_EXIT_MS = 3_000;
+
 /** The news about a member that agreed to shut down, and whose process is not known. */
 export const UNPROVEN_END =
   "agreed to shut down and has left the team. teams cannot see its process: if it still runs, quit it in its own window.";

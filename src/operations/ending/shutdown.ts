@@ -21,7 +21,7 @@ import type { OperationContext } from "../context.ts";
 import { requireLead } from "../context.ts";
 import { batchClose } from "../processes/batch-close.ts";
 import { type ForeignProof, proveForeignMembers } from "../processes/foreign-members.ts";
-import { type ProvenEnd, removeEndedMember } from "./remove-member.ts";
+import { type ProvenEnd, removeEndedMember, UNPROVEN_EXIT_MS } from "./remove-member.ts";
 
 /** Milliseconds that `shutdown` waits until a teammate has agreed and ended (product.md). */
 export const SHUTDOWN_TIMEOUT = 30_000;
@@ -183,9 +183,6 @@ async function checkShutdowns(
   for (const result of results) if (result.status === "rejected") throw result.reason;
   return reports;
 }
-
-/** Milliseconds that an unproven program gets to exit after it has agreed. */
-export const UNPROVEN_EXIT_MS = 3_000;
 
 /** Whether several processes run that could be the member's own: it has not ended. */
 function isAmbiguous(proof: ForeignProof | undefined): boolean {

@@ -26,8 +26,12 @@ import { unfinishedTasks } from "../../team/tasks/unassign.ts";
 import type { OperationContext } from "../context.ts";
 import { exitReason, lastLinesOf } from "../ending/last-lines.ts";
 import { processEnding, reclaimEndings } from "../ending/process-ending.ts";
-import { type ProvenEnd, type ReadUnfinishedTasks, removeEndedMember } from "../ending/remove-member.ts";
-import { UNPROVEN_EXIT_MS } from "../ending/shutdown.ts";
+import {
+  type ProvenEnd,
+  type ReadUnfinishedTasks,
+  removeEndedMember,
+  UNPROVEN_EXIT_MS,
+} from "../ending/remove-member.ts";
 import { endDeadLeadWatches } from "../processes/dead-lead.ts";
 import { recordedFacts } from "../processes/foreign-facts.ts";
 import { isForeignMember, recordedProof } from "../processes/foreign-members.ts";

@@ -1,7 +1,7 @@
 import { messageOf, TeamError } from "../../errors.ts";
 import type { Clock } from "../../os/clock.ts";
 import { newUuid } from "../../os/process/identity.ts";
-import { formatProtocol } from "../../protocol/messages.ts";
+import { formatProtocol, MAX_IDLE_RESULT } from "../../protocol/messages.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
@@ -15,7 +15,6 @@ import type { LazyAgent } from "../lazy-agent.ts";
 import type { WorkerLifecycle } from "../lifecycle.ts";
 import type { StatusKeeper } from "../status-record.ts";
 import type { WorkerView } from "../view.ts";
-import { noticeResult } from "./notice-result.ts";
 import { UnsentReports } from "./unsent-reports.ts";
 
 interface TeamNotificationsOptions {
@@ -110,15 +109,19 @@ export class TeamNotifications {
     const messageId = keys.length === 0 ? newUuid() : eventMessageId("idle", from, ...keys);
     let isSafe = true;
     await this.attempt(async () => {
-      const fields = { type: "idle_notification", from, ...notice, ...this.#resultOf(notice) } as const;
+      const result = await this.#resultOf(notice);
+      const fields = { type: "idle_notification", from, ...notice, ...result } as const;
       const text = formatProtocol(fields, new Date(clock.now()));
       isSafe = await this.#reports.send({ to: LEAD_NAME, from, ...defined({ color }), text, messageId });
     });
     return isSafe;
   }
 
-  #resultOf({ result }: Readonly<Record<string, unknown>>): { readonly result?: string } {
+  async #resultOf({ result }: Readonly<Record<string, unknown>>): Promise<{ readonly result?: string }> {
     if (typeof result !== "string") return {};
+    if (result.length <= MAX_IDLE_RESULT) return { result };
+    // It writes a file, with code that a start does not need.
+    const { noticeResult } = await import("./notice-result.ts");
     const leadDirectory = (): string => lookUpMember(readTeam(this.#options.ref), LEAD_NAME)?.cwd || "/";
     return { result: noticeResult(result, leadDirectory) };
   }

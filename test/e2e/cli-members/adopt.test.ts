@@ -57,7 +57,6 @@ async function team() {
     own.log().flatMap(({ prompt }) => (typeof prompt === "string" ? [prompt] : []));
   const prompted = (text: string): Promise<string> =>
     eventually(`the prompt ${text}`, () => prompts().find((prompt) => prompt.includes(text)));
-  const inbox = async (): Promise<string> => (await teams("inbox", "team-lead", "--all", "--json")).out;
   const members = async (): Promise<readonly Record<string, unknown>[]> =>
     (await teams("status", "--json")).json<{ members: Record<string, unknown>[] }>().members;
   const member = async (name = "ada"): Promise<Record<string, unknown> | undefined> =>
@@ -84,7 +83,6 @@ async function team() {
       start,
       prompts,
       prompted,
-      inbox,
       members,
       member,
       adopt,

@@ -176,18 +176,14 @@ describe("Qwen by its files", () => {
     expect(log().filter((line) => "prompt" in line)).toHaveLength(1);
   });
 
-  it("needs the person when a dialog delays its start or a message", async () => {
-    const { spawn, mark, blocked, type, leadGot, teams } = await team();
-    mark("dialog");
-    const spawned = spawn("modal\nsay: over");
-    await blocked();
-    await type("");
-    await spawned;
+  it("needs the person when a dialog delays a message", async () => {
+    const { spawn, blocked, type, leadGot, teams } = await team();
+    await spawn("modal\nsay: over");
     await leadGot("over");
-    await teams("send", "ada", "say: after the second dialog");
+    await teams("send", "ada", "say: after the dialog");
     await blocked();
     await type("");
-    await leadGot("after the second dialog");
+    await leadGot("after the dialog");
   });
 
   it("gets its text again when the person leaves its shell mode", async () => {

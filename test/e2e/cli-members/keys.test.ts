@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { checkCast } from "../../support/casts/check-cast.ts";
 import { testMemberContract } from "../../support/cli/member-contract.ts";
 import { standInTeam } from "../../support/cli/stand-in.ts";
@@ -17,7 +16,7 @@ testMemberContract({ adapter: { channel: "keys" }, file, conversation: [] });
 
 async function team(marks: readonly string[] = []) {
   const own = await standInTeam(file(), { channel: "keys" });
-  const { teams, place } = own;
+  const { teams, place, inbox } = own;
   for (const mark of marks) own.mark(mark);
   const spawn = (prompt: string, ...more: readonly string[]) =>
     teams("spawn", "ada", "--cli", "fake", "--prompt", prompt, "--teammate-mode", "tmux", ...more);
@@ -25,7 +24,6 @@ async function team(marks: readonly string[] = []) {
     own.log().flatMap(({ prompt }) => (typeof prompt === "string" ? [prompt] : []));
   const prompted = (text: string): Promise<string> =>
     eventually(`the prompt ${text}`, () => prompts().find((prompt) => prompt.includes(text)));
-  const inbox = async (): Promise<string> => (await teams("inbox", "team-lead", "--all", "--json")).out;
   const leadGot = (text: string) =>
     eventually(`the message ${text} to the lead`, async () => (await inbox()).includes(text));
   const member = async (): Promise<Record<string, unknown>> =>
@@ -36,15 +34,16 @@ async function team(marks: readonly string[] = []) {
     place.tmux("list-panes", "-a", "-F", "#{pane_id} #{@teams_agent}").match(/(%\d+) \S/)?.[1] ?? "";
   const type = (...keys: readonly string[]): string => place.tmux("send-keys", "-t", pane(), ...keys);
   const screen = (): string => place.tmux("capture-pane", "-p", "-t", pane());
-  return { ...own, spawn, prompts, prompted, inbox, leadGot, member, pane, type, screen };
+  return { ...own, spawn, prompts, prompted, leadGot, member, pane, type, screen };
 }
 
 describe("any program by its keyboard", () => {
   it("gets each message as one input; is unknown until a bell or notification", async () => {
-    const { spawn, prompted, prompts, state, member, teams, leadGot } = await team();
+    const { spawn, prompted, prompts, state, member, teams, leadGot, logged } = await team();
     const spawned = await spawn("say: hello\nsay: two lines");
     expect([spawned.code, spawned.err]).toEqual([0, ""]);
     const first = await prompted("say: two lines");
+    await logged({ ready: true, agent: "ada@crew" });
     expect(first).toMatch(/You are ada, a teammate in the team "crew"[\s\S]*teams send[\s\S]*say: hello/);
     await state("ada", "unknown");
     expect(await member()).toMatchObject({ state: "unknown", alive: true });
@@ -183,31 +182,6 @@ describe("any program by its keyboard", () => {
     await teams("send", "ada", "say: again");
     await prompted("say: again");
     expect(prompts().at(-1)).toContain("You are ada");
-  });
-
-  it("has exited after a person quits it in its screen", async () => {
-    const { spawn, prompted, state, type } = await team();
-    await spawn("say: hi");
-    await prompted("hi");
-    await state("ada", "unknown");
-    type("-l", "quit");
-    type("Enter");
-    await state("ada", "exited");
-  });
-
-  it("ends its child processes on shutdown, after a last turn", async () => {
-    const { spawn, prompted, prompts, logged, teams, log, member } = await team();
-    await spawn("child");
-    await prompted("child");
-    await logged({ ready: true, agent: "ada@crew" });
-    const ended = teams("shutdown", "ada", "--timeout", "180");
-    await prompted("hutdown request");
-    expect(prompts().at(-1)).not.toContain("You are ada");
-    const { code, err } = await ended;
-    expect([code, err]).toEqual([0, ""]);
-    const child = log().find((line) => "child" in line)?.child as number;
-    await eventually("the end of its child", () => startTimeOf(child) === undefined);
-    expect(await member()).toEqual({});
   });
 
   it("respects a pipe that the person has on its pane", async () => {

@@ -206,7 +206,11 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
     expect(startTimeOf(child)).toBeDefined();
     const ended = await teams("shutdown", "ada", "--timeout", "180");
     expect([ended.code, ended.err]).toEqual([0, ""]);
-    if (without.goodbye === undefined) expect(JSON.stringify(log())).toContain("hutdown request");
+    if (without.goodbye === undefined) {
+      const last = log().findLast(({ prompt }) => String(prompt).includes("hutdown request"))?.prompt;
+      expect(last).toContain("hutdown request");
+      expect(last).not.toContain("You are ada");
+    }
     const config = JSON.parse(readFileSync(place.paths("crew").config, "utf8")) as { members: unknown[] };
     expect(config.members).toMatchObject([{ name: "team-lead" }]);
     await eventually("the end of its child", () => startTimeOf(child) === undefined);

@@ -1,12 +1,7 @@
 import type { AdapterInput } from "../../../src/adapter/adapter-schema.ts";
 import type { Finished } from "../processes/built-program.ts";
 import { eventually } from "../timing/eventually.ts";
-import { type StandInTeam, standInTeam } from "./stand-in.ts";
-
-export interface Approval {
-  readonly id: string;
-  readonly summary: string;
-}
+import { type Approval, type StandInTeam, standInTeam } from "./stand-in.ts";
 
 /** A row of `status --json`. */
 export interface MemberRow {
@@ -24,11 +19,8 @@ export interface MemberRow {
 export interface MemberTeam extends StandInTeam {
   spawn(prompt: string, ...more: readonly string[]): Promise<Finished>;
   ada(): Promise<MemberRow | undefined>;
-  approvals(): Promise<readonly Approval[]>;
   /** Waits for a request other than these. */
   approval(...known: readonly Approval[]): Promise<Approval>;
-  /** The lead's messages, as JSON. */
-  inbox(): Promise<string>;
   /** Waits until the lead has got a text. */
   leadGot(text: string): Promise<unknown>;
   /** Waits until the stand-in has got a text. */
@@ -47,10 +39,7 @@ export async function memberTeam(
   settings: Readonly<Record<string, unknown>> = {},
 ): Promise<MemberTeam> {
   const own = await standInTeam(file, adapter, settings);
-  const { teams, place: t } = own;
-  const approvals = async (): Promise<readonly Approval[]> =>
-    (await teams("approvals", "--json")).json<{ approvals: Approval[] }>().approvals;
-  const inbox = async (): Promise<string> => (await teams("inbox", "team-lead", "--all", "--json")).out;
+  const { teams, place: t, approvals, inbox } = own;
   const leadGot = (text: string): Promise<unknown> =>
     eventually(`the message ${text} to the lead`, async () => (await inbox()).includes(text));
   const paneShowing = (text = "the screen of the stand-in"): Promise<string> =>
@@ -66,7 +55,6 @@ export async function memberTeam(
       const { members } = (await teams("status", "--json")).json<{ members: MemberRow[] }>();
       return members.find(({ name }) => name === "ada");
     },
-    approvals,
     approval: (...known) =>
       eventually("a request", async () =>
         // The cause of a crash is recorded a moment after it.
@@ -74,7 +62,6 @@ export async function memberTeam(
           ({ id, summary }) => summary !== "cause unknown" && known.every((one) => one.id !== id),
         ),
       ),
-    inbox,
     leadGot,
     prompted: (text) =>
       eventually(`the prompt ${text}`, () => own.log().some(({ prompt }) => String(prompt).includes(text))),

@@ -1,16 +1,28 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { expect } from "vitest";
 import type { AdapterInput } from "../../../src/adapter/adapter-schema.ts";
 import type { Env } from "../../../src/os/env.ts";
-import { type Finished, teamsIn } from "../processes/built-program.ts";
+import { type Finished, teamsHere, teamsIn } from "../processes/built-program.ts";
 import { eventually } from "../timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../tmux/private-tmux.ts";
+
+export interface Approval {
+  readonly id: string;
+  readonly kind: string;
+  readonly summary: string;
+}
 
 export interface StandInTeam {
   readonly place: PrivateTmux;
   readonly env: Env;
   readonly repo: string;
+  /** Runs the built program. */
   teams(...words: readonly string[]): Promise<Finished>;
+  /** Returns the requests of the team that wait for an answer. */
+  approvals(): Promise<readonly Approval[]>;
+  /** Returns the lead's messages, as JSON. */
+  inbox(): Promise<string>;
   /** The lines that the stand-in has logged. */
   log(): readonly Readonly<Record<string, unknown>>[];
   /** Waits for a logged line with these fields. */
@@ -66,7 +78,8 @@ export async function standInTeam(
   const env = { ...place.env, TEAMS_TEAM: "crew" };
   const run = teamsIn(env, repo);
   const teams = (...words: readonly string[]): Promise<Finished> => run(words);
-  await teams("create", "crew");
+  const here = teamsHere(env, repo);
+  expect((await here("create", "crew")).code).toBe(0);
   const log = (): Readonly<Record<string, unknown>>[] => {
     try {
       const lines = readFileSync(join(home, "log"), "utf8").trim().split("\n");
@@ -80,6 +93,8 @@ export async function standInTeam(
     env,
     repo,
     teams,
+    approvals: async () => (await here("approvals", "--json")).json<{ approvals: Approval[] }>().approvals,
+    inbox: async () => (await here("inbox", "team-lead", "--all", "--json")).out,
     log,
     logged: (fields) =>
       eventually(`the log with ${JSON.stringify(fields)}`, () =>

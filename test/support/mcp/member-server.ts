@@ -7,11 +7,11 @@ import {
   type VersionNegotiationMode,
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { temporaryDirectory } from "../files/temporary-directory.ts";
-import { doneIn, TEAMS, teamsIn } from "../processes/built-program.ts";
+import { doneIn, TEAMS, teamsHere, teamsIn } from "../processes/built-program.ts";
 import { eventually } from "../timing/eventually.ts";
 
 /** A team of the built program, whose members run third-party programs. */
@@ -25,7 +25,7 @@ export async function foreignTeam(members: readonly string[] = ["ada"]) {
   };
   const teams = teamsIn(env, directory);
   const done = doneIn(env, directory);
-  await done("create", "crew");
+  expect((await teamsHere(env, directory)("create", "crew")).code).toBe(0);
   const ref = teamRef(teamsHome(env), "crew");
   await addMembers(
     ref,

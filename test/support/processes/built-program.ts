@@ -54,6 +54,16 @@ export function teamsIn(env: Env, cwd: string) {
   return async (words: readonly string[], options: BuiltOptions = {}): Promise<Finished> => {
     if (!isLooking() || !READS.has(words[0]) || Object.keys(options).length > 0)
       return await runBuilt(env, cwd, words, options);
+    return await teamsHere(env, cwd)(...words);
+  };
+}
+
+/**
+ * Runs the program in this process. It saves a start of the built program where a test prepares its team, or reads what other
+ * processes have done.
+ */
+export function teamsHere(env: Env, cwd: string) {
+  return async (...words: readonly string[]): Promise<Finished> => {
     const { inThisProcess } = await import("./in-process-cli.ts");
     return await inThisProcess(env, cwd)(words);
   };
