@@ -1,6 +1,7 @@
 import type { ListSessionsRequest, ListSessionsResponse, SessionInfo } from "@agentclientprotocol/sdk";
 import { TeamError } from "../../errors.ts";
 import { versionOf } from "../../os/files/fs.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { isSessionId, LEAD_NAME } from "../../schema/names.ts";
@@ -20,9 +21,12 @@ export function listSessions(home: Home, { cwd, cursor }: ListSessionsRequest): 
     throw new TeamError("INVALID_INPUT", `${JSON.stringify(cursor)} is no cursor of this list.`, {
       hint: "List the sessions without a cursor.",
     });
+  // The paths of teams' directories contain no links; the client gets its own spelling back.
+  const directory = cwd && !cwd.includes("\0") ? realPathOf(cwd) : cwd;
   const all = listTeams(home)
     .flatMap(({ team, config, ours }) => (config === undefined || !ours ? [] : [infoOf(home, team, config)]))
-    .filter((info) => !cwd || info.cwd === cwd)
+    .filter((info) => !directory || info.cwd === directory)
+    .map((info) => ({ ...info, cwd: cwd || info.cwd }))
     .sort((a, b) => (b.updatedAt ?? "").localeCompare(a.updatedAt ?? ""));
   const next = from + LIST_PAGE;
   return { sessions: all.slice(from, next), ...(next < all.length ? { nextCursor: String(next) } : {}) };
@@ -32,10 +36,12 @@ function infoOf(home: Home, team: string, config: TeamConfig): SessionInfo {
   const lead = config.members.find(({ name }) => name === LEAD_NAME);
   const { leadSessionId: id, createdAt, description, displayName } = config;
   const written = isSessionId(id) ? versionOf(transcriptPath(home.root, id))?.changedMs : undefined;
+  // Another program may have written any number.
+  const updated = new Date(written ?? createdAt);
   return {
     sessionId: team,
     cwd: lead?.cwd ?? "/",
     title: shortened(oneLine(description || displayName || team), MAX_TITLE),
-    updatedAt: new Date(written ?? createdAt).toISOString(),
+    ...(Number.isNaN(updated.getTime()) ? {} : { updatedAt: updated.toISOString() }),
   };
 }

@@ -8,6 +8,7 @@ import type {
   SessionModeState,
 } from "@agentclientprotocol/sdk";
 import { TeamError } from "../../errors.ts";
+import { teamExists } from "../../team/config/config.ts";
 import { isDirectory } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { findTeam } from "../../team/config/find-team.ts";
@@ -16,13 +17,15 @@ import type { AnyCall } from "../../terminal/call.ts";
 import { capturedIo } from "../../terminal/captured-io.ts";
 import { openOutput } from "../../terminal/output.ts";
 import type { LeadPlan } from "../lead/lead.ts";
+import { openOwnTeam, operationContext } from "../operation-context.ts";
 import { type ClientAbilities, ClientPeer } from "./client-peer.ts";
 import { MAX_SESSIONS } from "./limits.ts";
 import { serversOf } from "./mcp-servers.ts";
 import { promptText } from "./prompt-text.ts";
 import { Session } from "./session.ts";
+import { deleteSession, requireFinished } from "./session-delete.ts";
 import { modeNamed, modesOf } from "./session-modes.ts";
-import type { PromptEnd } from "./session-state.ts";
+import { activityOf, type PromptEnd } from "./session-state.ts";
 
 /** What a session needs to know before its team is created or resumed. */
 export interface SessionChoice {
@@ -64,7 +67,8 @@ interface OpenSession {
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #open = new Map<string, OpenSession>();
-  readonly #opening = new Set<string>();
+  readonly #opening = new Map<string, Promise<OpenSession>>();
+  #isClosing = false;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -130,17 +134,39 @@ export class Sessions {
     await session.setMode(mode);
   }
 
-  /** Ends the lead and the teammates of a session, and keeps its team. */
+  /** Ends the lead and the teammates of a session, and keeps its team unless it never had a prompt. */
   async close(sessionId: string): Promise<void> {
-    const { session } = this.#find(sessionId);
-    await session.close();
-    this.#open.delete(sessionId);
+    await this.#find(sessionId).session.close();
   }
 
-  /** @param reason the signal that ends this process, if there was one */
+  /**
+   * Deletes the team of a session, which may be open here. A team with unfinished work stays.
+   * @throws TeamError TEAM_NOT_FOUND, ALREADY_LEADING, ACTIVE_MEMBERS, AGENT_BUSY, PERMISSION_DENIED; then nothing was deleted
+   */
+  async delete(sessionId: string): Promise<void> {
+    const { call } = this.#options;
+    const own = openOwnTeam(call.io.env, { force: false }, sessionId);
+    const ctx = await operationContext(call, own);
+    const open = this.#open.get(sessionId);
+    const isWorking = open !== undefined && activityOf(open.session.state) !== "idle";
+    if (isWorking || this.#opening.has(sessionId))
+      throw new TeamError("AGENT_BUSY", `The session ${sessionId} is at work. Nothing was deleted.`, {
+        hint: "Wait for its end, or cancel it with session/cancel.",
+      });
+    if (open !== undefined) {
+      await requireFinished(ctx);
+      await open.session.close();
+    }
+    // A session without any prompt has deleted its team.
+    if (open === undefined || teamExists(own.ref)) await deleteSession(ctx);
+  }
+
+  /** Ends all sessions for good, also those that are being opened. @param reason the signal that ends this process, if there was one */
   async closeAll(reason: unknown): Promise<void> {
-    await Promise.all([...this.#open.values()].map(({ session }) => session.close(reason)));
-    this.#open.clear();
+    this.#isClosing = true;
+    const opening = [...this.#opening.values()].map((open) => open.catch(() => undefined));
+    const all = [...this.#open.values(), ...opening].map(async (open) => (await open)?.session.close(reason));
+    await Promise.all(all);
   }
 
   #find(sessionId: string): OpenSession {
@@ -152,6 +178,7 @@ export class Sessions {
   }
 
   async #begin(sessionId: string, request: OpenRequest, how: OpenHow): Promise<OpenSession> {
+    if (this.#isClosing) throw new TeamError("INTERRUPTED", "This process ends. No session was opened.");
     if (this.#open.has(sessionId) || this.#opening.has(sessionId))
       throw new TeamError("ALREADY_LEADING", `The session ${sessionId} is open here already.`, {
         hint: "Use it, or close it first with session/close.",
@@ -160,10 +187,11 @@ export class Sessions {
       throw new TeamError("ALREADY_LEADING", `This process leads ${MAX_SESSIONS} sessions, its maximum.`, {
         hint: "Close a session first, or start another process.",
       });
-    this.#opening.add(sessionId);
+    const opening = this.#start(sessionId, request, how);
+    this.#opening.set(sessionId, opening);
     try {
-      const open = await this.#start(sessionId, request, how);
-      this.#open.set(sessionId, open);
+      const open = await opening;
+      if (open.session.state.over === undefined) this.#open.set(sessionId, open);
       // After the answer, which names the session, was written.
       setImmediate(() => open.peer.opened());
       return open;
@@ -227,7 +255,7 @@ function directoryOf(cwd: string): string {
   });
 }
 
-/** @throws Error if the prompt failed */
+/** @throws TeamError MODEL_ERROR if the prompt failed */
 function stopReasonOf(end: PromptEnd): PromptResponse["stopReason"] {
   if (end.how === "failed") throw new TeamError("MODEL_ERROR", end.failure);
   return end.how === "done" ? "end_turn" : "cancelled";

@@ -6,7 +6,8 @@ import { cases } from "../../../support/random/arbitraries.ts";
 
 /** What may happen to a session, apart from its prompts. */
 const happening: fc.Arbitrary<SessionEvent> = fc.oneof(
-  fc.constantFrom<SessionEvent>({ type: "taken" }, { type: "turn_started" }, { type: "turn_ended" }),
+  fc.constantFrom<SessionEvent>({ type: "turn_started" }, { type: "turn_ended" }),
+  fc.record({ type: fc.constant("taken" as const), key: fc.nat(8).map((at) => `k${at}`) }),
   fc.record({
     type: fc.constant("rested" as const),
     rest: fc.constantFrom<LeadRest>("done", "interrupted", "failed", "asking"),
