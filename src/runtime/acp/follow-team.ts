@@ -9,7 +9,7 @@ import { readTeam } from "../../team/config/config.ts";
 import { readLastStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { conversationLog } from "../../terminal/conversation-log.ts";
-import type { ShowFact } from "./facts.ts";
+import type { SessionFact, ShowFact } from "./facts.ts";
 import { MAX_REPLAYED } from "./limits.ts";
 import { leadView, teammateView } from "./member-view.ts";
 
@@ -101,15 +101,15 @@ function conversationsOf(ref: TeamRef): ReadonlyMap<string, string> {
 /** Entries that are shown before the client must have taken them. */
 const REPLAY_STEP = 100;
 
-/**
- * Shows the lead's earlier conversation, at most its newest entries.
- * @param flushed resolves when the client has taken everything that was shown
- */
-export async function replayLead(
-  transcript: string,
-  show: ShowFact,
-  flushed: () => Promise<void>,
-): Promise<void> {
+interface Replay {
+  show(fact: SessionFact): void;
+  /** Resolves when the client has taken everything that was shown. */
+  flushed(): Promise<void>;
+}
+
+/** Shows the lead's earlier conversation, at most its newest entries. */
+export async function replayLead(transcript: string, client: Replay): Promise<void> {
+  const show = (fact: SessionFact): void => client.show(fact);
   const view = leadView(LEAD_NAME, show, {
     typed: (text) => show({ kind: "prompt", text }),
     event: () => undefined,
@@ -118,6 +118,6 @@ export async function replayLead(
   const entries = readTextLines(transcript, startOfLastLines(transcript, MAX_REPLAYED)).texts.flatMap(parse);
   for (let at = 0; at < entries.length; at += REPLAY_STEP) {
     log(entries.slice(at, at + REPLAY_STEP));
-    await flushed();
+    await client.flushed();
   }
 }

@@ -38,7 +38,7 @@ function textOf(block: ContentBlock): string {
 }
 
 /** In a file, it would make the rest of the file look like words of the user. */
-const CONTEXT_END = /<(\/\s*context)/gi;
+const CONTEXT_END = /<(\s*\/\s*context)/gi;
 
 function linkText(name: string, uri: string): string {
   const address = oneLine(uri);

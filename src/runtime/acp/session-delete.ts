@@ -1,14 +1,19 @@
-import { TeamError } from "../../errors.ts";
+import { messageOf, TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { deleteTeam } from "../../operations/ending/delete-team.ts";
 import { readWorktreeStatuses } from "../../operations/worktrees/worktree-status.ts";
 import { livenessOf } from "../../os/process/identity.ts";
+import type { TeamConfig } from "../../schema/config.ts";
 import { isTyped } from "../../schema/inbox.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import { readTeam } from "../../team/config/config.ts";
+import { listTeams, readTeam } from "../../team/config/config.ts";
 import { peekInbox } from "../../team/inbox/inbox-file.ts";
+import { type TeamRef, teamAt, teamsHome } from "../../team/ref.ts";
 import { listTasks } from "../../team/tasks/tasks.ts";
+import type { AnyCall } from "../../terminal/call.ts";
 import { operand } from "../../text/shell-quote.ts";
+import { openOwnTeam, operationContext } from "../operation-context.ts";
+import { isEmptySession } from "./session-list.ts";
 
 /**
  * Deletes the team of a session that no process leads. The conversations stay on the disk.
@@ -38,6 +43,29 @@ export async function requireFinished(ctx: OperationContext): Promise<void> {
     `${ref.team} has unfinished work: ${left.join("; ")}. Nothing was deleted.`,
     { hint: `Finish it first. To delete the team all the same: teams delete ${operand(ref.team)}` },
   );
+}
+
+/**
+ * Deletes sessions that never had a prompt and whose process was killed: clients open one for each new window, and kill their agents.
+ * @param problem gets what prevented a deletion
+ */
+export async function deleteAbandoned(call: AnyCall, problem: (text: string) => void): Promise<void> {
+  const home = teamsHome(call.io.env);
+  for (const { team, config, ours } of listTeams(home)) {
+    if (!ours || config === undefined) continue;
+    try {
+      if (!isAbandoned(teamAt(home, team), config)) continue;
+      await deleteTeam(await operationContext(call, openOwnTeam(call.io.env, { force: false }, team)));
+    } catch (error) {
+      // Another process has deleted it.
+      if (!(error instanceof TeamError && error.code === "TEAM_NOT_FOUND")) problem(messageOf(error));
+    }
+  }
+}
+
+function isAbandoned(ref: TeamRef, config: TeamConfig): boolean {
+  const { leadProcess } = config;
+  return leadProcess !== undefined && livenessOf(leadProcess) === "dead" && isEmptySession(ref, config);
 }
 
 function openTasks({ ref }: OperationContext): string[] {

@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { messageOf, TeamError } from "../../errors.ts";
 import { setPermissionMode } from "../../operations/permission-mode.ts";
+import { Retries } from "../../operations/supervision/retries.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
@@ -53,6 +54,8 @@ export class Session {
   readonly usage: SessionUsage;
   readonly #peer: SessionPeer;
   readonly #ending = new AbortController();
+  /** Shows a failure once that each change of the team repeats. */
+  readonly #checks = new Retries((text) => this.#problem(text));
   readonly #prompts = new Map<number, (end: PromptEnd) => void>();
   #state: SessionState = NEW_SESSION;
   #nextPrompt = 1;
@@ -147,11 +150,7 @@ export class Session {
 
   async #replay(transcript: string): Promise<void> {
     try {
-      await replayLead(
-        transcript,
-        (fact) => this.#peer.show(fact),
-        () => this.#peer.flushed(),
-      );
+      await replayLead(transcript, this.#peer);
     } catch (error) {
       // The team can be led all the same.
       this.#problem(error);
@@ -174,7 +173,6 @@ export class Session {
     const end = new Promise<PromptEnd>((resolve) => this.#prompts.set(prompt, resolve));
     this.#step({ type: "prompted", prompt });
     this.#saving = this.#saving.then(() => this.#save(prompt, text));
-    this.#attempt(() => this.#requests?.offerAgain());
     return end;
   }
 
@@ -186,6 +184,8 @@ export class Session {
     } catch (error) {
       this.#step({ type: "unsaved", prompt, failure: messageOf(error) });
     }
+    // Not before: the line may have answered a question.
+    this.#attempt(() => this.#requests?.offerAgain());
   }
 
   /** The first prompt says what the team is for, unless it is known. */
@@ -252,8 +252,9 @@ export class Session {
   #attempt(act: () => void): void {
     try {
       act();
+      this.#checks.succeeded();
     } catch (error) {
-      if (!(error instanceof TeamError && error.code === "TEAM_NOT_FOUND")) this.#problem(error);
+      if (!(error instanceof TeamError && error.code === "TEAM_NOT_FOUND")) this.#checks.failed(error);
     }
   }
 

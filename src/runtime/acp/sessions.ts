@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { isAbsolute } from "node:path";
 import type {
   AgentContext,
@@ -23,7 +22,8 @@ import { MAX_SESSIONS } from "./limits.ts";
 import { serversOf } from "./mcp-servers.ts";
 import { promptText } from "./prompt-text.ts";
 import { Session } from "./session.ts";
-import { deleteSession, requireFinished } from "./session-delete.ts";
+import { deleteAbandoned, deleteSession, requireFinished } from "./session-delete.ts";
+import { newSessionId } from "./session-list.ts";
 import { modeNamed, modesOf } from "./session-modes.ts";
 import { activityOf, type PromptEnd } from "./session-state.ts";
 
@@ -76,7 +76,9 @@ export class Sessions {
 
   /** Creates a team. @throws TeamError as `teams run` does */
   async create(request: OpenRequest, client: AgentContext, abilities: ClientAbilities) {
-    const sessionId = `acp-${randomBytes(4).toString("hex")}`;
+    const { call } = this.#options;
+    await deleteAbandoned(call, call.out.note);
+    const sessionId = newSessionId();
     const open = await this.#begin(sessionId, request, {
       client,
       abilities,

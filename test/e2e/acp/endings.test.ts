@@ -98,3 +98,13 @@ it("teams acp › leaves nothing of a session whose client goes while it is open
   expect(await c.exited).toBe(0);
   expect((await teamsIn(t.env, t.home)(["ls", "--json"])).json()).toEqual({ teams: [] });
 });
+
+it("teams acp › deletes the empty sessions of killed processes with the next new session", async () => {
+  const { t, c, again } = await playedSession(TALK);
+  c.child.kill("SIGKILL");
+  await c.exited;
+  const next = await again();
+  expect(await next.agent.request("session/list", {})).toEqual({ sessions: [] });
+  const { sessionId } = await next.agent.request("session/new", { cwd: t.home, mcpServers: [] });
+  expect((await teamsIn(t.env, t.home)(["ls", "--json"])).json()).toMatchObject({ teams: [{ name: sessionId }] });
+});

@@ -65,11 +65,10 @@ describe("replayLead", () => {
     writeFileSync(transcript, Array.from({ length: 450 }, (_, at) => said(String(at))).join(""));
     const texts: string[] = [];
     const atFlush: number[] = [];
-    await replayLead(
-      transcript,
-      (fact) => void (fact.kind === "text" && texts.push(fact.text)),
-      async () => void atFlush.push(texts.length),
-    );
+    await replayLead(transcript, {
+      show: (fact) => void (fact.kind === "text" && texts.push(fact.text)),
+      flushed: async () => void atFlush.push(texts.length),
+    });
     expect(texts).toEqual(Array.from({ length: 450 }, (_, at) => String(at)));
     expect(Math.max(...atFlush.map((count, at) => count - (atFlush[at - 1] ?? 0)))).toBeLessThanOrEqual(100);
   });
