@@ -105,8 +105,8 @@ function pairJoiner(): (piece: string) => string {
   let half = "";
   return (piece) => {
     const text = `${half}${piece}`;
-    half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : "";
-    return text.slice(0, text.length - half.length);
+    half = /[\ud800-\udbff]$/.exec(text)?.[0] ?? "";
+    return text.replace(/[\ud800-\udbff]$/, "");
   };
 }
 
