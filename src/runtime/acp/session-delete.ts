@@ -8,6 +8,7 @@ import { isTyped } from "../../schema/inbox.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { listTeams, readTeam } from "../../team/config/config.ts";
 import { peekInbox } from "../../team/inbox/inbox-file.ts";
+import { setKnownEmpty } from "../../team/records/empty-sessions.ts";
 import { type TeamRef, teamAt, teamsHome } from "../../team/ref.ts";
 import { listTasks } from "../../team/tasks/tasks.ts";
 import type { AnyCall } from "../../terminal/call.ts";
@@ -47,6 +48,7 @@ export async function requireFinished(ctx: OperationContext): Promise<void> {
 
 /**
  * Deletes sessions that never had a prompt and whose process was killed: clients open one for each new window, and kill their agents.
+ * They can still be loaded, see {@link setKnownEmpty}.
  * @param problem gets what prevented a deletion
  */
 export async function deleteAbandoned(call: AnyCall, problem: (text: string) => void): Promise<void> {
@@ -55,6 +57,7 @@ export async function deleteAbandoned(call: AnyCall, problem: (text: string) => 
     if (!ours || config === undefined) continue;
     try {
       if (!isAbandoned(teamAt(home, team), config)) continue;
+      await setKnownEmpty(home, team, true);
       await deleteTeam(await operationContext(call, openOwnTeam(call.io.env, { force: false }, team)));
     } catch (error) {
       // Another process has deleted it.

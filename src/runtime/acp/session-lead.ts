@@ -4,6 +4,7 @@ import { teamLedHere } from "../../operations/run/led-here.ts";
 import { stopRun } from "../../operations/run/stop-run.ts";
 import { releaseLead, restoreManualLead } from "../../operations/run/take-over-lead.ts";
 import { teamExists } from "../../team/config/config.ts";
+import { setKnownEmpty } from "../../team/records/empty-sessions.ts";
 import { tryRemoveSessionEnv } from "../../team/records/session-env.ts";
 import { type TeamRef, teamRef, teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
@@ -103,6 +104,8 @@ async function settle(lead: Lead, signal: AbortSignal): Promise<void> {
   if (teamLedHere(ctx) === undefined) return;
   if (signal.reason === HANGUP) return inProcess.hangUp();
   if (isUntouched(lead)) {
+    // First: a client may keep its id, and load it later.
+    await setKnownEmpty(ctx.home, ctx.ref.team, true);
     await endRun(ctx, { timeoutMs: 0, problem: (text) => view.error(text) });
     return;
   }

@@ -11,7 +11,8 @@ import { teamExists } from "../../team/config/config.ts";
 import { isDirectory } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { findTeam } from "../../team/config/find-team.ts";
-import { teamsHome } from "../../team/ref.ts";
+import { isKnownEmpty, setKnownEmpty } from "../../team/records/empty-sessions.ts";
+import { teamRef, teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { capturedIo } from "../../terminal/captured-io.ts";
 import { openOutput } from "../../terminal/output.ts";
@@ -89,7 +90,7 @@ export class Sessions {
   }
 
   /**
-   * Resumes a team that no process leads.
+   * Resumes a team that no process leads. A session whose team was deleted because it never had a prompt gets a new one.
    * @param replays the client gets the whole conversation first
    * @throws TeamError TEAM_NOT_FOUND, ALREADY_LEADING, INVALID_INPUT
    */
@@ -98,12 +99,16 @@ export class Sessions {
     client: AgentContext,
     { abilities, replays }: { readonly abilities: ClientAbilities; readonly replays: boolean },
   ) {
-    const open = await this.#begin(request.sessionId, request, {
+    const { sessionId } = request;
+    const home = teamsHome(this.#options.call.io.env);
+    const isEmpty = isKnownEmpty(home, sessionId) && !teamExists(teamRef(home, sessionId));
+    const open = await this.#begin(sessionId, request, {
       client,
       abilities,
-      isResumed: true,
-      replays,
+      isResumed: !isEmpty,
+      replays: replays && !isEmpty,
     });
+    if (isEmpty) await setKnownEmpty(home, sessionId, false);
     return { modes: open.modes() };
   }
 

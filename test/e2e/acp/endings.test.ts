@@ -108,3 +108,18 @@ it("teams acp › deletes the empty sessions of killed processes with the next n
   const { sessionId } = await next.agent.request("session/new", { cwd: t.home, mcpServers: [] });
   expect((await teamsIn(t.env, t.home)(["ls", "--json"])).json()).toMatchObject({ teams: [{ name: sessionId }] });
 });
+
+it("teams acp › loads a session that ended without a prompt", async () => {
+  const { t, c, sessionId, again } = await playedSession(TALK);
+  c.child.stdin?.end();
+  expect(await c.exited).toBe(0);
+  expect((await teamsIn(t.env, t.home)(["ls", "--json"])).json()).toEqual({ teams: [] });
+  const next = await again();
+  const load = { sessionId, cwd: t.home, mcpServers: [] };
+  await next.agent.request("session/load", load);
+  await next.agent.request("session/prompt", promptOf(sessionId, "Plan it"));
+  expect(next.said()).toContain("Planned.");
+  await next.agent.request("session/prompt", promptOf(sessionId, "Do it"));
+  await next.agent.request("session/delete", { sessionId });
+  await expect(next.agent.request("session/load", load)).rejects.toMatchObject({ code: -32002 });
+});
