@@ -100,15 +100,14 @@ export class Sessions {
     { abilities, replays }: { readonly abilities: ClientAbilities; readonly replays: boolean },
   ) {
     const { sessionId } = request;
-    const home = teamsHome(this.#options.call.io.env);
-    const isEmpty = isKnownEmpty(home, sessionId) && !teamExists(teamRef(home, sessionId));
+    const isEmpty = this.#wasEmpty(sessionId);
     const open = await this.#begin(sessionId, request, {
       client,
       abilities,
       isResumed: !isEmpty,
       replays: replays && !isEmpty,
     });
-    if (isEmpty) await setKnownEmpty(home, sessionId, false);
+    if (isEmpty) await setKnownEmpty(teamsHome(this.#options.call.io.env), sessionId, false);
     return { modes: open.modes() };
   }
 
@@ -152,6 +151,8 @@ export class Sessions {
    */
   async delete(sessionId: string): Promise<void> {
     const { call } = this.#options;
+    const home = teamsHome(call.io.env);
+    if (this.#wasEmpty(sessionId)) return setKnownEmpty(home, sessionId, false);
     const own = openOwnTeam(call.io.env, { force: false }, sessionId);
     const ctx = await operationContext(call, own);
     const open = this.#open.get(sessionId);
@@ -166,6 +167,7 @@ export class Sessions {
     }
     // A session without any prompt has deleted its team.
     if (open === undefined || teamExists(own.ref)) await deleteSession(ctx);
+    await setKnownEmpty(home, sessionId, false);
   }
 
   /** Ends all sessions for good, also those that are being opened. @param reason the signal that ends this process, if there was one */
@@ -174,6 +176,12 @@ export class Sessions {
     const opening = [...this.#opening.values()].map((open) => open.catch(() => undefined));
     const all = [...this.#open.values(), ...opening].map(async (open) => (await open)?.session.close(reason));
     await Promise.all(all);
+  }
+
+  /** Whether the team of a session was deleted because it never had a prompt. */
+  #wasEmpty(sessionId: string): boolean {
+    const home = teamsHome(this.#options.call.io.env);
+    return isKnownEmpty(home, sessionId) && !teamExists(teamRef(home, sessionId));
   }
 
   #find(sessionId: string): OpenSession {
