@@ -7,9 +7,9 @@ import type {
   SessionModeState,
 } from "@agentclientprotocol/sdk";
 import { TeamError } from "../../errors.ts";
-import { teamExists } from "../../team/config/config.ts";
 import { isDirectory } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
+import { teamExists } from "../../team/config/config.ts";
 import { findTeam } from "../../team/config/find-team.ts";
 import { isKnownEmpty, setKnownEmpty } from "../../team/records/empty-sessions.ts";
 import { teamRef, teamsHome } from "../../team/ref.ts";

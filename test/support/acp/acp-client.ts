@@ -80,7 +80,8 @@ export async function acpClient({
   });
   /** Fails at once instead of after a wait in vain. */
   const mustRun = (): undefined => {
-    if (hasClosed) throw new Error(`teams acp has ended with ${child.exitCode ?? child.signalCode}: ${errors}`);
+    if (hasClosed)
+      throw new Error(`teams acp has ended with ${child.exitCode ?? child.signalCode}: ${errors}`);
   };
   child.stderr.on("data", (chunk: Buffer) => {
     errors += chunk.toString();

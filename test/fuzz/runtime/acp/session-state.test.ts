@@ -37,9 +37,7 @@ function player() {
   const settleSave = (prompt: number | undefined, isSaved: boolean): void => {
     if (prompt === undefined) return;
     play(
-      isSaved
-        ? { type: "saved", prompt, key: `k${prompt}` }
-        : { type: "unsaved", prompt, failure: "full" },
+      isSaved ? { type: "saved", prompt, key: `k${prompt}` } : { type: "unsaved", prompt, failure: "full" },
     );
   };
   return {
@@ -47,11 +45,13 @@ function player() {
     withdrawn,
     play,
     happens(event: SessionEvent | "prompt" | "save" | "fail"): void {
-      if (typeof event === "object") return play(event);
-      if (event !== "prompt") return settleSave(saving.shift(), event === "save");
-      prompts += 1;
-      saving.push(prompts);
-      play({ type: "prompted", prompt: prompts });
+      if (typeof event === "object") play(event);
+      else if (event !== "prompt") settleSave(saving.shift(), event === "save");
+      else {
+        prompts += 1;
+        saving.push(prompts);
+        play({ type: "prompted", prompt: prompts });
+      }
     },
     saveAll(): void {
       for (const prompt of saving.splice(0)) settleSave(prompt, true);
@@ -71,7 +71,8 @@ it("a session › ends each prompt exactly once, and withdraws only lines of can
       for (const event of all) session.happens(event);
       session.play({ type: "ended", failure: "over" });
       for (const prompt of session.prompts) expect(session.ends.get(prompt)).toHaveLength(1);
-      for (const key of session.withdrawn) expect(session.ends.get(Number(key.slice(1)))).toEqual(["cancelled"]);
+      for (const key of session.withdrawn)
+        expect(session.ends.get(Number(key.slice(1)))).toEqual(["cancelled"]);
       expect(new Set(session.withdrawn).size).toBe(session.withdrawn.length);
     }),
     cases(5_000),

@@ -11,7 +11,8 @@ import { testTeam } from "../../../support/team/test-team.ts";
 
 const answered = (block: object): string =>
   `${JSON.stringify({ type: "assistant", message: { role: "assistant", content: [block] } })}\n`;
-const called = (id: string): string => answered({ type: "tool_use", id, name: "Bash", input: { command: id } });
+const called = (id: string): string =>
+  answered({ type: "tool_use", id, name: "Bash", input: { command: id } });
 
 /** A team with `ada`, whose conversation has one call, and the calls that are shown. */
 async function followed(isNew: boolean) {

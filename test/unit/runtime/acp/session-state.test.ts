@@ -65,7 +65,9 @@ describe("the state of a session", () => {
   });
 
   it("takes a line that is read before its save is reported", () => {
-    expect(played(prompted(1), taken(1), started, saved(1), ended, rested("done")).ends).toEqual([[1, "done"]]);
+    expect(played(prompted(1), taken(1), started, saved(1), ended, rested("done")).ends).toEqual([
+      [1, "done"],
+    ]);
   });
 
   it("ends a prompt and the one that steered it together", () => {
@@ -116,9 +118,9 @@ describe("the state of a session", () => {
   });
 
   it("fails a prompt whose model fails, and whose line cannot be saved", () => {
-    expect(played(prompted(1), saved(1), taken(1), started, ended, rested("failed", "no credit")).ends).toEqual([
-      [1, "failed"],
-    ]);
+    expect(
+      played(prompted(1), saved(1), taken(1), started, ended, rested("failed", "no credit")).ends,
+    ).toEqual([[1, "failed"]]);
     expect(played(prompted(1), { type: "unsaved", prompt: 1, failure: "full" }).ends).toEqual([
       [1, "failed"],
     ]);
@@ -140,7 +142,10 @@ describe("the state of a session", () => {
   it("interrupts a turn that began with the line of a cancelled prompt", () => {
     const cancelled: SessionEvent = { type: "cancelled", inTurn: false };
     expect(played(prompted(1), saved(1), cancelled, taken(1)).interrupts).toBe(1);
-    expect(played(prompted(1), cancelled, taken(1), saved(1))).toMatchObject({ interrupts: 1, withdrawn: [] });
+    expect(played(prompted(1), cancelled, taken(1), saved(1))).toMatchObject({
+      interrupts: 1,
+      withdrawn: [],
+    });
     expect(played(prompted(1), saved(1), cancelled, prompted(2), saved(2), taken(2)).interrupts).toBe(0);
   });
 
