@@ -6,7 +6,7 @@ import type {
   PromptResponse,
   SessionModeState,
 } from "@agentclientprotocol/sdk";
-import { TeamError } from "../../errors.ts";
+import { messageOf, TeamError } from "../../errors.ts";
 import { isDirectory } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { teamExists } from "../../team/config/config.ts";
@@ -16,6 +16,7 @@ import { teamRef, teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { capturedIo } from "../../terminal/captured-io.ts";
 import { openOutput } from "../../terminal/output.ts";
+import { stripControls } from "../../text/terminal-text.ts";
 import type { LeadPlan } from "../lead/lead.ts";
 import { openOwnTeam, operationContext } from "../operation-context.ts";
 import { type ClientAbilities, ClientPeer } from "./client-peer.ts";
@@ -100,6 +101,7 @@ export class Sessions {
     { abilities, replays }: { readonly abilities: ClientAbilities; readonly replays: boolean },
   ) {
     const { sessionId } = request;
+    const { io, out } = this.#options.call;
     const isEmpty = this.#wasEmpty(sessionId);
     const open = await this.#begin(sessionId, request, {
       client,
@@ -107,7 +109,11 @@ export class Sessions {
       isResumed: !isEmpty,
       replays: replays && !isEmpty,
     });
-    if (isEmpty) await setKnownEmpty(teamsHome(this.#options.call.io.env), sessionId, false);
+    // The session is open, whatever happens to the list.
+    if (isEmpty)
+      await setKnownEmpty(teamsHome(io.env), sessionId, false).catch((error: unknown) =>
+        out.note(stripControls(messageOf(error))),
+      );
     return { modes: open.modes() };
   }
 
