@@ -13,8 +13,22 @@ export async function attempt<T>(
   try {
     return await work(own);
   } catch (error) {
-    if (signal?.aborted) throw withReason(error, signal);
-    throw asTeamError(error);
+    const isCallers = error instanceof CallerFailure;
+    const thrown = isCallers ? error.cause : error;
+    if (signal?.aborted) throw withReason(thrown, signal, isCallers);
+    throw isCallers ? thrown : asTeamError(thrown);
+  }
+}
+
+/** Carries an error of the caller's own function through a call of the library. */
+class CallerFailure extends Error {}
+
+/** Runs a function of the caller within a call of the library, which throws its error as it is. */
+export async function ofCaller<T>(work: () => Promise<T> | T): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw new CallerFailure("A function of the caller failed.", { cause });
   }
 }
 
@@ -30,9 +44,13 @@ export function interrupted(
   });
 }
 
-/** An error of a call that was interrupted; any other failure keeps its code. */
-function withReason(error: unknown, signal: AbortSignal): unknown {
+/** An error of a call whose signal has aborted: only an interruption gets the reason; any other failure stays what it is. */
+function withReason(error: unknown, signal: AbortSignal, isCallers: boolean): unknown {
   if (error === signal.reason) return interrupted(signal, "The call was interrupted.");
+  if (isCallers) return error;
+  // Node's own error for an aborted program or timer.
+  if (error instanceof Error && error.name === "AbortError")
+    return interrupted(signal, "The call was interrupted.");
   if (!(error instanceof TeamError) || error.code !== "INTERRUPTED") return asTeamError(error);
   const { message, hint, details } = error;
   return new TeamError("INTERRUPTED", message, {
@@ -48,37 +66,4 @@ function asTeamError(error: unknown): unknown {
     hint: systemErrorHint(error),
     cause: error,
   });
-}
-
-/** Checks a time limit in milliseconds. @throws TeamError INVALID_INPUT */
-export function requireMilliseconds(value: number | undefined, name: string): void {
-  if (value === undefined || (Number.isFinite(value) && value >= 0)) return;
-  throw new TeamError("INVALID_INPUT", `${name} cannot be ${value}; nothing was done.`, {
-    hint: "Give a number of milliseconds.",
-  });
-}
-
-/** Returns a time in milliseconds since the epoch. @throws TeamError INVALID_INPUT for an invalid date */
-export function timeOf(value: Date | number | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  const at = Number(value);
-  if (Number.isFinite(at)) return at;
-  throw new TeamError("INVALID_INPUT", "The time is invalid; nothing was done.", {
-    hint: "Give a Date, or milliseconds since the epoch.",
-  });
-}
-
-/** Checks metadata: keys that begin with `_` are those of programs. @throws TeamError INVALID_INPUT */
-export function requireOpenKeys(metadata: Readonly<Record<string, unknown>> | undefined): void {
-  const key = Object.keys(metadata ?? {}).find((one) => one.startsWith("_"));
-  if (key === undefined) return;
-  throw new TeamError("INVALID_INPUT", `The metadata cannot have the key ${key}; nothing was done.`, {
-    hint: "Keys that begin with _ are reserved for programs. Use another key.",
-  });
-}
-
-/** Checks a text that a member reads. @throws TeamError INVALID_INPUT */
-export function requireText(text: string, what: string): void {
-  if (text.trim() !== "") return;
-  throw new TeamError("INVALID_INPUT", `The ${what} is empty; nothing was done.`);
 }

@@ -6,7 +6,8 @@ import { parseJsonLine, readTextLines } from "../store/jsonl.ts";
 import { teamExists } from "../team/config/config.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { rotatedPath } from "../telemetry/event-log.ts";
-import { timeOf } from "./attempt.ts";
+import { attempt } from "./attempt.ts";
+import { timeOf } from "./checks.ts";
 import type { EventsOptions } from "./options.ts";
 import type { TeamEvent } from "./values.ts";
 
@@ -23,8 +24,9 @@ interface Following extends EventsOptions {
 }
 
 /**
- * Iterates over the events of a team. Also `return` ends it at once, and it keeps nothing open then.
+ * Iterates over the events of a team. `return` ends it at once, also while it waits for an event, and closes what it has open.
  * @param ref moves along if the team gets another name
+ * @throws TeamError INVALID_INPUT for an invalid time
  */
 export function followEvents(ref: TeamRef, following: Following = {}): AsyncIterableIterator<TeamEvent> {
   const stop = new AbortController();
@@ -33,10 +35,10 @@ export function followEvents(ref: TeamRef, following: Following = {}): AsyncIter
   const after = timeOf(following.since) ?? systemClock.now();
   const events = generate(ref, following, after, AbortSignal.any(signals));
   return {
-    next: () => events.next(),
+    next: () => attempt(undefined, () => events.next()),
     return: () => {
       stop.abort();
-      return events.return(undefined);
+      return attempt(undefined, () => events.return(undefined));
     },
     [Symbol.asyncIterator]() {
       return this;

@@ -26,6 +26,10 @@ export interface ShutdownReport {
   readonly outcome: "approved" | "rejected" | "timed_out" | "gone";
   /** Why the teammate refused. */
   readonly reason?: string;
+  /** It agreed, but no process is known to be its own: whether it has ended is unknown. */
+  readonly unproven?: true;
+  /** What became of its worktree, if it had one and has left the team. */
+  readonly worktree?: WorktreeEnd;
 }
 
 /** How a teammate was ended. */
@@ -35,6 +39,9 @@ export interface KillReport {
   readonly outcome: "shut down" | "killed" | "gone" | "out of reach";
   /** The pids of processes that could not be ended. */
   readonly left: readonly number[];
+  /** With `shut down`: no process is known to be its own, so whether it has ended is unknown. */
+  readonly unproven?: true;
+  /** What became of its worktree, if it had one. */
   readonly worktree?: WorktreeEnd;
 }
 
@@ -136,8 +143,11 @@ export interface RunOptions extends CallerOptions, Cancellable, ToolLimits {
   readonly budget?: BudgetLimits | undefined;
   /** `keep` keeps the team also when its work is done, `delete` deletes it also with unfinished work. */
   readonly afterwards?: "keep" | "delete" | undefined;
-  /** Receives each event of the team, in order, before the run resolves. */
-  readonly onEvent?: ((event: TeamEvent) => void) | undefined;
+  /**
+   * Receives each event of the team, in order, before the run resolves. If it returns a promise, the next event waits for that. Its error
+   * interrupts the run.
+   */
+  readonly onEvent?: ((event: TeamEvent) => void | Promise<void>) | undefined;
 }
 
 /** The result of a completed run, as `teams run --json` prints it. */

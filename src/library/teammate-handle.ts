@@ -4,11 +4,12 @@ import { resumeMember } from "../operations/resume/resume.ts";
 import { sameName, splitAddress } from "../schema/names.ts";
 import type { TeamAccess } from "./access.ts";
 import { approvalList } from "./approval-list.ts";
-import { attempt } from "./attempt.ts";
+import { attempt, interrupted } from "./attempt.ts";
 import { followEvents } from "./events.ts";
 import { requireProgram } from "./host.ts";
 import { interrupt, kill, peek, setBudget, setMode, shutdown } from "./members.ts";
 import { readInbox, send } from "./messages.ts";
+import type { ResumedMember } from "./reports.ts";
 import { taskList } from "./task-list.ts";
 import type { Teammate } from "./teammate.ts";
 import type { MemberStatus, TeamEvent, TeamStatus } from "./values.ts";
@@ -42,14 +43,18 @@ export function teammateHandle(access: TeamAccess, name: string): Teammate {
       attempt(options.signal, async (signal) => only(await shutdown(access, [name], options, signal), name)),
     kill: (options = {}) =>
       attempt(options.signal, async (signal) => only(await kill(access, [name], options, signal), name)),
-    resume: () =>
-      attempt(undefined, async () => {
-        requireProgram(access.host);
-        const open = access.openToChange();
-        const ctx = await access.fullContext(new AbortController().signal, open, access.settings());
-        return resumeMember(ctx, name);
-      }),
+    resume: ({ signal } = {}) => attempt(signal, (own) => resume(access, name, own)),
   };
+}
+
+async function resume(access: TeamAccess, name: string, signal: AbortSignal): Promise<ResumedMember> {
+  requireProgram(access.host);
+  const open = access.openToChange();
+  const ctx = await access.fullContext(signal, open, access.settings());
+  const member = await resumeMember(ctx, name, { signal });
+  if (!signal.aborted || member.outcome !== "failed") return member;
+  const message = `Interrupted before ${name} had started; nothing of that start remains.`;
+  throw interrupted(signal, message, { member });
 }
 
 /** @throws TeamError AGENT_NOT_FOUND if the member has left the team */

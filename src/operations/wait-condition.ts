@@ -4,7 +4,8 @@ import { memberWord } from "../team/address-words.ts";
 import type { OperationContext } from "./context.ts";
 import type { MemberStatus, TeamStatus } from "./status.ts";
 
-type WaitContext = Pick<OperationContext, "actor" | "ref" | "env">;
+/** What a check of a condition acts with. */
+export type WaitContext = Pick<OperationContext, "actor" | "ref" | "env">;
 
 /** What a wait is for: all of it must be true. */
 export interface WaitCondition {
