@@ -1,3 +1,4 @@
+import { fileAccessError, isSystemError } from "../errors.ts";
 import { moveAfterRename, teamBell } from "../operations/follow-team.ts";
 import { systemClock } from "../os/clock.ts";
 import { KeptFile } from "../os/files/followed-file.ts";
@@ -53,16 +54,16 @@ async function* generate(
   signal: AbortSignal,
 ): AsyncGenerator<TeamEvent, undefined> {
   const log = new KeptFile(() => ref.paths.events);
-  const read = (texts: readonly string[]): readonly TeamEvent[] =>
-    texts
+  const read = (lines: () => readonly string[]): readonly TeamEvent[] =>
+    linesOf(ref, lines)
       .flatMap((text) => parse(text) as readonly unknown[] as readonly TeamEvent[])
       .filter((event) => Date.parse(event.ts) >= after && isWanted(event));
   let bell = teamBell(ref);
   try {
-    if (since !== undefined) yield* read(readTextLines(rotatedPath(ref.paths.events)).texts);
+    if (since !== undefined) yield* read(() => readTextLines(rotatedPath(ref.paths.events)).texts);
     for (;;) {
       const isLast = signal.aborted;
-      yield* read(log.lines());
+      yield* read(() => log.lines());
       if (isLast) return undefined;
       if (moveAfterRename(ref)) {
         bell.close();
@@ -71,7 +72,7 @@ async function* generate(
       }
       if (!isExpected && !teamExists(ref)) {
         // What was written between the read and the look.
-        yield* read(log.lines());
+        yield* read(() => log.lines());
         return undefined;
       }
       // A directory that does not exist yet cannot be watched, and a short run may delete it soon.
@@ -80,5 +81,14 @@ async function* generate(
   } finally {
     bell.close();
     log.close();
+  }
+}
+
+/** @throws TeamError STORAGE_ERROR, PERMISSION_DENIED if the log cannot be read */
+function linesOf({ paths }: TeamRef, lines: () => readonly string[]): readonly string[] {
+  try {
+    return lines();
+  } catch (error) {
+    throw isSystemError(error) ? fileAccessError(paths.events, "read", error) : error;
   }
 }
