@@ -12,8 +12,8 @@ import { readInbox, send } from "./messages.ts";
 import type { ResumedMember } from "./reports.ts";
 import { taskList } from "./task-list.ts";
 import type { Teammate } from "./teammate.ts";
-import type { MemberStatus, TeamEvent, TeamStatus } from "./values.ts";
-import { waitForMember } from "./wait.ts";
+import type { TeamEvent } from "./values.ts";
+import { memberIn, waitForMember } from "./wait.ts";
 
 /** Returns a member as the library shows it. @param name as the team spells it */
 export function teammateHandle(access: TeamAccess, name: string): Teammate {
@@ -55,13 +55,6 @@ async function resume(access: TeamAccess, name: string, signal: AbortSignal): Pr
   if (!signal.aborted || member.outcome !== "failed") return member;
   const message = `Interrupted before ${name} had started; nothing of that start remains.`;
   throw interrupted(signal, message, { member });
-}
-
-/** @throws TeamError AGENT_NOT_FOUND if the member has left the team */
-function memberIn({ team, members }: TeamStatus, name: string): MemberStatus {
-  const found = members.find((member) => member.name === name);
-  if (found !== undefined) return found;
-  throw new TeamError("AGENT_NOT_FOUND", `${name} is no longer a member of ${team}.`);
 }
 
 /** Returns the report of the only member that was asked. */

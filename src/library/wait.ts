@@ -14,7 +14,7 @@ import { attempt, interrupted, ofCaller } from "./attempt.ts";
 import { requireMilliseconds } from "./checks.ts";
 import type { TimeLimited } from "./options.ts";
 import type { TeammateCondition, WaitCondition } from "./parts.ts";
-import type { TeamStatus } from "./values.ts";
+import type { MemberStatus, TeamStatus } from "./values.ts";
 
 /** Describes what is not met yet, as the rest of a sentence; undefined if all is met. */
 type Unmet = (status: Status, ctx: WaitContext) => Promise<string | undefined> | string | undefined;
@@ -45,6 +45,7 @@ export function waitForMember(
   const isIdleWanted = idle ?? !(tasks || message || until);
   const idleCondition: CommandCondition = { idle: true, tasks: false, message: false, names: [name] };
   return waitUntil(access, condition, () => async (status, ctx) => {
+    memberIn(status, name);
     const busy = isIdleWanted ? unmetCondition(status, idleCondition, ctx) : undefined;
     if (busy !== undefined) return busy;
     const missing =
@@ -54,6 +55,13 @@ export function waitForMember(
     if (missing !== undefined) unmetCondition(status, idleCondition, ctx);
     return missing;
   });
+}
+
+/** Returns a member of a status. @throws TeamError AGENT_NOT_FOUND if it has left the team */
+export function memberIn({ team, members }: TeamStatus, name: string): MemberStatus {
+  const found = members.find((member) => member.name === name);
+  if (found !== undefined) return found;
+  throw new TeamError("AGENT_NOT_FOUND", `${name} is no longer a member of ${team}.`);
 }
 
 /** @param prepare returns what to wait for; called once */

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { TeammateCondition } from "../../../src/library/parts.ts";
 import type { Teammate } from "../../../src/library/teammate.ts";
-import { addMembers } from "../../../src/team/members/members.ts";
+import { addMembers, removeMember } from "../../../src/team/members/members.ts";
 import { prepareRun, writeStatus } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { codeOf, errorOf, libraryTeam } from "../../support/library/library-team.ts";
@@ -71,6 +71,18 @@ describe("Teammate.wait", () => {
     const until = ({ members }: { readonly members: readonly { readonly state: string }[] }): boolean =>
       members.some(({ state }) => state === "crashed");
     expect(await ada.wait({ until })).toMatchObject({ state: "crashed" });
+  });
+
+  it("ends when the member leaves the team", async () => {
+    const { ref, ada } = await withAda();
+    const wait = ada.wait({
+      message: true,
+      until: () => {
+        setImmediate(() => void removeMember(ref, "ada"));
+        return true;
+      },
+    });
+    expect(await codeOf(wait)).toBe("AGENT_NOT_FOUND");
   });
 
   it("ends when the team is deleted", async () => {
