@@ -13,10 +13,8 @@ export async function attempt<T>(
   try {
     return await work(own);
   } catch (error) {
-    const isCallers = error instanceof CallerFailure;
-    const thrown = isCallers ? error.cause : error;
-    if (signal?.aborted) throw withReason(thrown, signal, isCallers);
-    throw isCallers ? thrown : asTeamError(thrown);
+    if (error instanceof CallerFailure) throw callersError(error.cause, signal);
+    throw signal?.aborted ? withReason(error, signal) : asTeamError(error);
   }
 }
 
@@ -44,13 +42,16 @@ export function interrupted(
   });
 }
 
-/** An error of a call whose signal has aborted: only an interruption gets the reason; any other failure stays what it is. */
-function withReason(error: unknown, signal: AbortSignal, isCallers: boolean): unknown {
-  if (error === signal.reason) return interrupted(signal, "The call was interrupted.");
-  if (isCallers) return error;
-  // Node's own error for an aborted program or timer.
-  if (error instanceof Error && error.name === "AbortError")
-    return interrupted(signal, "The call was interrupted.");
+/** Returns an error of the caller's function as it is, unless the function has thrown the reason of the signal. */
+function callersError(error: unknown, signal: AbortSignal | undefined): unknown {
+  return signal?.aborted && error === signal.reason ? callInterrupted(signal) : error;
+}
+
+/** Returns the error of a call whose signal has aborted: an interruption gets the reason; any other failure stays what it is. */
+function withReason(error: unknown, signal: AbortSignal): unknown {
+  // Node has an error of its own for an aborted program or timer.
+  if (error === signal.reason || (error instanceof Error && error.name === "AbortError"))
+    return callInterrupted(signal);
   if (!(error instanceof TeamError) || error.code !== "INTERRUPTED") return asTeamError(error);
   const { message, hint, details } = error;
   return new TeamError("INTERRUPTED", message, {
@@ -58,6 +59,10 @@ function withReason(error: unknown, signal: AbortSignal, isCallers: boolean): un
     ...(hint === undefined ? {} : { hint }),
     ...(details === undefined ? {} : { details }),
   });
+}
+
+function callInterrupted(signal: AbortSignal): TeamError {
+  return interrupted(signal, "The call was interrupted.");
 }
 
 function asTeamError(error: unknown): unknown {
