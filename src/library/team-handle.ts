@@ -26,7 +26,7 @@ import type { ResumeOptions, ShutdownOptions } from "./options.ts";
 import type { ResumeReport, ShutdownReport } from "./reports.ts";
 import { taskList } from "./task-list.ts";
 import type { Team } from "./team.ts";
-import { teammateHandle } from "./teammate-handle.ts";
+import { isMissing, teammateHandle } from "./teammate-handle.ts";
 import { waitForTeam } from "./wait.ts";
 
 /** Returns a team as the library shows it. */
@@ -91,8 +91,7 @@ async function resume(
   const open = access.openToChange();
   const ctx = await access.fullContext(signal, open, access.settings());
   const report = await resumeTeam(ctx, { signal, ...defined({ mode: teammateMode, force }) });
-  const failed = report.members.filter(({ outcome }) => outcome === "failed").map(({ name }) => name);
-  if (!signal.aborted || failed.length === 0) return report;
-  const message = `Interrupted before ${failed.join(", ")} had started; nothing of that start remains.`;
-  throw interrupted(signal, message, { report });
+  const missing = report.members.filter(isMissing).map(({ name }) => name);
+  if (!signal.aborted || missing.length === 0) return report;
+  throw interrupted(signal, `Interrupted before ${missing.join(", ")} had started.`, { report });
 }

@@ -52,9 +52,13 @@ async function resume(access: TeamAccess, name: string, signal: AbortSignal): Pr
   const open = access.openToChange();
   const ctx = await access.fullContext(signal, open, access.settings());
   const member = await resumeMember(ctx, name, { signal });
-  if (!signal.aborted || member.outcome !== "failed") return member;
-  const message = `Interrupted before ${name} had started; nothing of that start remains.`;
-  throw interrupted(signal, message, { member });
+  if (!signal.aborted || !isMissing(member)) return member;
+  throw interrupted(signal, `Interrupted before ${name} had started.`, { member });
+}
+
+/** Whether a member was to start, and did not. */
+export function isMissing({ outcome }: ResumedMember): boolean {
+  return outcome === "failed" || outcome === "down";
 }
 
 /** Returns the report of the only member that was asked. */
