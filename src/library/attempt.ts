@@ -2,7 +2,7 @@ import { isSystemError, messageOf, systemErrorCode, systemErrorHint, TeamError }
 
 /**
  * Runs a call of the library: every failure is a TeamError, except for a defect of this library.
- * @param work receives a signal of its own, so that the caller's signal keeps no listener of it
+ * @param work receives a new signal that follows the caller's: the caller's keeps no listener
  */
 export async function attempt<T>(
   signal: AbortSignal | undefined,
@@ -49,7 +49,7 @@ function callersError(error: unknown, signal: AbortSignal | undefined): unknown 
 
 /** Returns the error of a call whose signal has aborted: an interruption gets the reason; any other failure stays what it is. */
 function withReason(error: unknown, signal: AbortSignal): unknown {
-  // Node has an error of its own for an aborted program or timer.
+  // Node throws a different error for an aborted program or timer.
   if (error === signal.reason || (error instanceof Error && error.name === "AbortError"))
     return callInterrupted(signal);
   if (!(error instanceof TeamError) || error.code !== "INTERRUPTED") return asTeamError(error);

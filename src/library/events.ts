@@ -71,7 +71,7 @@ async function* generate(
         continue;
       }
       if (!isExpected && !teamExists(ref)) {
-        // What was written between the read and the look.
+        // The lines that were written between the read and the check.
         yield* read(() => log.lines());
         return undefined;
       }

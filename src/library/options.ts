@@ -1,6 +1,6 @@
 import type { BudgetLimits, Metadata, PermissionMode, SandboxMode, TeammateMode } from "./values.ts";
 
-/** What the library takes from the process that calls it, unless these options replace it. */
+/** The parts of the calling process that a call uses, unless these options replace them. */
 export interface CallerOptions {
   /** The directory whose settings, agent types and trust apply, and which relative paths begin at; by default the current one. */
   readonly cwd?: string | undefined;
@@ -12,13 +12,13 @@ export interface CallerOptions {
   readonly onNote?: ((text: string) => void) | undefined;
 }
 
-/** What can end a call early. */
+/** A call that can be ended early. */
 export interface Cancellable {
   /** Ends the call. It then rejects with the TeamError `INTERRUPTED`, whose `cause` is the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What can end a wait early. */
+/** A wait that can be ended early. */
 export interface TimeLimited extends Cancellable {
   /** Milliseconds. A wait that reaches it rejects with the TeamError `TIMEOUT`, or reports it. */
   readonly timeoutMs?: number | undefined;
@@ -128,7 +128,7 @@ export interface NewTask {
   readonly owner?: string | undefined;
   /** Ids of tasks that must be completed first. */
   readonly blockedBy?: readonly string[] | undefined;
-  /** What lists show while it is worked on: `Writing the report`. */
+  /** The text that lists show while a member works on it: `Writing the report`. */
   readonly activeForm?: string | undefined;
   readonly metadata?: Metadata | undefined;
   /** A command that must exit with 0 before the task is completed. It runs in the directory of the owner. */

@@ -28,7 +28,7 @@ export interface ShutdownReport {
   readonly reason?: string;
   /** It agreed, but no process is known to be its own: whether it has ended is unknown. */
   readonly unproven?: true;
-  /** What became of its worktree, if it had one and has left the team. */
+  /** Whether its worktree was removed, if it had one and has left the team. */
   readonly worktree?: WorktreeEnd;
 }
 
@@ -41,11 +41,11 @@ export interface KillReport {
   readonly left: readonly number[];
   /** With `shut down`: no process is known to be its own, so whether it has ended is unknown. */
   readonly unproven?: true;
-  /** What became of its worktree, if it had one. */
+  /** Whether its worktree was removed, if it had one. */
   readonly worktree?: WorktreeEnd;
 }
 
-/** What became of an interrupt. `asked` and `pressed`: whether the turn ended is not known. */
+/** The result of an interrupt. `asked` and `pressed`: it is unknown whether the turn has ended. */
 export interface InterruptReport {
   readonly name: string;
   readonly outcome: "interrupted" | "idle" | "asked" | "pressed";
@@ -121,7 +121,7 @@ export interface TeamSummary {
 
 /** A run: its goal, who leads it, and what it may use. */
 export interface RunOptions extends CallerOptions, Cancellable, ToolLimits {
-  /** What the team should do. A playbook needs none. */
+  /** The goal of the team. A playbook needs none. */
   readonly goal?: string | undefined;
   /** The lead's model: `haiku`, `sonnet` (the default with a key), `opus`, `scripted[:file]` or any id. */
   readonly model?: string | undefined;
@@ -141,7 +141,7 @@ export interface RunOptions extends CallerOptions, Cancellable, ToolLimits {
   readonly appendSystemPrompt?: string | undefined;
   /** The limits for all members together. */
   readonly budget?: BudgetLimits | undefined;
-  /** `keep` keeps the team also when its work is done, `delete` deletes it also with unfinished work. */
+  /** By default a team whose work is done is deleted, any other kept. `keep` always keeps it, `delete` always deletes it. */
   readonly afterwards?: "keep" | "delete" | undefined;
   /**
    * Receives each event of the team, in order, before the run resolves. If it returns a promise, the next event waits for that. Its error
@@ -163,7 +163,7 @@ export interface RunResult {
   readonly tokens?: number;
   /** US dollars; models without a known price count as 0. */
   readonly costUsd?: number;
-  /** What was changed in each worktree; missing outside a git repository. */
+  /** The changes in each worktree; missing outside a git repository. */
   readonly changes?: readonly {
     readonly agent: string;
     readonly directory: string;

@@ -162,7 +162,7 @@ describe("events", () => {
 });
 
 describe("KeptFile", () => {
-  it("returns each line once, also of a replaced and of a deleted file", () => {
+  it("returns each line once, even if the file is replaced or deleted", () => {
     const path = join(temporaryDirectory(), "log");
     const file = new KeptFile(() => path);
     expect(file.lines()).toEqual([]);
