@@ -101,10 +101,11 @@ export interface SendOptions {
 
 /** Which messages to return. */
 export interface InboxOptions {
+  /** Only unread messages. */
   readonly unread?: boolean | undefined;
   /** Only messages from this member. */
   readonly from?: string | undefined;
-  /** Only messages after this time; a number is in milliseconds since the epoch. */
+  /** Only messages from this time on; a number is in milliseconds since the epoch. */
   readonly since?: Date | number | undefined;
   /** Also messages that have left the inbox. */
   readonly all?: boolean | undefined;
@@ -114,7 +115,7 @@ export interface InboxOptions {
 
 /** Which events to return. */
 export interface EventsOptions {
-  /** Also the past events after this time; a number is in milliseconds since the epoch. By default only new events. */
+  /** Also the past events from this time on; a number is in milliseconds since the epoch. By default only new events. */
   readonly since?: Date | number | undefined;
   /** Ends the iteration without an error. */
   readonly signal?: AbortSignal | undefined;
