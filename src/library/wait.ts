@@ -2,8 +2,8 @@ import { TeamError } from "../errors.ts";
 import { follow } from "../operations/follow-team.ts";
 import { teamStatus } from "../operations/status.ts";
 import {
-  unmetCondition,
   type WaitCondition as CommandCondition,
+  unmetCondition,
   type WaitContext,
 } from "../operations/wait-condition.ts";
 import { memberByAddress } from "../runtime/select-team.ts";

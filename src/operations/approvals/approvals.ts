@@ -185,9 +185,7 @@ export async function answerApproval(
   signal?: AbortSignal,
 ): Promise<Approval> {
   requireLead(ctx, "approve or reject");
-  return isCrashId(id)
-    ? answerCrashRequest(ctx, id, answer, signal)
-    : answerAgentRequest(ctx, id, answer);
+  return isCrashId(id) ? answerCrashRequest(ctx, id, answer, signal) : answerAgentRequest(ctx, id, answer);
 }
 
 /**

@@ -124,7 +124,8 @@ export async function resumeMember(
 
 /** @throws TeamError INTERRUPTED */
 function refuseAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new TeamError("INTERRUPTED", "Interrupted before the first start; nothing was started.");
+  if (signal?.aborted)
+    throw new TeamError("INTERRUPTED", "Interrupted before the first start; nothing was started.");
 }
 
 /** Milliseconds to wait for an agent whose terminal is gone to end; its shell commands get 2 s of them. */
@@ -234,12 +235,7 @@ async function adoptInterruptedRestarts(ctx: OperationContext, signal?: AbortSig
     readStatus(ref, name)?.instance === claim.instance && isAlive(ctx, name);
   for (const one of interrupted) {
     const isStarting = (): boolean => !isReporting(one) && hasMarkedProcess(one.claim.instance);
-    await waitWhile(
-      ctx,
-      isStarting,
-      remainingStartMs(one.claim, READY_TIMEOUT_MS, ctx.clock.now()),
-      signal,
-    );
+    await waitWhile(ctx, isStarting, remainingStartMs(one.claim, READY_TIMEOUT_MS, ctx.clock.now()), signal);
   }
   const running = interrupted.filter(isReporting);
   if (running.length === 0) return;

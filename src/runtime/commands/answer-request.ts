@@ -60,12 +60,16 @@ export async function giveAnswer(
   const asker = request && (await askerOf(ctx, request));
   // Checked before the answer, saved after it: another answer may have come first.
   const change = rules && (await ruleChangeFor(open, id, rules, always?.save, deciderOf(io.env)));
-  const given = {
-    ...answer,
-    decider: deciderOf(io.env),
-    ...(rules && { always: { rules, destination: change?.destination ?? "session" } }),
-  };
-  const approval = await answerApproval(ctx, id, given, signal);
+  const approval = await answerApproval(
+    ctx,
+    id,
+    {
+      ...answer,
+      decider: deciderOf(io.env),
+      ...(rules && { always: { rules, destination: change?.destination ?? "session" } }),
+    },
+    signal,
+  );
   const withoutRules: string[] = [];
   if (change !== undefined) {
     await change.save().catch((error: unknown) => {

@@ -5,11 +5,22 @@ import type { ApproveOptions } from "../../../src/library/options.ts";
 import { runTeam } from "../../../src/library/run-team.ts";
 import { createTeam, listTeams, openTeam } from "../../../src/library/teams.ts";
 import { openRequest } from "../../../src/team/requests/requests.ts";
-import { codeOf, errorOf, libraryTeam, privateOptions } from "../../support/library/library-team.ts";
+import {
+  codeOf,
+  errorOf,
+  libraryTeam,
+  type PrivateOptions,
+  privateOptions,
+} from "../../support/library/library-team.ts";
 
 /** The config of the team, which no refused call changes. */
-function configIn({ env }: { readonly env: { readonly TEAMS_HOME?: string | undefined } }): string {
+function configIn({ env }: PrivateOptions): string {
   return readFileSync(join(env.TEAMS_HOME ?? "", "teams/crew/config.json"), "utf8");
+}
+
+/** Returns the errors of calls that run at once. */
+function errorsOf(calls: readonly Promise<unknown>[]): Promise<unknown[]> {
+  return Promise.all(calls.map((call) => errorOf(call)));
 }
 
 describe("input of the library", () => {
@@ -22,13 +33,14 @@ describe("input of the library", () => {
   ])("refuses the budget %o", async (budget, message) => {
     const { team, options } = await libraryTeam();
     const before = configIn(options);
-    for (const call of [
+    const calls = [
       createTeam("other", { ...options, budget }),
       team.spawn("ada", { budget }),
       team.setBudget(budget),
       runTeam({ ...options, goal: "x", budget }),
-    ])
-      expect(await errorOf(call)).toMatchObject({ code: "INVALID_INPUT", message });
+    ];
+    const error = expect.objectContaining({ code: "INVALID_INPUT", message });
+    expect(await errorsOf(calls)).toEqual(calls.map(() => error));
     expect(configIn(options)).toBe(before);
     expect((await listTeams(options)).map(({ name }) => name)).toEqual(["crew"]);
   });
@@ -38,7 +50,7 @@ describe("input of the library", () => {
     const { id } = await team.tasks.add({ subject: "s" });
     const before = configIn(options);
     const wrong = "wrong" as never;
-    for (const call of [
+    const calls = [
       team.setMode("team-lead", wrong),
       team.spawn("ada", { permissionMode: wrong }),
       team.spawn("ada", { sandbox: wrong }),
@@ -49,8 +61,8 @@ describe("input of the library", () => {
       team.peek("team-lead", { lines: Number.NaN }),
       runTeam({ ...options, goal: "x", afterwards: wrong }),
       runTeam({ ...options, goal: "x", tools: [] }),
-    ])
-      expect(await codeOf(call)).toBe("INVALID_INPUT");
+    ];
+    expect(await Promise.all(calls.map((call) => codeOf(call)))).toEqual(calls.map(() => "INVALID_INPUT"));
     expect(configIn(options)).toBe(before);
     expect(await team.tasks.get(id)).toMatchObject({ status: "pending" });
   });
@@ -58,15 +70,14 @@ describe("input of the library", () => {
   it("refuses a directory that does not exist", async () => {
     const options = privateOptions();
     const cwd = join(options.cwd, "missing");
-    for (const call of [
+    const calls = [
       createTeam("t", { ...options, cwd }),
       openTeam("t", { ...options, cwd }),
       runTeam({ ...options, goal: "x", cwd }),
-    ])
-      expect(await errorOf(call)).toMatchObject({
-        code: "INVALID_INPUT",
-        message: `${cwd} is not a directory; nothing was done.`,
-      });
+    ];
+    const message = `${cwd} is not a directory; nothing was done.`;
+    const error = expect.objectContaining({ code: "INVALID_INPUT", message });
+    expect(await errorsOf(calls)).toEqual(calls.map(() => error));
   });
 
   it("takes a directory of recordings relative to its own", async () => {

@@ -9,7 +9,10 @@ import { errorOf, privateOptions } from "../../support/library/library-team.ts";
 /** The options of a run whose lead plays these turns, without tmux. */
 function runOf(...turns: readonly object[]): RunOptions {
   const options = privateOptions();
-  writeFileSync(join(options.cwd, "play.json"), JSON.stringify({ version: 1, agents: { "team-lead": turns } }));
+  writeFileSync(
+    join(options.cwd, "play.json"),
+    JSON.stringify({ version: 1, agents: { "team-lead": turns } }),
+  );
   return { ...options, playbook: "play.json", teammateMode: "process" };
 }
 
@@ -47,13 +50,21 @@ describe("runTeam", () => {
   });
 
   it.each([
-    ["at once", (error: Error) => () => { throw error; }],
+    [
+      "at once",
+      (error: Error) => () => {
+        throw error;
+      },
+    ],
     ["later", (error: Error) => () => Promise.reject(error)],
-  ])("is interrupted by an error of `onEvent` that comes %s, and throws it as it is", async (_when, failing) => {
-    const own = Object.assign(new Error("my disk is full"), { code: "ENOSPC", syscall: "write" });
-    const run = runOf({ say: "Done.", delayMs: 600_000 });
-    expect(await errorOf(runTeam({ ...run, onEvent: failing(own) }))).toBe(own);
-  });
+  ])(
+    "is interrupted by an error of `onEvent` that comes %s, and throws it as it is",
+    async (_when, failing) => {
+      const own = Object.assign(new Error("my disk is full"), { code: "ENOSPC", syscall: "write" });
+      const run = runOf({ say: "Done.", delayMs: 600_000 });
+      expect(await errorOf(runTeam({ ...run, onEvent: failing(own) }))).toBe(own);
+    },
+  );
 
   it("reports a mistake that only the lead finds", async () => {
     expect(await errorOf(runTeam({ ...runOf(), playbook: "missing.json" }))).toMatchObject({

@@ -9,9 +9,7 @@ import { codeOf, errorOf, libraryTeam } from "../../support/library/library-team
 import { deadProcess, statusOf } from "../../support/team/status-records.ts";
 
 /** A team whose teammate `ada` is idle: its process is that of this test. */
-async function withAda(): Promise<
-  Awaited<ReturnType<typeof libraryTeam>> & { readonly ada: Teammate }
-> {
+async function withAda(): Promise<Awaited<ReturnType<typeof libraryTeam>> & { readonly ada: Teammate }> {
   const made = await libraryTeam();
   await addMembers(made.ref, [{ name: "ada", cwd: made.options.cwd }]);
   await prepareRun(made.ref, ["ada"]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Backend, SpawnRequest } from "../../../../src/backend/backend.ts";
+import type { Backend, SpawnOutcome, SpawnRequest } from "../../../../src/backend/backend.ts";
 import { interruptedStart } from "../../../../src/launch/await-ready.ts";
 import type { OperationContext } from "../../../../src/operations/context.ts";
 import { resumeMember, resumeTeam } from "../../../../src/operations/resume/resume.ts";
@@ -24,10 +24,10 @@ async function endedMember(
     spawn: async (requests) => {
       spawned.push(...requests);
       onSpawn();
-      return requests.map(({ name, signal }) => ({
-        ...{ ok: false, name },
-        error: signal?.aborted ? interruptedStart() : new Error("The signal did not arrive."),
-      }));
+      return requests.map(({ name, signal }): SpawnOutcome => {
+        const error = signal?.aborted ? interruptedStart() : new Error("The signal has not aborted.");
+        return { ok: false, name, error };
+      });
     },
     present: async () => new Set(),
     capture: async () => undefined,
@@ -62,7 +62,7 @@ describe("resume with a signal", () => {
     const next = AbortSignal.any([stop.signal]);
     await expect(resumeMember(ctx, "dev", { signal: next })).rejects.toMatchObject({ code: "INTERRUPTED" });
     const { error } = await resumeMember(ctx, "dev");
-    expect(error?.message).toBe("The signal did not arrive.");
+    expect(error?.message).toBe("The signal has not aborted.");
     expect(spawned).toHaveLength(2);
   });
 });
