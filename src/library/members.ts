@@ -46,7 +46,7 @@ export async function spawnMember(
     ...{ teammateMode, placement },
   });
   const overrides = defined({ override: systemPrompt, append: appendSystemPrompt });
-  const ownTree = worktree === true ? {} : worktree || undefined;
+  const ownTree = worktree === true ? {} : worktree ? defined(worktree) : undefined;
   const spawned = await startTeammate(call, access.open(), {
     input: {
       name,

@@ -73,14 +73,16 @@ describe("Teammate.wait", () => {
 
   it("ends when the member leaves the team", async () => {
     const { ref, ada } = await withAda();
+    let leaving: Promise<void> | undefined;
     const wait = ada.wait({
       message: true,
       until: () => {
-        setImmediate(() => void removeMember(ref, "ada"));
+        leaving ??= removeMember(ref, "ada");
         return true;
       },
     });
     expect(await codeOf(wait)).toBe("AGENT_NOT_FOUND");
+    await leaving;
   });
 
   it("ends when the team is deleted", async () => {
