@@ -2,10 +2,11 @@ import { TeamError } from "../errors.ts";
 import { approvalDetails, listApprovals } from "../operations/approvals/approvals.ts";
 import { openForeignRequests } from "../operations/approvals/foreign-requests.ts";
 import { isCrashId } from "../protocol/request-ids.ts";
-import { giveAnswer } from "../runtime/commands/answer-request.ts";
+import { type AlwaysAllow, giveAnswer } from "../runtime/commands/answer-request.ts";
 import { defined } from "../schema/defined.ts";
 import type { TeamAccess } from "./access.ts";
 import { attempt } from "./attempt.ts";
+import { requireChoice, requireChoices, WORKING_MODES } from "./checks.ts";
 import type { ApproveOptions } from "./options.ts";
 import type { Approvals } from "./parts.ts";
 import type { Approval } from "./values.ts";
@@ -18,22 +19,24 @@ export function approvalList(access: TeamAccess, from?: string): Approvals {
     const all = listApprovals(ref);
     return from === undefined ? all : all.filter((one) => one.from === from);
   };
-  const answer = async (id: string, approve: boolean, options: ApproveOptions): Promise<Approval> => {
-    const { note, mode, always = false, save } = options;
-    await requireOwn(id);
-    if (isCrashId(id) && (always !== false || save !== undefined || mode !== undefined)) throw crashError(id);
-    const allows = always !== false || save !== undefined;
-    const rules = typeof always === "boolean" ? [] : always;
-    const given = await giveAnswer(
-      access.caller(new AbortController().signal),
-      access.open(),
-      id,
-      defined({ approve, mode, note: note === "" ? undefined : note }),
-      allows ? { rules, save } : undefined,
-    );
-    for (const text of given.withoutRules) access.host.note(text);
-    return given.approval;
-  };
+  const answer = (id: string, approve: boolean, options: ApproveOptions): Promise<Approval> =>
+    attempt(options.signal, async (signal) => {
+      const { note, mode } = options;
+      requireChoice("mode", mode, WORKING_MODES);
+      const allowed = rulesIn(options);
+      await requireOwn(id);
+      if (isCrashId(id) && (allowed !== undefined || mode !== undefined)) throw crashError(id);
+      const given = await giveAnswer(
+        access.caller(signal),
+        access.open(),
+        id,
+        defined({ approve, mode, note: note === "" ? undefined : note }),
+        allowed,
+        signal,
+      );
+      for (const text of given.withoutRules) access.host.note(text);
+      return given.approval;
+    });
   const requireOwn = async (id: string): Promise<void> => {
     const open = await list();
     if (from === undefined || open.some((one) => one.id === id)) return;
@@ -46,9 +49,24 @@ export function approvalList(access: TeamAccess, from?: string): Approvals {
         await requireOwn(id);
         return approvalDetails(access.open().ref, id);
       }),
-    approve: (id, options = {}) => attempt(undefined, () => answer(id, true, options)),
-    reject: (id, options = {}) => attempt(undefined, () => answer(id, false, options)),
+    approve: (id, options = {}) => answer(id, true, options),
+    reject: (id, { note, signal } = {}) => answer(id, false, { note, signal }),
   };
+}
+
+/**
+ * Returns what an answer allows from now on. Only `true` means the suggested rules: an empty list is a mistake.
+ * @throws TeamError INVALID_INPUT
+ */
+function rulesIn({ always = false, save }: ApproveOptions): AlwaysAllow | undefined {
+  requireChoices({ save });
+  if (always === true) return { rules: [], save };
+  if (always !== false && always.length > 0) return { rules: always, save };
+  if (always === false && save === undefined) return undefined;
+  const what = always === false ? "There are no rules to save" : "The list of rules is empty";
+  throw new TeamError("INVALID_INPUT", `${what}; nothing was answered.`, {
+    hint: "Give `always` rules, or true for the suggested ones.",
+  });
 }
 
 function crashError(id: string): TeamError {

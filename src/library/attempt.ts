@@ -2,7 +2,7 @@ import { isSystemError, messageOf, systemErrorCode, systemErrorHint, TeamError }
 
 /**
  * Runs a call of the library: every failure is a TeamError, except for a defect of this library.
- * @param work receives a signal of its own, so that the caller's signal keeps no listener of it
+ * @param work receives a new signal that follows the caller's: the caller's keeps no listener
  */
 export async function attempt<T>(
   signal: AbortSignal | undefined,
@@ -13,8 +13,20 @@ export async function attempt<T>(
   try {
     return await work(own);
   } catch (error) {
-    if (signal?.aborted) throw withReason(error, signal);
-    throw asTeamError(error);
+    if (error instanceof CallerFailure) throw callersError(error.cause, signal);
+    throw signal?.aborted ? withReason(error, signal) : asTeamError(error);
+  }
+}
+
+/** Carries an error of the caller's own function through a call of the library. */
+class CallerFailure extends Error {}
+
+/** Runs a function of the caller within a call of the library, which throws its error as it is. */
+export async function ofCaller<T>(work: () => Promise<T> | T): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw new CallerFailure("A function of the caller failed.", { cause });
   }
 }
 
@@ -30,9 +42,16 @@ export function interrupted(
   });
 }
 
-/** An error of a call that was interrupted; any other failure keeps its code. */
+/** Returns an error of the caller's function as it is, unless the function has thrown the reason of the signal. */
+function callersError(error: unknown, signal: AbortSignal | undefined): unknown {
+  return signal?.aborted && error === signal.reason ? callInterrupted(signal) : error;
+}
+
+/** Returns the error of a call whose signal has aborted: an interruption gets the reason; any other failure stays what it is. */
 function withReason(error: unknown, signal: AbortSignal): unknown {
-  if (error === signal.reason) return interrupted(signal, "The call was interrupted.");
+  // Node throws a different error for an aborted program or timer.
+  if (error === signal.reason || (error instanceof Error && error.name === "AbortError"))
+    return callInterrupted(signal);
   if (!(error instanceof TeamError) || error.code !== "INTERRUPTED") return asTeamError(error);
   const { message, hint, details } = error;
   return new TeamError("INTERRUPTED", message, {
@@ -42,43 +61,14 @@ function withReason(error: unknown, signal: AbortSignal): unknown {
   });
 }
 
+function callInterrupted(signal: AbortSignal): TeamError {
+  return interrupted(signal, "The call was interrupted.");
+}
+
 function asTeamError(error: unknown): unknown {
   if (!isSystemError(error)) return error;
   return new TeamError(systemErrorCode(error), `The system refused it: ${messageOf(error)}.`, {
     hint: systemErrorHint(error),
     cause: error,
   });
-}
-
-/** Checks a time limit in milliseconds. @throws TeamError INVALID_INPUT */
-export function requireMilliseconds(value: number | undefined, name: string): void {
-  if (value === undefined || (Number.isFinite(value) && value >= 0)) return;
-  throw new TeamError("INVALID_INPUT", `${name} cannot be ${value}; nothing was done.`, {
-    hint: "Give a number of milliseconds.",
-  });
-}
-
-/** Returns a time in milliseconds since the epoch. @throws TeamError INVALID_INPUT for an invalid date */
-export function timeOf(value: Date | number | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  const at = Number(value);
-  if (Number.isFinite(at)) return at;
-  throw new TeamError("INVALID_INPUT", "The time is invalid; nothing was done.", {
-    hint: "Give a Date, or milliseconds since the epoch.",
-  });
-}
-
-/** Checks metadata: keys that begin with `_` are those of programs. @throws TeamError INVALID_INPUT */
-export function requireOpenKeys(metadata: Readonly<Record<string, unknown>> | undefined): void {
-  const key = Object.keys(metadata ?? {}).find((one) => one.startsWith("_"));
-  if (key === undefined) return;
-  throw new TeamError("INVALID_INPUT", `The metadata cannot have the key ${key}; nothing was done.`, {
-    hint: "Keys that begin with _ are reserved for programs. Use another key.",
-  });
-}
-
-/** Checks a text that a member reads. @throws TeamError INVALID_INPUT */
-export function requireText(text: string, what: string): void {
-  if (text.trim() !== "") return;
-  throw new TeamError("INVALID_INPUT", `The ${what} is empty; nothing was done.`);
 }

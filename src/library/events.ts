@@ -1,3 +1,4 @@
+import { fileAccessError, isSystemError } from "../errors.ts";
 import { moveAfterRename, teamBell } from "../operations/follow-team.ts";
 import { systemClock } from "../os/clock.ts";
 import { KeptFile } from "../os/files/followed-file.ts";
@@ -6,7 +7,8 @@ import { parseJsonLine, readTextLines } from "../store/jsonl.ts";
 import { teamExists } from "../team/config/config.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { rotatedPath } from "../telemetry/event-log.ts";
-import { timeOf } from "./attempt.ts";
+import { attempt } from "./attempt.ts";
+import { timeOf } from "./checks.ts";
 import type { EventsOptions } from "./options.ts";
 import type { TeamEvent } from "./values.ts";
 
@@ -23,8 +25,9 @@ interface Following extends EventsOptions {
 }
 
 /**
- * Iterates over the events of a team. Also `return` ends it at once, and it keeps nothing open then.
+ * Iterates over the events of a team. `return` ends it at once, also while it waits for an event, and closes what it has open.
  * @param ref moves along if the team gets another name
+ * @throws TeamError INVALID_INPUT for an invalid time
  */
 export function followEvents(ref: TeamRef, following: Following = {}): AsyncIterableIterator<TeamEvent> {
   const stop = new AbortController();
@@ -33,10 +36,10 @@ export function followEvents(ref: TeamRef, following: Following = {}): AsyncIter
   const after = timeOf(following.since) ?? systemClock.now();
   const events = generate(ref, following, after, AbortSignal.any(signals));
   return {
-    next: () => events.next(),
+    next: () => attempt(undefined, () => events.next()),
     return: () => {
       stop.abort();
-      return events.return(undefined);
+      return attempt(undefined, () => events.return(undefined));
     },
     [Symbol.asyncIterator]() {
       return this;
@@ -51,16 +54,16 @@ async function* generate(
   signal: AbortSignal,
 ): AsyncGenerator<TeamEvent, undefined> {
   const log = new KeptFile(() => ref.paths.events);
-  const read = (texts: readonly string[]): readonly TeamEvent[] =>
-    texts
+  const read = (lines: () => readonly string[]): readonly TeamEvent[] =>
+    linesOf(ref, lines)
       .flatMap((text) => parse(text) as readonly unknown[] as readonly TeamEvent[])
       .filter((event) => Date.parse(event.ts) >= after && isWanted(event));
   let bell = teamBell(ref);
   try {
-    if (since !== undefined) yield* read(readTextLines(rotatedPath(ref.paths.events)).texts);
+    if (since !== undefined) yield* read(() => readTextLines(rotatedPath(ref.paths.events)).texts);
     for (;;) {
       const isLast = signal.aborted;
-      yield* read(log.lines());
+      yield* read(() => log.lines());
       if (isLast) return undefined;
       if (moveAfterRename(ref)) {
         bell.close();
@@ -68,8 +71,8 @@ async function* generate(
         continue;
       }
       if (!isExpected && !teamExists(ref)) {
-        // What was written between the read and the look.
-        yield* read(log.lines());
+        // The lines that were written between the read and the check.
+        yield* read(() => log.lines());
         return undefined;
       }
       // A directory that does not exist yet cannot be watched, and a short run may delete it soon.
@@ -78,5 +81,14 @@ async function* generate(
   } finally {
     bell.close();
     log.close();
+  }
+}
+
+/** @throws TeamError STORAGE_ERROR, PERMISSION_DENIED if the log cannot be read */
+function linesOf({ paths }: TeamRef, lines: () => readonly string[]): readonly string[] {
+  try {
+    return lines();
+  } catch (error) {
+    throw isSystemError(error) ? fileAccessError(paths.events, "read", error) : error;
   }
 }

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import { TeamError } from "../errors.ts";
 import { type Env, processEnv } from "../os/env.ts";
 import { withAbsoluteRoot } from "../os/files/app-directories.ts";
-import { entryOf } from "../os/files/fs.ts";
+import { entryOf, isDirectory } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import type { Caller } from "../runtime/caller.ts";
 import { seemsToRun, tmuxCaller } from "../tmux/caller.ts";
@@ -17,9 +17,16 @@ export interface Host {
   note(text: string): void;
 }
 
-/** Reads what the options leave to the process: its directory, its environment, and where this package is. */
+/**
+ * Reads what the options leave to the process: its directory, its environment, and where this package is.
+ * @throws TeamError INVALID_INPUT if the given directory does not exist
+ */
 export async function hostOf(options: CallerOptions): Promise<Host> {
   const cwd = resolve(options.cwd ?? process.cwd());
+  if (options.cwd !== undefined && !isDirectory(cwd))
+    throw new TeamError("INVALID_INPUT", `${cwd} is not a directory; nothing was done.`, {
+      hint: "Create it first, or give another cwd.",
+    });
   const env = withAbsoluteRoot(options.env ?? processEnv(), () => cwd);
   const file = options.program === undefined ? ownProgram() : resolve(options.program);
   return {
@@ -54,6 +61,14 @@ async function outsideEndedTmux(env: Env): Promise<Env> {
   if ((await endedTmux(env)) === undefined) return env;
   const { TMUX: _server, TMUX_PANE: _pane, ...rest } = env;
   return rest;
+}
+
+/** Returns the absolute directory of recordings; `true` for that of the team. */
+export function recordingDirectory(
+  { cwd }: Host,
+  recording: string | true | undefined,
+): string | true | undefined {
+  return typeof recording === "string" ? resolve(cwd, recording) : recording;
 }
 
 /** Returns the host as the caller of one call, which the signal can end. */

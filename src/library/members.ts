@@ -1,25 +1,30 @@
 import { budget } from "../operations/budget.ts";
-import { captureScreen } from "../operations/capture-screen.ts";
+import { captureScreen, SCREEN_LINES } from "../operations/capture-screen.ts";
 import { KILL_TIMEOUT, killAllTeammates, killTeammates } from "../operations/ending/kill.ts";
 import { SHUTDOWN_TIMEOUT, shutdownTeammates } from "../operations/ending/shutdown.ts";
+import { withWorktreeEnds } from "../operations/ending/worktree-report.ts";
 import { interruptAgent } from "../operations/interrupt.ts";
-import { setPermissionMode } from "../operations/permission-mode.ts";
+import { changeMode } from "../runtime/commands/change-mode.ts";
 import { knownCosts } from "../runtime/commands/known-costs.ts";
 import { startTeammate } from "../runtime/commands/start-teammate.ts";
 import { refuseNesting } from "../runtime/operation-context.ts";
 import { deciderOf, memberByAddress, type OpenTeam } from "../runtime/select-team.ts";
 import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import { bypassForbiddenBy, loadSettings } from "../settings/settings.ts";
+import { loadSettings } from "../settings/settings.ts";
 import type { TeamAccess } from "./access.ts";
-import { interrupted, requireMilliseconds, requireOpenKeys } from "./attempt.ts";
-import { requireProgram } from "./host.ts";
+import { interrupted } from "./attempt.ts";
+import {
+  requireChoices,
+  requireLimits,
+  requireLines,
+  requireMilliseconds,
+  requireOpenKeys,
+} from "./checks.ts";
+import { recordingDirectory, requireProgram } from "./host.ts";
 import type { KillOptions, ShutdownOptions, SpawnOptions } from "./options.ts";
 import type { InterruptReport, KillReport, ModeChange, ShutdownReport } from "./reports.ts";
 import type { Budget, BudgetLimits, PermissionMode } from "./values.ts";
-
-/** Lines of a screen that `peek` returns by default. */
-const LINES = 40;
 
 /** Starts a teammate. @returns its name */
 export async function spawnMember(
@@ -35,8 +40,13 @@ export async function spawnMember(
   refuseNesting(call, "start a teammate");
   requireProgram(access.host);
   requireOpenKeys(input.metadata);
+  requireLimits(input.budget);
+  requireChoices({
+    ...{ permissionMode: input.permissionMode, sandbox: input.sandbox },
+    ...{ teammateMode, placement },
+  });
   const overrides = defined({ override: systemPrompt, append: appendSystemPrompt });
-  const ownTree = worktree === true ? {} : worktree || undefined;
+  const ownTree = worktree === true ? {} : worktree ? defined(worktree) : undefined;
   const spawned = await startTeammate(call, access.open(), {
     input: {
       name,
@@ -45,7 +55,7 @@ export async function spawnMember(
     },
     settings: access.settings(),
     mode: teammateMode,
-    recording,
+    recording: recordingDirectory(access.host, recording),
     ...defined({ placement, debug }),
   });
   return spawned.name;
@@ -60,8 +70,9 @@ export function memberName(access: TeamAccess, address: string): string {
 export async function peek(
   access: TeamAccess,
   address: string,
-  { lines = LINES }: { readonly lines?: number | undefined } = {},
+  { lines = SCREEN_LINES }: { readonly lines?: number | undefined } = {},
 ): Promise<readonly string[]> {
+  requireLines(lines);
   const name = memberName(access, address);
   return captureScreen(await access.fullContext(new AbortController().signal), name, lines);
 }
@@ -78,16 +89,12 @@ export async function interrupt(
 }
 
 export function setMode(access: TeamAccess, address: string, mode: PermissionMode): Promise<ModeChange> {
-  const { env, cwd, note } = access.host;
+  requireChoices({ mode });
   const open = access.open();
   const member = memberByAddress(open.ref, open.config, address);
-  const settings = loadSettings(access.home.root, member.cwd || cwd);
-  return setPermissionMode(access.filesContext(new AbortController().signal, open), member.name, mode, {
-    onPeer: ({ takes }) => {
-      if (takes !== "yes") note(`${member.name} was asked to change its mode; whether it obeys is unknown.`);
-    },
-    decider: deciderOf(env),
-    forbidden: bypassForbiddenBy(settings, { ...env, ...settings.env }),
+  return changeMode(access.caller(new AbortController().signal), open, member, mode, ({ takes }) => {
+    if (takes !== "yes")
+      access.host.note(`${member.name} was asked to change its mode; whether it obeys is unknown.`);
   });
 }
 
@@ -97,6 +104,7 @@ export function setBudget(
   address: string | undefined,
   limits: BudgetLimits,
 ): Promise<Budget> {
+  requireLimits(limits);
   const settings = loadSettings(access.home.root, access.host.cwd);
   return budget(
     access.filesContext(new AbortController().signal),
@@ -113,14 +121,14 @@ export async function shutdown(
   { timeoutMs = SHUTDOWN_TIMEOUT, reason }: ShutdownOptions,
   signal: AbortSignal,
 ): Promise<readonly ShutdownReport[]> {
-  requireMilliseconds(timeoutMs, "timeoutMs");
+  requireMilliseconds(timeoutMs);
   const open = access.open();
   const ctx = await access.fullContext(signal, open);
-  const reports = await shutdownTeammates(ctx, chosenMembers(open, addresses), {
+  const asked = await shutdownTeammates(ctx, chosenMembers(open, addresses), {
     ...{ timeoutMs, signal },
     ...defined({ reason }),
   });
-  return unlessInterrupted(signal, reports);
+  return unlessInterrupted(signal, await withWorktreeEnds(ctx, open.config.members, asked));
 }
 
 /** @throws TeamError INTERRUPTED with the reports, if the signal has ended the wait for a member */
@@ -140,7 +148,7 @@ export async function kill(
   { timeoutMs = KILL_TIMEOUT, force = false, discardWorktree = false }: KillOptions,
   signal: AbortSignal,
 ): Promise<readonly KillReport[]> {
-  requireMilliseconds(timeoutMs, "timeoutMs");
+  requireMilliseconds(timeoutMs);
   const open = access.openToChange();
   const ctx = await access.fullContext(signal, open);
   const how = { timeoutMs, force, discardWorktrees: discardWorktree, signal };

@@ -8,7 +8,7 @@ import { splitAddress } from "../schema/names.ts";
 import { history, type MessageView } from "../team/mailbox/history.ts";
 import { broadcast, sendMessage } from "../team/mailbox/send.ts";
 import type { TeamAccess } from "./access.ts";
-import { requireText, timeOf } from "./attempt.ts";
+import { requireText, timeOf } from "./checks.ts";
 import type { InboxOptions, SendOptions } from "./options.ts";
 import type { Broadcast, Delivery, Message } from "./values.ts";
 

@@ -1,8 +1,8 @@
 import type { BudgetLimits, Metadata, PermissionMode, SandboxMode, TeammateMode } from "./values.ts";
 
-/** What the library takes from the process that calls it, if these options do not say otherwise. */
+/** The parts of the calling process that a call uses, unless these options replace them. */
 export interface CallerOptions {
-  /** The directory whose settings, agent types and trust apply, and to which paths are relative; by default the current one. */
+  /** The directory whose settings, agent types and trust apply, and which relative paths begin at; by default the current one. */
   readonly cwd?: string | undefined;
   /** The environment of the teammates, which also names the root of the teams; by default that of this process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
@@ -12,15 +12,15 @@ export interface CallerOptions {
   readonly onNote?: ((text: string) => void) | undefined;
 }
 
-/** What can end a call early. */
+/** A call that can be ended early. */
 export interface Cancellable {
   /** Ends the call. It then rejects with the TeamError `INTERRUPTED`, whose `cause` is the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What can end a wait early. */
+/** A wait that can be ended early. */
 export interface TimeLimited extends Cancellable {
-  /** Milliseconds. */
+  /** Milliseconds. A wait that reaches it rejects with the TeamError `TIMEOUT`, or reports it. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -75,11 +75,14 @@ export interface SpawnOptions extends ToolLimits, Cancellable {
   readonly sandbox?: SandboxMode | undefined;
   /** Where it works, relative to the directory of the caller. */
   readonly cwd?: string | undefined;
-  /** Works in its own git worktree: on `teams/<team>/<name>` with `true`, or on this branch. */
-  readonly worktree?: boolean | { readonly branch?: string; readonly withChanges?: boolean } | undefined;
-  /** Where it lives; by default the settings decide. */
+  /** Works in its own git worktree: on `teams/<team>/<name>` with `true`, or on this branch. `withChanges` copies uncommitted changes. */
+  readonly worktree?:
+    | boolean
+    | { readonly branch?: string | undefined; readonly withChanges?: boolean | undefined }
+    | undefined;
+  /** Where it lives; by default the settings decide. `in-process` is only for `runTeam`. */
   readonly teammateMode?: TeammateMode | undefined;
-  /** Where its tmux pane opens; by default in the window of the team. */
+  /** Where its tmux pane opens: in this window, its own window, the team's own session, or the team's window (the default). */
   readonly placement?: "here" | "window" | "session" | "team-window" | undefined;
   readonly budget?: BudgetLimits | undefined;
   readonly metadata?: Metadata | undefined;
@@ -98,20 +101,21 @@ export interface SendOptions {
 
 /** Which messages to return. */
 export interface InboxOptions {
+  /** Only unread messages. */
   readonly unread?: boolean | undefined;
   /** Only messages from this member. */
   readonly from?: string | undefined;
-  /** Only messages after this time; a number is in milliseconds since the epoch. */
+  /** Only messages from this time on; a number is in milliseconds since the epoch. */
   readonly since?: Date | number | undefined;
   /** Also messages that have left the inbox. */
   readonly all?: boolean | undefined;
-  /** Marks the returned messages as read. Only for the inbox of a lead without a process, which no agent reads. */
+  /** Marks the returned messages as read. Only for the inbox of a lead without a process: an agent reads its inbox itself. */
   readonly markRead?: boolean | undefined;
 }
 
 /** Which events to return. */
 export interface EventsOptions {
-  /** Also the past events after this time; a number is in milliseconds since the epoch. By default only new events. */
+  /** Also the past events from this time on; a number is in milliseconds since the epoch. By default only new events. */
   readonly since?: Date | number | undefined;
   /** Ends the iteration without an error. */
   readonly signal?: AbortSignal | undefined;
@@ -125,7 +129,7 @@ export interface NewTask {
   readonly owner?: string | undefined;
   /** Ids of tasks that must be completed first. */
   readonly blockedBy?: readonly string[] | undefined;
-  /** What lists show while it is worked on: `Writing the report`. */
+  /** The text that lists show while a member works on it: `Writing the report`. */
   readonly activeForm?: string | undefined;
   readonly metadata?: Metadata | undefined;
   /** A command that must exit with 0 before the task is completed. It runs in the directory of the owner. */
@@ -155,14 +159,15 @@ export interface TaskChange {
   readonly touches?: readonly string[] | undefined;
 }
 
-export interface ApproveOptions {
+/** How to answer a request. The signal ends the start of a crashed teammate; every other answer is immediate. */
+export interface ApproveOptions extends Cancellable {
   /** Feedback on a plan, or the answer to a question. */
   readonly note?: string | undefined;
   /** The permission mode for carrying out an approved plan. */
-  readonly mode?: PermissionMode | undefined;
+  readonly mode?: Exclude<PermissionMode, "plan" | "delegate"> | undefined;
   /** Allows the same without asking: with `true` by the suggested rules, or by these. The asking agent has them until it ends. */
   readonly always?: boolean | readonly string[] | undefined;
-  /** Saves the rules of `always` in these settings, for all agents. */
+  /** Saves the rules of `always` in these settings, for all agents. Needs `always`. */
   readonly save?: "user" | "project" | "local" | undefined;
 }
 
@@ -178,7 +183,7 @@ export interface KillOptions extends TimeLimited {
   readonly discardWorktree?: boolean | undefined;
 }
 
-export interface ResumeOptions {
+export interface ResumeOptions extends Cancellable {
   /** Where restarted teammates live; by default where they lived before. */
   readonly teammateMode?: TeammateMode | undefined;
   /** Takes over the lead even if its process may run elsewhere. */

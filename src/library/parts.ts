@@ -28,8 +28,10 @@ export interface Tasks {
    */
   get(id: string): Promise<Task>;
   /**
-   * Claims and starts a task for the acting member: this one, or the lowest free one.
-   * @throws TeamError TASK_NOT_FOUND (also if none is free), TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, TASK_CONFLICT, AGENT_BUSY
+   * Claims and starts a task for the acting member: this one, or the lowest free one. With `exclusive`, only if the member has no
+   * other unfinished task.
+   * @throws TeamError TASK_NOT_FOUND (also if none is free), TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, TASK_CONFLICT
+   * if a running task changes the same files, AGENT_BUSY with `exclusive`
    * @example
    * const mine = await team.tasks.claim();
    */
@@ -74,9 +76,9 @@ export interface Approvals {
    */
   get(id: string): Promise<ApprovalDetails>;
   /**
-   * Approves a plan or a permission, answers a question (`note`), or restarts a crashed teammate.
+   * Approves a plan or a permission, answers a question (`note`), or restarts a crashed teammate, which takes seconds.
    * @throws TeamError REQUEST_NOT_FOUND, ALREADY_ANSWERED, INVALID_INPUT if a question needs a choice, PERMISSION_DENIED if an
-   * agent's model answers more than a plan, NOT_LEAD
+   * agent's model answers more than a plan, NOT_LEAD, SPAWN_FAILED and INTERRUPTED for a restart
    * @example
    * await team.approvals.approve("perm-1718000000000-ab12cd3", { always: ["Bash(git:*)"] });
    */
@@ -87,32 +89,32 @@ export interface Approvals {
    * @example
    * await team.approvals.reject("perm-1718000000000-ab12cd3", { note: "Use npm ci." });
    */
-  reject(id: string, options?: { readonly note?: string | undefined }): Promise<Approval>;
+  reject(id: string, options?: Pick<ApproveOptions, "note" | "signal">): Promise<Approval>;
 }
 
-/** What a wait is for; of several conditions, all must be true. Without one, all teammates must be idle. */
+/** The conditions of a wait; all that are given must be true at once. Without one, all teammates must be idle. */
 export interface WaitCondition extends TimeLimited {
   /** These members, or with `true` all teammates, are idle or have ended, and have no unread message. */
   readonly idle?: boolean | readonly string[] | undefined;
   /** All tasks are completed. */
   readonly tasks?: boolean | undefined;
-  /** The acting member has an unread message. */
+  /** The acting member has an unread message. A notice counts, too, such as that of a member that is idle. */
   readonly message?: boolean | undefined;
   /**
    * Returns true for the awaited status. It is called at once, and after each change of the team; it may act on the team, as by answering
-   * a request. An error of it ends the wait.
+   * a request. Its error ends the wait, and is thrown as it is. The time limit and the signal apply between two calls.
    */
   readonly until?: ((status: TeamStatus) => boolean | Promise<boolean>) | undefined;
 }
 
-/** What a wait for one teammate is for; of several conditions, all must be true. Without one, it must be idle. */
+/** The conditions of a wait for one teammate; all that are given must be true at once. Without one, it must be idle. */
 export interface TeammateCondition extends TimeLimited {
   /** It is idle or has ended, and has no unread message. */
   readonly idle?: boolean | undefined;
   /** All its tasks are completed. */
   readonly tasks?: boolean | undefined;
-  /** The acting member has an unread message from it. */
+  /** The acting member has an unread message from it. A notice counts, too, such as that it is idle. */
   readonly message?: boolean | undefined;
-  /** Returns true for the awaited status. It is called at once, and after each change of the team, and may act on it. */
+  /** As in `WaitCondition`: called at once, and after each change of the team. */
   readonly until?: ((status: TeamStatus) => boolean | Promise<boolean>) | undefined;
 }

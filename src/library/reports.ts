@@ -26,6 +26,10 @@ export interface ShutdownReport {
   readonly outcome: "approved" | "rejected" | "timed_out" | "gone";
   /** Why the teammate refused. */
   readonly reason?: string;
+  /** It agreed, but no process is known to be its own: whether it has ended is unknown. */
+  readonly unproven?: true;
+  /** Whether its worktree was removed, if it had one and has left the team. */
+  readonly worktree?: WorktreeEnd;
 }
 
 /** How a teammate was ended. */
@@ -35,10 +39,13 @@ export interface KillReport {
   readonly outcome: "shut down" | "killed" | "gone" | "out of reach";
   /** The pids of processes that could not be ended. */
   readonly left: readonly number[];
+  /** With `shut down`: no process is known to be its own, so whether it has ended is unknown. */
+  readonly unproven?: true;
+  /** Whether its worktree was removed, if it had one. */
   readonly worktree?: WorktreeEnd;
 }
 
-/** What became of an interrupt. `asked` and `pressed`: whether the turn ended is not known. */
+/** The result of an interrupt. `asked` and `pressed`: it is unknown whether the turn has ended. */
 export interface InterruptReport {
   readonly name: string;
   readonly outcome: "interrupted" | "idle" | "asked" | "pressed";
@@ -114,7 +121,7 @@ export interface TeamSummary {
 
 /** A run: its goal, who leads it, and what it may use. */
 export interface RunOptions extends CallerOptions, Cancellable, ToolLimits {
-  /** What the team should do. A playbook needs none. */
+  /** The goal of the team. A playbook needs none. */
   readonly goal?: string | undefined;
   /** The lead's model: `haiku`, `sonnet` (the default with a key), `opus`, `scripted[:file]` or any id. */
   readonly model?: string | undefined;
@@ -134,10 +141,13 @@ export interface RunOptions extends CallerOptions, Cancellable, ToolLimits {
   readonly appendSystemPrompt?: string | undefined;
   /** The limits for all members together. */
   readonly budget?: BudgetLimits | undefined;
-  /** `keep` keeps the team also when its work is done, `delete` deletes it also with unfinished work. */
+  /** By default a team whose work is done is deleted, any other kept. `keep` always keeps it, `delete` always deletes it. */
   readonly afterwards?: "keep" | "delete" | undefined;
-  /** Receives each event of the team, in order, before the run resolves. */
-  readonly onEvent?: ((event: TeamEvent) => void) | undefined;
+  /**
+   * Receives each event of the team, in order, before the run resolves. If it returns a promise, the next event waits for that. Its error
+   * interrupts the run.
+   */
+  readonly onEvent?: ((event: TeamEvent) => void | Promise<void>) | undefined;
 }
 
 /** The result of a completed run, as `teams run --json` prints it. */
@@ -153,7 +163,7 @@ export interface RunResult {
   readonly tokens?: number;
   /** US dollars; models without a known price count as 0. */
   readonly costUsd?: number;
-  /** What was changed in each worktree; missing outside a git repository. */
+  /** The changes in each worktree; missing outside a git repository. */
   readonly changes?: readonly {
     readonly agent: string;
     readonly directory: string;

@@ -1,25 +1,34 @@
 import { randomBytes } from "node:crypto";
 import { ERROR_EXIT, type ErrorCode, TeamError } from "../errors.ts";
 import { moveAfterRename } from "../operations/follow-team.ts";
+import { requireValidTools } from "../operations/spawn/tool-limits.ts";
 import { type BoundResult, runBound } from "../os/process/bound-program.ts";
+import { defined } from "../schema/defined.ts";
 import { teamExists } from "../team/config/config.ts";
 import { movableRef, type TeamRef, teamRef, teamsHome } from "../team/ref.ts";
-import { attempt, interrupted } from "./attempt.ts";
+import { attempt, interrupted, ofCaller } from "./attempt.ts";
+import { requireChoices, requireLimits } from "./checks.ts";
 import { followEvents } from "./events.ts";
 import { hostOf, requireProgram } from "./host.ts";
 import type { RunOptions, RunResult } from "./reports.ts";
-import type { TeamEvent } from "./values.ts";
 
 /**
  * Gives a goal to a lead, which builds a team and works with it, and resolves with the result when the goal is reached. The lead runs in
- * a process of its own; the death of this process interrupts it. An abort stops the teammates, which takes seconds, and keeps the team.
+ * a separate process; the death of this process interrupts it. An abort stops the teammates, which takes seconds, and keeps the team.
  * @throws TeamError INTERRUPTED (`details.team` names the kept team, or is null), MODEL_ERROR, INVALID_INPUT, INVALID_MODEL, TEAM_EXISTS,
- * TMUX_NOT_FOUND, SPAWN_FAILED, NESTED_TEAM, STORAGE_ERROR if `record` could not be written. An error of `onEvent` interrupts the run, and is thrown
+ * TMUX_NOT_FOUND, SPAWN_FAILED, NESTED_TEAM, STORAGE_ERROR if `record` could not be written; the error of `onEvent` as it is, after it
+ * has interrupted the run
  * @example
  * const { result, costUsd } = await runTeam({ goal: "Find every TODO.", budget: { maxTokens: 500_000 }, signal });
  */
 export function runTeam(options: RunOptions): Promise<RunResult> {
   return attempt(options.signal, async (signal) => {
+    const { permissionMode, teammateMode, afterwards, budget, goal = "" } = options;
+    requireChoices({ permissionMode, teammateMode, afterwards });
+    requireLimits(budget);
+    const { tools, allowedTools, disallowedTools } = options;
+    // An empty list of its only tools would be no option of the command line, and thus all tools.
+    requireValidTools("the lead", defined({ tools, allowedTools, disallowedTools }));
     const host = await hostOf(options);
     requireProgram(host);
     // A name of this form may be changed by the lead; the ref moves along.
@@ -33,9 +42,12 @@ export function runTeam(options: RunOptions): Promise<RunResult> {
     });
     const [node, file] = host.program;
     const words = [file, ...wordsOf({ ...options, team: name })];
-    const result = await runBound(node, words, { cwd: host.cwd, env: host.env, signal: stop }).finally(() =>
-      ended.abort(),
-    );
+    // On stdin: a goal may be longer than an argument, and other users of the machine can read arguments.
+    const isGiven = goal.trim() !== "";
+    const result = await runBound(node, isGiven ? [...words, "-"] : words, {
+      ...{ cwd: host.cwd, env: host.env, signal: stop },
+      input: isGiven ? goal : undefined,
+    }).finally(() => ended.abort());
     await events;
     if (failed.signal.aborted) throw failed.signal.reason;
     moveAfterRename(ref);
@@ -45,16 +57,17 @@ export function runTeam(options: RunOptions): Promise<RunResult> {
 
 async function deliverEvents(
   ref: TeamRef,
-  onEvent: ((event: TeamEvent) => void) | undefined,
+  onEvent: RunOptions["onEvent"],
   signal: AbortSignal,
 ): Promise<void> {
   if (onEvent === undefined) return;
-  for await (const event of followEvents(ref, { signal, isExpected: true })) onEvent(event);
+  for await (const event of followEvents(ref, { signal, isExpected: true }))
+    await ofCaller(() => onEvent(event));
 }
 
-/** Returns the command line of a run without a terminal. */
+/** Returns the command line of a run without a terminal, without its goal. */
 function wordsOf(options: RunOptions): string[] {
-  const { budget = {}, afterwards, goal } = options;
+  const { budget = {}, afterwards } = options;
   const value = (name: string, given: string | number | undefined): string[] =>
     given === undefined ? [] : [`--${name}=${given}`];
   const list = (name: string, given: readonly string[] = []): string[] =>
@@ -71,14 +84,12 @@ function wordsOf(options: RunOptions): string[] {
     ...value("system-prompt", options.systemPrompt),
     ...value("append-system-prompt", options.appendSystemPrompt),
     ...value("max-tokens", budget.maxTokens),
-    ...value("max-cost", budget.maxCostUsd),
+    ...value("max-cost", budget.maxCostUsd?.toFixed(9)),
     ...list("allowed-tools", options.allowedTools),
     ...list("disallowed-tools", options.disallowedTools),
     ...list("tools", options.tools),
     ...(options.delegate ? ["--delegate"] : []),
     ...(afterwards === "keep" ? ["--keep"] : afterwards === "delete" ? ["--rm"] : []),
-    // A goal may begin with a dash, and a lone dash means stdin.
-    ...(goal === undefined || goal.trim() === "" ? [] : ["--", goal === "-" ? " -" : goal]),
   ];
 }
 

@@ -1,19 +1,21 @@
 import { TeamError } from "../errors.ts";
 import { systemClock } from "../os/clock.ts";
 import { confirmsVerify } from "../runtime/commands/confirms-verify.ts";
+import { listedTasks } from "../runtime/commands/listed-tasks.ts";
 import { memberByAddress, type OpenTeam } from "../runtime/select-team.ts";
 import { taskHooks } from "../runtime/task-hooks.ts";
 import { defined } from "../schema/defined.ts";
 import { visibleMetadata } from "../schema/guards/visible-metadata.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { claimTask } from "../team/tasks/claim-task.ts";
-import { withLapsedUnassigned } from "../team/tasks/lease.ts";
-import { type ProvenTask, withProof, withProofs } from "../team/tasks/task-proof.ts";
+import { type ProvenTask, withProof } from "../team/tasks/task-proof.ts";
 import type { TaskUpdate } from "../team/tasks/task-rules.ts";
-import { getTask, listTasks, ownerName } from "../team/tasks/tasks.ts";
+import { getTask } from "../team/tasks/tasks.ts";
 import { addTask, type TaskHooks, updateTask } from "../team/tasks/update-task.ts";
+import { brokenTasksNote } from "../terminal/status-line.ts";
 import type { TeamAccess } from "./access.ts";
-import { attempt, requireOpenKeys, requireText } from "./attempt.ts";
+import { attempt } from "./attempt.ts";
+import { requireChoices, requireOpenKeys, requireText } from "./checks.ts";
 import type { Cancellable, NewTask, TaskChange } from "./options.ts";
 import type { Tasks } from "./parts.ts";
 import type { Task, TaskStatus } from "./values.ts";
@@ -105,21 +107,17 @@ async function add(
 
 function list(
   access: TeamAccess,
-  { status, owner }: { readonly status?: TaskStatus; readonly owner?: string },
+  filter: { readonly status?: TaskStatus; readonly owner?: string },
 ): readonly Task[] {
-  const { ref, config } = access.open();
-  const name = owner === undefined ? undefined : memberByAddress(ref, config, owner).name;
-  const broken: string[] = [];
-  const all = withProofs(ref, withLapsedUnassigned(listTasks(ref, (_, id) => broken.push(id))));
-  if (broken.length > 0)
-    access.host.note(`These tasks cannot be read: ${broken.map((id) => `#${id}`).join(", ")}`);
-  const isWanted = (task: ProvenTask): boolean =>
-    (status === undefined || task.status === status) && (name === undefined || ownerName(task) === name);
-  return all.filter(isWanted).map(visibleTask);
+  requireChoices({ status: filter.status });
+  const { tasks, broken } = listedTasks(access.open(), filter);
+  if (broken.length > 0) access.host.note(brokenTasksNote(broken));
+  return tasks.map(visibleTask);
 }
 
 function updateOf(given: TaskChange, { ref, config }: OpenTeam): TaskUpdate {
   requireOpenKeys(given.metadata);
+  requireChoices({ status: given.status });
   const nameOf = (address: string | undefined): string | undefined =>
     address ? memberByAddress(ref, config, address).name : address;
   const { addBlockedBy, removeBlockedBy, verify, owner, reviewer, ...rest } = defined(given);

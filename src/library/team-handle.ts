@@ -6,7 +6,8 @@ import { saveTeam } from "../runtime/commands/archive-file.ts";
 import { defined } from "../schema/defined.ts";
 import type { TeamAccess } from "./access.ts";
 import { approvalList } from "./approval-list.ts";
-import { attempt, requireMilliseconds } from "./attempt.ts";
+import { attempt, interrupted } from "./attempt.ts";
+import { requireChoices, requireMilliseconds } from "./checks.ts";
 import { followEvents } from "./events.ts";
 import { requireProgram } from "./host.ts";
 import {
@@ -25,7 +26,7 @@ import type { ResumeOptions, ShutdownOptions } from "./options.ts";
 import type { ResumeReport, ShutdownReport } from "./reports.ts";
 import { taskList } from "./task-list.ts";
 import type { Team } from "./team.ts";
-import { teammateHandle } from "./teammate-handle.ts";
+import { isMissing, teammateHandle } from "./teammate-handle.ts";
 import { waitForTeam } from "./wait.ts";
 
 /** Returns a team as the library shows it. */
@@ -59,7 +60,7 @@ export function teamHandle(access: TeamAccess): Team {
       attempt(options.signal, (signal) => shutdown(access, names, options, signal)),
     kill: (names, options = {}) => attempt(options.signal, (signal) => kill(access, names, options, signal)),
     down: (options = {}) => attempt(options.signal, (signal) => down(access, options, signal)),
-    resume: (options = {}) => attempt(undefined, () => resume(access, options)),
+    resume: (options = {}) => attempt(options.signal, (signal) => resume(access, options, signal)),
     export: (file, { signal } = {}) =>
       attempt(signal, (own) => saveTeam(access.open().ref, access.host.cwd, file, own)),
     delete: ({ force = false } = {}) =>
@@ -75,14 +76,22 @@ async function down(
   { timeoutMs, reason }: ShutdownOptions,
   signal: AbortSignal,
 ): Promise<readonly ShutdownReport[]> {
-  requireMilliseconds(timeoutMs, "timeoutMs");
+  requireMilliseconds(timeoutMs);
   const ctx = await access.fullContext(signal, access.openToChange());
   return unlessInterrupted(signal, await downTeam(ctx, { signal, ...defined({ timeoutMs, reason }) }));
 }
 
-async function resume(access: TeamAccess, { teammateMode, force }: ResumeOptions): Promise<ResumeReport> {
+async function resume(
+  access: TeamAccess,
+  { teammateMode, force }: ResumeOptions,
+  signal: AbortSignal,
+): Promise<ResumeReport> {
   requireProgram(access.host);
+  requireChoices({ teammateMode });
   const open = access.openToChange();
-  const ctx = await access.fullContext(new AbortController().signal, open, access.settings());
-  return resumeTeam(ctx, defined({ mode: teammateMode, force }));
+  const ctx = await access.fullContext(signal, open, access.settings());
+  const report = await resumeTeam(ctx, { signal, ...defined({ mode: teammateMode, force }) });
+  const missing = report.members.filter(isMissing).map(({ name }) => name);
+  if (!signal.aborted || missing.length === 0) return report;
+  throw interrupted(signal, `Interrupted before ${missing.join(", ")} had started.`, { report });
 }

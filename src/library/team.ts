@@ -81,15 +81,15 @@ export interface Team {
   status(): Promise<TeamStatus>;
   /**
    * Waits until the conditions are true, and returns the status of that moment. `timeoutMs` is in milliseconds.
-   * @throws TeamError TIMEOUT, INTERRUPTED, RECIPIENT_INACTIVE if an awaited member crashed, MODEL_ERROR if its turn failed,
-   * AGENT_NOT_FOUND
+   * @throws TeamError TIMEOUT, INTERRUPTED, RECIPIENT_INACTIVE if a member that must be idle crashed, MODEL_ERROR if its turn failed,
+   * AGENT_NOT_FOUND, TEAM_NOT_FOUND if the team is deleted
    * @example
    * const status = await team.wait({ tasks: true, idle: ["ada", "ben"], timeoutMs: 600_000 });
    */
   wait(condition?: WaitCondition): Promise<TeamStatus>;
   /**
-   * Iterates over the events of the team. Ends when the team is deleted, when the signal aborts, and at `break`.
-   * @throws TeamError STORAGE_ERROR, PERMISSION_DENIED if the log cannot be read
+   * Iterates over the events of the team, oldest first. Ends when the team is deleted, when the signal aborts, and at `break`.
+   * @throws TeamError INVALID_INPUT for an invalid time, STORAGE_ERROR and PERMISSION_DENIED if the log cannot be read
    * @example
    * for await (const event of team.events({ signal })) console.log(event.ts, event.type);
    */
@@ -103,13 +103,13 @@ export interface Team {
   inbox(options?: InboxOptions): Promise<readonly Message[]>;
   /**
    * Returns the last lines of a member's screen, 40 by default.
-   * @throws TeamError AGENT_NOT_FOUND, RECIPIENT_INACTIVE if it has no screen now
+   * @throws TeamError AGENT_NOT_FOUND, INVALID_INPUT, RECIPIENT_INACTIVE if it has no screen now
    * @example
    * const screen = await team.peek("ada", { lines: 20 });
    */
   peek(name: string, options?: { readonly lines?: number | undefined }): Promise<readonly string[]>;
   /**
-   * Ends a member's turn; the member keeps running.
+   * Ends a member's turn; the member keeps running. Waits for that, at most 5 seconds.
    * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, RECIPIENT_INACTIVE, TIMEOUT, INTERRUPTED
    * @example
    * await team.interrupt("ada");
@@ -154,8 +154,10 @@ export interface Team {
    */
   down(options?: ShutdownOptions): Promise<readonly ShutdownReport[]>;
   /**
-   * Starts the members again that have ended, with their conversations, messages and tasks. Idempotent.
-   * @throws TeamError NOT_LEAD, TMUX_NOT_FOUND, INVALID_INPUT, PERMISSION_DENIED for another program's team
+   * Starts the members again that have ended, with their conversations, messages and tasks. Idempotent. A member that could not be
+   * started does not reject: its `outcome` is `failed`.
+   * @throws TeamError NOT_LEAD, TMUX_NOT_FOUND, INVALID_INPUT, PERMISSION_DENIED for another program's team, INTERRUPTED
+   * (`details.report` says which members had started)
    * @example
    * const { members } = await team.resume();
    */
@@ -169,7 +171,7 @@ export interface Team {
    */
   export(file?: string, options?: Cancellable): Promise<Archive>;
   /**
-   * Deletes the team: its config, inboxes and tasks. Returns its worktrees; one with unsaved work is kept.
+   * Deletes the team: its config, inboxes and tasks. Returns its worktrees; one with unsaved work is kept. Cannot be interrupted.
    * @throws TeamError ACTIVE_MEMBERS without `force`, NOT_LEAD, PERMISSION_DENIED for another program's team
    * @example
    * await team.delete({ force: true });

@@ -4,15 +4,16 @@ import { resumeMember } from "../operations/resume/resume.ts";
 import { sameName, splitAddress } from "../schema/names.ts";
 import type { TeamAccess } from "./access.ts";
 import { approvalList } from "./approval-list.ts";
-import { attempt } from "./attempt.ts";
+import { attempt, interrupted } from "./attempt.ts";
 import { followEvents } from "./events.ts";
 import { requireProgram } from "./host.ts";
 import { interrupt, kill, peek, setBudget, setMode, shutdown } from "./members.ts";
 import { readInbox, send } from "./messages.ts";
+import type { ResumedMember } from "./reports.ts";
 import { taskList } from "./task-list.ts";
 import type { Teammate } from "./teammate.ts";
-import type { MemberStatus, TeamEvent, TeamStatus } from "./values.ts";
-import { waitForMember } from "./wait.ts";
+import type { TeamEvent } from "./values.ts";
+import { memberIn, waitForMember } from "./wait.ts";
 
 /** Returns a member as the library shows it. @param name as the team spells it */
 export function teammateHandle(access: TeamAccess, name: string): Teammate {
@@ -42,21 +43,22 @@ export function teammateHandle(access: TeamAccess, name: string): Teammate {
       attempt(options.signal, async (signal) => only(await shutdown(access, [name], options, signal), name)),
     kill: (options = {}) =>
       attempt(options.signal, async (signal) => only(await kill(access, [name], options, signal), name)),
-    resume: () =>
-      attempt(undefined, async () => {
-        requireProgram(access.host);
-        const open = access.openToChange();
-        const ctx = await access.fullContext(new AbortController().signal, open, access.settings());
-        return resumeMember(ctx, name);
-      }),
+    resume: ({ signal } = {}) => attempt(signal, (own) => resume(access, name, own)),
   };
 }
 
-/** @throws TeamError AGENT_NOT_FOUND if the member has left the team */
-function memberIn({ team, members }: TeamStatus, name: string): MemberStatus {
-  const found = members.find((member) => member.name === name);
-  if (found !== undefined) return found;
-  throw new TeamError("AGENT_NOT_FOUND", `${name} is no longer a member of ${team}.`);
+async function resume(access: TeamAccess, name: string, signal: AbortSignal): Promise<ResumedMember> {
+  requireProgram(access.host);
+  const open = access.openToChange();
+  const ctx = await access.fullContext(signal, open, access.settings());
+  const member = await resumeMember(ctx, name, { signal });
+  if (!signal.aborted || !isMissing(member)) return member;
+  throw interrupted(signal, `Interrupted before ${name} had started.`, { member });
+}
+
+/** Whether a member was to start, and did not. */
+export function isMissing({ outcome }: ResumedMember): boolean {
+  return outcome === "failed" || outcome === "down";
 }
 
 /** Returns the report of the only member that was asked. */

@@ -53,8 +53,8 @@ export interface Teammate {
    */
   wait(condition?: TeammateCondition): Promise<MemberStatus>;
   /**
-   * Iterates over the events of this member. Ends when the team is deleted, when the signal aborts, and at `break`.
-   * @throws TeamError STORAGE_ERROR, PERMISSION_DENIED if the log cannot be read
+   * Iterates over the events of this member, oldest first. Ends when the team is deleted, when the signal aborts, and at `break`.
+   * @throws TeamError INVALID_INPUT for an invalid time, STORAGE_ERROR and PERMISSION_DENIED if the log cannot be read
    * @example
    * for await (const event of teammate.events({ since: 0, signal })) console.log(event.type);
    */
@@ -68,13 +68,13 @@ export interface Teammate {
   inbox(options?: InboxOptions): Promise<readonly Message[]>;
   /**
    * Returns the last lines of its screen, 40 by default.
-   * @throws TeamError RECIPIENT_INACTIVE if it has no screen now
+   * @throws TeamError INVALID_INPUT, RECIPIENT_INACTIVE if it has no screen now
    * @example
    * console.log((await teammate.peek()).join("\n"));
    */
   peek(options?: { readonly lines?: number | undefined }): Promise<readonly string[]>;
   /**
-   * Ends its turn; it keeps running.
+   * Ends its turn; it keeps running. Waits for that, at most 5 seconds.
    * @throws TeamError NOT_LEAD, RECIPIENT_INACTIVE, TIMEOUT, INTERRUPTED
    * @example
    * const { outcome } = await teammate.interrupt();
@@ -110,10 +110,11 @@ export interface Teammate {
    */
   kill(options?: KillOptions): Promise<KillReport>;
   /**
-   * Starts it again if it has ended, with its conversation, messages and tasks. Idempotent.
-   * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, TMUX_NOT_FOUND, INVALID_INPUT
+   * Starts it again if it has ended, with its conversation, messages and tasks. Idempotent. A failed start does not reject: the
+   * `outcome` is `failed`.
+   * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, TMUX_NOT_FOUND, INVALID_INPUT, INTERRUPTED
    * @example
    * await teammate.resume();
    */
-  resume(): Promise<ResumedMember>;
+  resume(options?: Cancellable): Promise<ResumedMember>;
 }

@@ -6,8 +6,9 @@ import { defined } from "../schema/defined.ts";
 import { listTeams as entriesOf } from "../team/config/config.ts";
 import { teamsHome } from "../team/ref.ts";
 import { TeamAccess } from "./access.ts";
-import { attempt, requireOpenKeys } from "./attempt.ts";
-import { callerOf, hostOf } from "./host.ts";
+import { attempt } from "./attempt.ts";
+import { requireLimits, requireOpenKeys } from "./checks.ts";
+import { callerOf, hostOf, recordingDirectory } from "./host.ts";
 import type { CallerOptions, CreateTeamOptions, OpenTeamOptions } from "./options.ts";
 import type { TeamSummary } from "./reports.ts";
 import type { Team } from "./team.ts";
@@ -24,9 +25,10 @@ export function createTeam(name: string, options: CreateTeamOptions = {}): Promi
   return attempt(undefined, async (signal) => {
     const host = await hostOf(options);
     requireOpenKeys(options.metadata);
+    requireLimits(options.budget);
     const { description, unique, agentType, metadata, budget, recording } = options;
     const ref = await createManualTeam(callerOf(host, signal), {
-      ...{ name, unique, agentType, recording },
+      ...{ name, unique, agentType, recording: recordingDirectory(host, recording) },
       ...defined({ description, metadata, budget: budget && defined(budget) }),
     });
     return teamHandle(new TeamAccess(host, selectTeam(host.env, { team: ref.team }), false));

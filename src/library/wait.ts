@@ -1,48 +1,37 @@
 import { TeamError } from "../errors.ts";
 import { follow } from "../operations/follow-team.ts";
 import { teamStatus } from "../operations/status.ts";
-import { unmetCondition } from "../operations/wait-condition.ts";
+import {
+  type WaitCondition as CommandCondition,
+  unmetCondition,
+  type WaitContext,
+} from "../operations/wait-condition.ts";
 import { memberByAddress } from "../runtime/select-team.ts";
 import { history } from "../team/mailbox/history.ts";
-import { listTasks, ownerName } from "../team/tasks/tasks.ts";
+import { ownerName } from "../team/tasks/tasks.ts";
 import type { TeamAccess } from "./access.ts";
-import { attempt, interrupted, requireMilliseconds } from "./attempt.ts";
+import { attempt, interrupted, ofCaller } from "./attempt.ts";
+import { requireMilliseconds } from "./checks.ts";
+import type { TimeLimited } from "./options.ts";
 import type { TeammateCondition, WaitCondition } from "./parts.ts";
-import type { TeamStatus } from "./values.ts";
+import type { MemberStatus, TeamStatus } from "./values.ts";
+
+/** Describes what is not met yet, as the rest of a sentence; undefined if all is met. */
+type Unmet = (status: Status, ctx: WaitContext) => Promise<string | undefined> | string | undefined;
+type Status = Awaited<ReturnType<typeof teamStatus>>;
 
 /** Waits until a team meets the conditions; see `Team.wait`. */
 export function waitForTeam(access: TeamAccess, condition: WaitCondition = {}): Promise<TeamStatus> {
-  const { idle, tasks = false, message = false, until, signal, timeoutMs } = condition;
-  return attempt(signal, async (own) => {
-    requireMilliseconds(timeoutMs, "timeoutMs");
+  const { idle, tasks = false, message = false, until } = condition;
+  return waitUntil(access, condition, () => {
     const { ref, config } = access.open();
     const given = typeof idle === "object" ? idle : [];
     const names = given.map((address) => memberByAddress(ref, config, address).name);
-    const wanted = {
-      idle: idle === undefined ? !(tasks || message || until) : idle !== false,
-      ...{ tasks, message, names },
-    };
-    const ctx = access.filesContext(own);
-    let status: TeamStatus | undefined;
-    let unmet = "";
-    const check = async (): Promise<boolean> => {
-      const now = await teamStatus(ctx);
-      status = now;
-      // First, and at each change: it may answer the requests that the other conditions wait for.
-      const isTrue = until === undefined || (await until(now)) === true;
-      // An empty list of names would mean all teammates.
-      const isEmpty = typeof idle === "object" && idle.length === 0;
-      const missing = unmetCondition(now, isEmpty ? { ...wanted, idle: false } : wanted, ctx);
-      unmet = missing ?? "the condition `until` is not true";
-      return missing === undefined && isTrue;
-    };
-    const outcome = await follow(ref, check, { signal: own, timeoutMs });
-    if (outcome === "done" && status !== undefined) return status;
-    if (outcome === "timeout")
-      throw new TeamError("TIMEOUT", `After ${timeoutMs} ms ${unmet}.`, {
-        hint: "Look at the status of the team.",
-      });
-    throw interrupted(own, `The wait was interrupted: ${unmet}.`);
+    const isIdleWanted = idle === undefined ? !(tasks || message || until) : idle !== false;
+    // An empty list of names would mean all teammates.
+    const isEmpty = typeof idle === "object" && idle.length === 0;
+    const wanted = { idle: isIdleWanted && !isEmpty, tasks, message, names };
+    return (status, ctx) => unmetCondition(status, wanted, ctx);
   });
 }
 
@@ -52,15 +41,66 @@ export function waitForMember(
   name: string,
   condition: TeammateCondition = {},
 ): Promise<TeamStatus> {
-  const { idle, tasks = false, message = false, until, ...limits } = condition;
+  const { idle, tasks = false, message = false, until } = condition;
   const isIdleWanted = idle ?? !(tasks || message || until);
-  const areTasksDone = (): boolean =>
-    listTasks(access.ref).every((task) => ownerName(task) !== name || task.status === "completed");
-  const hasWritten = async (): Promise<boolean> =>
-    (await history(access.ref, access.actor, { unread: true, from: name })).length > 0;
-  const isMet = async (status: TeamStatus): Promise<boolean> => {
-    const isTrue = until === undefined || (await until(status)) === true;
-    return isTrue && (!tasks || areTasksDone()) && (!message || (await hasWritten()));
-  };
-  return waitForTeam(access, { ...limits, idle: isIdleWanted ? [name] : false, until: isMet });
+  const idleCondition: CommandCondition = { idle: true, tasks: false, message: false, names: [name] };
+  return waitUntil(access, condition, () => async (status, ctx) => {
+    memberIn(status, name);
+    const busy = isIdleWanted ? unmetCondition(status, idleCondition, ctx) : undefined;
+    if (busy !== undefined) return busy;
+    const missing =
+      (tasks ? openTasksOf(status, name) : undefined) ??
+      (message ? await missingMessage(access, name) : undefined);
+    // A member that crashed neither completes a task nor sends a message.
+    if (missing !== undefined) unmetCondition(status, idleCondition, ctx);
+    return missing;
+  });
+}
+
+/** Returns a member of a status. @throws TeamError AGENT_NOT_FOUND if it has left the team */
+export function memberIn({ team, members }: TeamStatus, name: string): MemberStatus {
+  const found = members.find((member) => member.name === name);
+  if (found !== undefined) return found;
+  throw new TeamError("AGENT_NOT_FOUND", `${name} is no longer a member of ${team}.`);
+}
+
+/** @param prepare returns what to wait for; called once */
+function waitUntil(
+  access: TeamAccess,
+  { until, signal, timeoutMs }: TimeLimited & Pick<WaitCondition, "until">,
+  prepare: () => Unmet,
+): Promise<TeamStatus> {
+  return attempt(signal, async (own) => {
+    requireMilliseconds(timeoutMs);
+    const unmetNow = prepare();
+    const ctx = access.filesContext(own);
+    let status: Status | undefined;
+    let unmet: string | undefined = "the status was not read";
+    const check = async (): Promise<boolean> => {
+      const now = await teamStatus(ctx);
+      status = now;
+      // First, and at each change: it may answer the requests that the other conditions wait for.
+      const isTrue = until === undefined || (await ofCaller(() => until(now))) === true;
+      unmet = (await unmetNow(now, ctx)) ?? (isTrue ? undefined : "the condition `until` is not true");
+      return unmet === undefined;
+    };
+    const outcome = await follow(access.ref, check, { signal: own, timeoutMs });
+    if (outcome === "done" && status !== undefined) return status;
+    if (outcome === "interrupted") throw interrupted(own, `The wait was interrupted: ${unmet}.`);
+    throw new TeamError("TIMEOUT", `After ${timeoutMs} ms ${unmet}.`, {
+      hint: "Look at the status of the team.",
+    });
+  });
+}
+
+function openTasksOf({ tasks }: Status, name: string): string | undefined {
+  const own = tasks.list.filter((task) => ownerName(task) === name);
+  const open = own.filter(({ status }) => status !== "completed").length;
+  return open === 0 ? undefined : `${open} of ${own.length} tasks of ${name} are not completed`;
+}
+
+/** Describes that the acting member has no unread message of a member. */
+async function missingMessage({ ref, actor }: TeamAccess, name: string): Promise<string | undefined> {
+  const found = await history(ref, actor, { unread: true, from: name });
+  return found.length > 0 ? undefined : `there is no message from ${name} for ${actor}`;
 }

@@ -4,6 +4,9 @@ import type { OperationContext } from "./context.ts";
 import { placeOfMember, unprovenPaneError } from "./processes/place-of-member.ts";
 import { resumeHint } from "./resume-hint.ts";
 
+/** How many lines of a screen are shown by default: a usual screen. */
+export const SCREEN_LINES = 40;
+
 /**
  * Returns the last lines of a member's screen.
  * @throws TeamError RECIPIENT_INACTIVE if the member has no screen now, or if no pane is proven to be its own

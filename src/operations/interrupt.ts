@@ -44,7 +44,8 @@ export interface InterruptReport {
 
 /**
  * Ends an agent's current turn; the agent continues to run.
- * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND; RECIPIENT_INACTIVE if the agent does not run; TIMEOUT if it does not react in time
+ * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND; RECIPIENT_INACTIVE if the agent does not run; TIMEOUT if it does not react in time;
+ * INTERRUPTED if the signal aborts: then the agent has the request
  */
 export async function interruptAgent(
   ctx: OperationContext,
@@ -79,7 +80,8 @@ export async function interruptAgent(
     const deadline = steadyNow() + timeoutMs;
     while (isUnread(ref, name, messageId) || isSameTurn(readStatus(ref, name), records.status)) {
       const remaining = deadline - steadyNow();
-      if (remaining <= 0 || signal?.aborted) throw interruptTimeout(memberWord(ref, name), name, timeoutMs);
+      if (signal?.aborted) throw waitInterrupted(memberWord(ref, name), name);
+      if (remaining <= 0) throw interruptTimeout(memberWord(ref, name), name, timeoutMs);
       const waited = {
         timeoutMs: Math.min(remaining, POLL_MS),
         ...(signal === undefined ? {} : { signal }),
@@ -136,6 +138,12 @@ function isUnread(ref: TeamRef, name: string, id: string): boolean {
 /** Whether the agent is still in the same turn; it may already be in the next one. */
 function isSameTurn(now: StatusRecord | undefined, before: StatusRecord | undefined): boolean {
   return now !== undefined && IN_TURN.has(now.state) && now.since === before?.since;
+}
+
+function waitInterrupted(word: string, name: string): TeamError {
+  return new TeamError("INTERRUPTED", `${name} was asked to end its turn; no answer was awaited.`, {
+    hint: `See what it does: teams peek ${word}`,
+  });
 }
 
 function interruptTimeout(word: string, name: string, timeoutMs: number): TeamError {

@@ -4,7 +4,8 @@ import { memberWord } from "../team/address-words.ts";
 import type { OperationContext } from "./context.ts";
 import type { MemberStatus, TeamStatus } from "./status.ts";
 
-type WaitContext = Pick<OperationContext, "actor" | "ref" | "env">;
+/** What a check of a condition acts with. */
+export type WaitContext = Pick<OperationContext, "actor" | "ref" | "env">;
 
 /** What a wait is for: all of it must be true. */
 export interface WaitCondition {
@@ -27,11 +28,17 @@ export function unmetCondition(
   const busy = condition.idle
     ? awaitedMembers(status, condition.names).filter((member) => !isIdle(member, ctx))
     : [];
-  if (busy.length > 0) return busy.map(({ name, state }) => `${name} is ${state}`).join(", ");
+  if (busy.length > 0) return busy.map(busyWords).join(", ");
   const open = status.tasks.list.length - status.tasks.completed;
   if (condition.tasks && open > 0) return `${open} of ${status.tasks.list.length} tasks are not completed`;
   const unread = status.members.find((member) => member.name === ctx.actor)?.unread ?? 0;
   return condition.message && unread === 0 ? `there is no message for ${ctx.actor}` : undefined;
+}
+
+/** An idle member that is awaited has unread messages. */
+function busyWords({ name, state, unread }: MemberStatus): string {
+  if (state !== "idle") return `${name} is ${state}`;
+  return `${name} has ${unread === 1 ? "an unread message" : `${unread} unread messages`}`;
 }
 
 /** Returns the members of a condition; without names all teammates. */

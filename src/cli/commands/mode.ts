@@ -1,9 +1,7 @@
 import type { PeerAnswer } from "../../operations/peer-mode.ts";
-import { setPermissionMode } from "../../operations/permission-mode.ts";
-import { filesContext } from "../../runtime/operation-context.ts";
-import { deciderOf, openAddress } from "../../runtime/select-team.ts";
+import { changeMode } from "../../runtime/commands/change-mode.ts";
+import { openAddress } from "../../runtime/select-team.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
-import { bypassForbiddenBy, loadSettings } from "../../settings/settings.ts";
 import { peerTitle } from "../../team/members/peer-abilities.ts";
 import { line } from "../../terminal/output.ts";
 import { defineCommand, usageError } from "../command.ts";
@@ -26,14 +24,9 @@ export const command = defineCommand({
         `has no mode ${JSON.stringify(args.mode)}; the modes are ${PERMISSION_MODES.join(", ")}.`,
       );
     const { member, ...open } = openAddress(io.env, options, args.agent);
-    const settings = loadSettings(open.home.root, member.cwd || io.cwd);
     let peer: PeerAnswer | undefined;
-    const change = await setPermissionMode(filesContext(call, open), member.name, mode, {
-      onPeer: (answer) => {
-        peer = answer;
-      },
-      decider: deciderOf(io.env),
-      forbidden: bypassForbiddenBy(settings, { ...io.env, ...settings.env }),
+    const change = await changeMode(call, open, member, mode, (answer) => {
+      peer = answer;
     });
     out.done(change, () => sentence(change, peer));
     if (peer?.takes === "unknown" && out.json) out.note(UNKNOWN);

@@ -1,5 +1,5 @@
 import { EXIT } from "../../errors.ts";
-import { captureScreen, noScreenError } from "../../operations/capture-screen.ts";
+import { captureScreen, noScreenError, SCREEN_LINES } from "../../operations/capture-screen.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { operationContext } from "../../runtime/operation-context.ts";
 import { openAddress } from "../../runtime/select-team.ts";
@@ -10,9 +10,6 @@ import { countOption } from "../option-values.ts";
 import { followScreen } from "../peek-follow.ts";
 import { endText, type PeekRenderer, rowRenderer, screenRenderer } from "../peek-renderer.ts";
 
-/** How many lines are printed by default: a usual screen. */
-const LINES = 40;
-
 export const command = defineCommand({
   name: "peek",
   summary: "Print a teammate's screen without going to its pane",
@@ -21,7 +18,7 @@ export const command = defineCommand({
     lines: {
       short: "n",
       value: "lines",
-      summary: `how many lines, from the end of the screen (default: ${LINES})`,
+      summary: `how many lines, from the end of the screen (default: ${SCREEN_LINES})`,
     },
     follow: { short: "f", summary: "keep showing the screen until the agent ends" },
   },
@@ -31,7 +28,7 @@ export const command = defineCommand({
     const open = openAddress(io.env, options, args.agent);
     const { name } = open.member;
     const ctx = await operationContext(call, open);
-    const count = countOption(options.lines, "-n") ?? LINES;
+    const count = countOption(options.lines, "-n") ?? SCREEN_LINES;
     if (options.follow) {
       const canDraw = io.terminal.stdout && !out.json && io.env.TERM !== "dumb";
       return watch(call, ctx, name, canDraw ? screenRenderer(io, out, name) : rowRenderer(out, name), count);

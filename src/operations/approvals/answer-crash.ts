@@ -1,4 +1,5 @@
 import { TeamError } from "../../errors.ts";
+import { defined } from "../../schema/defined.ts";
 import { memberWord } from "../../team/address-words.ts";
 import type { OperationContext } from "../context.ts";
 import { removeEndedMember } from "../ending/remove-member.ts";
@@ -8,11 +9,16 @@ import { resumeMember } from "../resume/resume.ts";
 /**
  * Answers the request of a crashed teammate (product.md). Approval restarts it with its conversation and its tasks; rejection
  * removes it from the team.
- * @throws TeamError SPAWN_FAILED if it could not be restarted, and then the request stays open; PERMISSION_DENIED if it was
- * removed but some of its processes could not be ended
+ * @param signal aborts a restart
+ * @throws TeamError SPAWN_FAILED if it could not be restarted, INTERRUPTED if the signal aborted that, and then the request stays open;
+ * PERMISSION_DENIED if it was removed but some of its processes could not be ended
  */
-export async function answerCrash(ctx: OperationContext, name: string, approve: boolean): Promise<void> {
-  if (approve) return restartMember(ctx, name);
+export async function answerCrash(
+  ctx: OperationContext,
+  name: string,
+  { approve, signal }: { readonly approve: boolean; readonly signal?: AbortSignal | undefined },
+): Promise<void> {
+  if (approve) return restartMember(ctx, name, signal);
   // The launch script still holds its pane, and background commands may still run.
   const left = await endProcesses(ctx, name);
   await removeEndedMember(ctx, name, "dismissed");
@@ -23,9 +29,17 @@ export async function answerCrash(ctx: OperationContext, name: string, approve: 
   );
 }
 
-async function restartMember(ctx: OperationContext, name: string): Promise<void> {
-  const { outcome, error } = await resumeMember(ctx, name);
+async function restartMember(
+  ctx: OperationContext,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { outcome, error } = await resumeMember(ctx, name, defined({ signal }));
   if (outcome === "restarted" || outcome === "alive") return;
+  if (signal?.aborted) {
+    const message = `Interrupted before ${name} had started; its request stays open.`;
+    throw new TeamError("INTERRUPTED", message);
+  }
   throw new TeamError("SPAWN_FAILED", error?.message ?? `${name} was not restarted.`, {
     hint: error?.hint ?? `See its last lines: teams logs ${memberWord(ctx.ref, name, ctx.env)}`,
   });

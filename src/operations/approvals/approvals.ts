@@ -174,6 +174,7 @@ function saysLess(request: RequestRecord): boolean {
 /**
  * Answers a request and sends the response. The first answer counts. For a crash, approval restarts the teammate and rejection
  * removes it.
+ * @param signal aborts the restart of a crashed teammate
  * @throws TeamError NOT_LEAD, REQUEST_NOT_FOUND, ALREADY_ANSWERED, INVALID_INPUT if a question needs a choice and none is given,
  * PERMISSION_DENIED if a model answers more than a plan
  */
@@ -181,9 +182,10 @@ export async function answerApproval(
   ctx: OperationContext,
   id: string,
   answer: ApprovalAnswer,
+  signal?: AbortSignal,
 ): Promise<Approval> {
   requireLead(ctx, "approve or reject");
-  return isCrashId(id) ? answerCrashRequest(ctx, id, answer) : answerAgentRequest(ctx, id, answer);
+  return isCrashId(id) ? answerCrashRequest(ctx, id, answer, signal) : answerAgentRequest(ctx, id, answer);
 }
 
 /**
@@ -236,12 +238,13 @@ async function answerCrashRequest(
   ctx: OperationContext,
   id: string,
   { approve, decider }: ApprovalAnswer,
+  signal: AbortSignal | undefined,
 ): Promise<Approval> {
   const crash = findCrash(ctx.ref, await withPresence(ctx, memberRecords(ctx.ref)), id);
   if (crash === undefined) throw notOpenError(ctx.ref, id);
   if (decider === "model") throw personOnly(id);
   const { answerCrash } = await import("./answer-crash.ts");
-  await answerCrash(ctx, crash.from, approve);
+  await answerCrash(ctx, crash.from, { approve, signal });
   rememberAnswered(ctx.ref, id);
   return crash;
 }

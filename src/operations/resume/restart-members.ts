@@ -38,6 +38,13 @@ export interface RestartResult {
   readonly error?: Error;
 }
 
+interface RestartOptions {
+  /** Receives work that continues after the starts. */
+  readonly background?: (work: Promise<unknown>) => void;
+  /** Aborts the starts that are not ready yet. */
+  readonly signal?: AbortSignal;
+}
+
 /** A claimed member that is ready to restart. */
 interface ClearedMember {
   readonly start: Start;
@@ -55,7 +62,7 @@ export async function restartClaimed(
   ctx: OperationContext,
   claims: ReadonlyMap<string, StartClaim>,
   backendOf: (member: TeamMember) => Backend | undefined,
-  background: ((work: Promise<unknown>) => void) | undefined,
+  { background, signal }: RestartOptions = {},
 ): Promise<ReadonlyMap<string, RestartResult>> {
   if (claims.size === 0) return new Map();
   const results = new Map<string, RestartResult>();
@@ -64,7 +71,7 @@ export async function restartClaimed(
   // Report ends whose launch scripts were about to record them, before those records are removed.
   await reconcile(ctx);
   const cleared = await clearMembers(ctx, { claims: free, backendOf, background, fail });
-  const outcomes = await startAll(ctx, cleared);
+  const outcomes = await startAll(ctx, cleared, signal);
   for (const { start, taskIds } of cleared) {
     const { name } = start.member;
     const outcome = outcomes.get(name);
@@ -150,6 +157,7 @@ async function clearMembers(
 async function startAll(
   ctx: OperationContext,
   cleared: readonly ClearedMember[],
+  signal: AbortSignal | undefined,
 ): Promise<ReadonlyMap<string, SpawnOutcome>> {
   const outcomes = new Map<string, SpawnOutcome>();
   for (const backend of new Set(cleared.map((one) => one.backend))) {
@@ -157,7 +165,7 @@ async function startAll(
     for (const kind of new Set(here.map(placementOf))) {
       const requests = here
         .filter((one) => placementOf(one) === kind)
-        .map(({ start }) => recordingPlace(ctx, start.request));
+        .map(({ start }) => recordingPlace(ctx, { ...start.request, signal }));
       for (const outcome of await spawnOn(backend, requests, { kind, ...callerPosition(ctx) })) {
         outcomes.set(outcome.name, outcome);
       }

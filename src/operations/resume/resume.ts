@@ -2,7 +2,6 @@ import { READY_TIMEOUT_MS } from "../../backend/await-start.ts";
 import type { Backend } from "../../backend/backend.ts";
 import type { TeammateMode } from "../../backend/choose-backend.ts";
 import { TeamError } from "../../errors.ts";
-import { steadyNow } from "../../os/clock.ts";
 import { removeFile } from "../../os/files/fs.ts";
 import { envSnapshot, processTable } from "../../os/process/process-table.ts";
 import { INSTANCE_VARIABLE } from "../../os/process/process-tree.ts";
@@ -27,13 +26,13 @@ import {
   readPlace,
   readStatus,
 } from "../../team/records/read-records.ts";
-import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import { type OperationContext, requireLead } from "../context.ts";
 import { presentInstances } from "../processes/present-instances.ts";
 import { requireSocket } from "../processes/require-socket.ts";
 import { isConversation, type LeadOutcome, takeOverLead } from "../run/take-over-lead.ts";
 import { reconcile } from "../supervision/reconcile.ts";
 import { type RestartResult, restartClaimed } from "./restart-members.ts";
+import { waitWhile } from "./wait-while.ts";
 
 interface ResumeOptions {
   /** Where restarted members run; by default where they ran before. */
@@ -44,6 +43,8 @@ interface ResumeOptions {
   readonly force?: boolean;
   /** Receives work that continues after the starts (the shell snapshot); a command waits for it before it exits. */
   readonly background?: (work: Promise<unknown>) => void;
+  /** Aborts the starts: a member that is not ready yet is `failed`, and stays as it was. */
+  readonly signal?: AbortSignal;
 }
 
 export interface ResumedMember {
@@ -75,21 +76,23 @@ export interface ResumeReport {
 /**
  * Resumes a team: running members continue; dead ones restart with their conversation, their unread messages and their tasks that
  * are still unassigned. The caller takes over from a dead lead. Idempotent; concurrent calls restart each member once.
- * @throws TeamError NOT_LEAD, TMUX_NOT_FOUND, INVALID_INPUT; then nothing was started
+ * @throws TeamError NOT_LEAD, TMUX_NOT_FOUND, INVALID_INPUT, INTERRUPTED before the first start; then nothing was started
  */
 export async function resumeTeam(ctx: OperationContext, options: ResumeOptions = {}): Promise<ResumeReport> {
   requireLead(ctx, "resume the team");
-  await awaitHangups(ctx);
-  await adoptInterruptedRestarts(ctx);
+  const { signal } = options;
+  await awaitHangups(ctx, signal);
+  await adoptInterruptedRestarts(ctx, signal);
   // Before any record of the previous runs is removed: members that agreed to shut down leave, other ends are reported.
   await reconcile(ctx);
   const backendOf = await chooseBackends(ctx, options);
+  refuseAborted(signal);
   const lead = await takeOverLead(ctx, options.force ?? false);
   const claims = await claimStarts(ctx.ref, (member) =>
     backendOf(member) === undefined ? undefined : restartableSession(ctx, member),
   );
-  const restarted = await restartClaimed(ctx, claims, backendOf, options.background);
-  await waitWhile(ctx, () => teammatesOf(ctx).some(hasStartClaim), OTHER_RESUME_MS);
+  const restarted = await restartClaimed(ctx, claims, backendOf, options);
+  await waitWhile(ctx, () => teammatesOf(ctx).some(hasStartClaim), OTHER_RESUME_MS, signal);
   return {
     lead,
     unread: unreadCount(ctx.ref, LEAD_NAME),
@@ -99,7 +102,7 @@ export async function resumeTeam(ctx: OperationContext, options: ResumeOptions =
 
 /**
  * Resumes one member like {@link resumeTeam}, without taking over the lead.
- * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, TMUX_NOT_FOUND, INVALID_INPUT; then nothing was started
+ * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, TMUX_NOT_FOUND, INVALID_INPUT, INTERRUPTED before the start; then nothing was started
  */
 export async function resumeMember(
   ctx: OperationContext,
@@ -107,26 +110,31 @@ export async function resumeMember(
   options: Omit<ResumeOptions, "force"> = {},
 ): Promise<ResumedMember> {
   requireLead(ctx, "start a teammate again");
-  await adoptInterruptedRestarts(ctx);
+  await adoptInterruptedRestarts(ctx, options.signal);
   await reconcile(ctx);
   const { name } = findMember(readTeam(ctx.ref), memberName);
   const backendOf = await chooseBackends(ctx, options, [name]);
+  refuseAborted(options.signal);
   const claims = await claimStarts(ctx.ref, (member) =>
     member.name === name && backendOf(member) !== undefined ? restartableSession(ctx, member) : undefined,
   );
-  const restarted = await restartClaimed(ctx, claims, backendOf, options.background);
+  const restarted = await restartClaimed(ctx, claims, backendOf, options);
   return report(ctx, findMember(readTeam(ctx.ref), name), restarted.get(name));
+}
+
+/** @throws TeamError INTERRUPTED */
+function refuseAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted)
+    throw new TeamError("INTERRUPTED", "Interrupted before the first start; nothing was started.");
 }
 
 /** Milliseconds to wait for an agent whose terminal is gone to end; its shell commands get 2 s of them. */
 const HANGUP_MS = 5_000;
 /** Milliseconds to wait for a concurrent resume of the same team; a start fails after 30 s. */
 const OTHER_RESUME_MS = 45_000;
-/** Longest time between two polls, in milliseconds: an agent that is killed with its launch script changes no file. */
-const POLL_MS = 250;
 
 /** Waits for agents whose pane was just closed, or whose tmux server died: they are about to end. */
-async function awaitHangups(ctx: OperationContext): Promise<void> {
+async function awaitHangups(ctx: OperationContext, signal?: AbortSignal): Promise<void> {
   const living = teammatesOf(ctx).flatMap(({ name }) => (isAlive(ctx, name) ? [name] : []));
   const places = living.map((name) => ({ name, place: readPlace(ctx.ref, name) }));
   const present = await presentInstances(
@@ -136,23 +144,11 @@ async function awaitHangups(ctx: OperationContext): Promise<void> {
   const hungUp = places.flatMap(({ name, place }) =>
     place !== undefined && !present.has(place.instance) ? [name] : [],
   );
-  await waitWhile(ctx, () => hungUp.some((name) => isAlive(ctx, name)), HANGUP_MS);
+  await waitWhile(ctx, () => hungUp.some((name) => isAlive(ctx, name)), HANGUP_MS, signal);
 }
 
 function isAlive({ ref }: OperationContext, name: string): boolean {
   return livenessOfAgent(ref, name) === "alive";
-}
-
-/** Waits while a condition holds, at most `forMs` milliseconds. */
-async function waitWhile(ctx: OperationContext, isSo: () => boolean, forMs: number): Promise<void> {
-  if (!isSo()) return;
-  const bell = openTreeBell([ctx.ref.paths.dir]);
-  const deadline = steadyNow() + forMs;
-  try {
-    while (isSo() && steadyNow() < deadline) await bell.wait({ timeoutMs: POLL_MS });
-  } finally {
-    bell.close();
-  }
 }
 
 /** Reads all members but the lead from the config. */
@@ -229,7 +225,7 @@ function restartableSession(
  * Adopts agents whose restart was cut off because the restarting process died. Waits for those that still start, at most as long
  * as a start may take. A running agent becomes the member's current start, although its place was never recorded.
  */
-async function adoptInterruptedRestarts(ctx: OperationContext): Promise<void> {
+async function adoptInterruptedRestarts(ctx: OperationContext, signal?: AbortSignal): Promise<void> {
   const { ref } = ctx;
   const interrupted = teammatesOf(ctx).flatMap((member) => {
     const claim = readMetadata(member, "startClaim");
@@ -239,7 +235,7 @@ async function adoptInterruptedRestarts(ctx: OperationContext): Promise<void> {
     readStatus(ref, name)?.instance === claim.instance && isAlive(ctx, name);
   for (const one of interrupted) {
     const isStarting = (): boolean => !isReporting(one) && hasMarkedProcess(one.claim.instance);
-    await waitWhile(ctx, isStarting, remainingStartMs(one.claim, READY_TIMEOUT_MS, ctx.clock.now()));
+    await waitWhile(ctx, isStarting, remainingStartMs(one.claim, READY_TIMEOUT_MS, ctx.clock.now()), signal);
   }
   const running = interrupted.filter(isReporting);
   if (running.length === 0) return;

@@ -7,6 +7,8 @@ interface BoundOptions {
   readonly cwd: string;
   /** The whole environment: nothing of this process is added. */
   readonly env: Env;
+  /** The text on its stdin, which then ends; without it, stdin is empty. */
+  readonly input?: string | undefined;
   /** Sends SIGINT to the program when it aborts; the program then ends by itself. */
   readonly signal: AbortSignal;
 }
@@ -30,16 +32,18 @@ exec "$@" 3<&-
 `;
 
 /**
- * Runs a program without input until it ends. Ctrl-C of this terminal does not reach it; the death of this process interrupts it.
+ * Runs a program until it ends. Ctrl-C of this terminal does not reach it; the death of this process interrupts it.
  * @throws TeamError SPAWN_FAILED if the system cannot start it
  */
 export function runBound(file: string, args: readonly string[], options: BoundOptions): Promise<BoundResult> {
-  const { cwd, env, signal } = options;
+  const { cwd, env, input, signal } = options;
   return new Promise((resolve, reject) => {
     const child = spawn("/bin/sh", ["-c", INTERRUPTED_WITH_PARENT, "sh", file, ...args], {
       ...{ cwd, env: { ...env }, detached: true },
-      stdio: ["ignore", "pipe", "pipe", "pipe"],
+      stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", "pipe"],
     });
+    // A program that ends early, because of a mistake in its arguments, does not read its input: its end says more.
+    child.stdin?.on("error", () => undefined).end(input);
     const interrupt = (): void => void child.kill("SIGINT");
     signal.addEventListener("abort", interrupt, { once: true });
     const stdout = textOf(child.stdout);

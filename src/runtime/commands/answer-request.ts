@@ -39,6 +39,7 @@ export interface GivenAnswer {
 
 /**
  * Answers an open request, and adds its rules if `always` is given.
+ * @param signal aborts the restart of a crashed teammate
  * @throws TeamError ALREADY_ANSWERED or REQUEST_NOT_FOUND if another answer came first, and others of `answerApproval`
  */
 export async function giveAnswer(
@@ -47,6 +48,7 @@ export async function giveAnswer(
   id: string,
   answer: Pick<ApprovalAnswer, "approve" | "mode" | "note">,
   always?: AlwaysAllow,
+  signal?: AbortSignal,
 ): Promise<GivenAnswer> {
   const { io } = call;
   // A crashed agent is restarted, or removed with its pane: only the full context can do that.
@@ -58,11 +60,16 @@ export async function giveAnswer(
   const asker = request && (await askerOf(ctx, request));
   // Checked before the answer, saved after it: another answer may have come first.
   const change = rules && (await ruleChangeFor(open, id, rules, always?.save, deciderOf(io.env)));
-  const approval = await answerApproval(ctx, id, {
-    ...answer,
-    decider: deciderOf(io.env),
-    ...(rules && { always: { rules, destination: change?.destination ?? "session" } }),
-  });
+  const approval = await answerApproval(
+    ctx,
+    id,
+    {
+      ...answer,
+      decider: deciderOf(io.env),
+      ...(rules && { always: { rules, destination: change?.destination ?? "session" } }),
+    },
+    signal,
+  );
   const withoutRules: string[] = [];
   if (change !== undefined) {
     await change.save().catch((error: unknown) => {

@@ -203,6 +203,7 @@ it("a program with the library › gets no listeners and no output, and ends by 
     const events = team.events({ signal });
     const next = events.next();
     await team.spawn("ada", { model: process.env.MODEL, prompt: "Wait.", signal });
+    await team.spawn("ben", { model: process.env.MODEL, teammateMode: "process", signal });
     await team.wait({ signal });
     await team.tasks.add({ subject: "s", verify: "true" });
     await team.tasks.done("1", { signal });
@@ -268,6 +269,8 @@ describe("the installed package", () => {
       "if (new TeamError('TIMEOUT', '').code === 'TIMOUT') team.name;",
       "(await team.status()).members.push();",
       "team.name = 'other';",
+      "await team.approvals.approve('perm-1', { mode: 'plan' });",
+      "await team.wait({ timeout: 5 });",
     ];
     const problems = installed.compile({ "wrong.mts": head + wrong.join("\n") });
     const lines = [...problems.matchAll(/^wrong\.mts\((\d+),/gm)].map(([, line]) => Number(line) - 3);

@@ -1,34 +1,15 @@
 import { appendFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { TeamError } from "../../../src/errors.ts";
-import type { Team } from "../../../src/library/team.ts";
 import { createTeam, listTeams, openTeam } from "../../../src/library/teams.ts";
 import type { TeamEvent } from "../../../src/library/values.ts";
 import { KeptFile } from "../../../src/os/files/followed-file.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
-import { TEAMS } from "../../support/processes/built-program.ts";
-
-/** A private root, and a team in it. */
-async function teamHere(
-  name = "crew",
-): Promise<{ readonly team: Team; readonly options: object; readonly home: string }> {
-  const home = temporaryDirectory();
-  const { TMUX: _server, TMUX_PANE: _pane, ...own } = process.env;
-  const env = { ...own, HOME: home, TEAMS_HOME: join(home, "root"), XDG_RUNTIME_DIR: home };
-  const options = { cwd: home, env, program: TEAMS };
-  return { team: await createTeam(name, options), options, home };
-}
-
-const codeOf = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => "no error",
-    (error: unknown) => (error instanceof TeamError ? error.code : error),
-  );
+import { codeOf, libraryTeam } from "../../support/library/library-team.ts";
 
 describe("Team", () => {
   it("is created, listed, opened and deleted", async () => {
-    const { team, options } = await teamHere();
+    const { team, options } = await libraryTeam();
     expect([team.name, team.actor]).toEqual(["crew", "team-lead"]);
     expect((await listTeams(options)).map(({ name, state }) => [name, state])).toEqual([["crew", "stopped"]]);
     const again = await openTeam("crew", options);
@@ -39,14 +20,14 @@ describe("Team", () => {
   });
 
   it("is selected like the team of a command, if no name is given", async () => {
-    const { options } = await teamHere();
+    const { options } = await libraryTeam();
     expect((await openTeam(undefined, options)).name).toBe("crew");
     await createTeam("other", options);
     expect(await codeOf(openTeam(undefined, { ...options, cwd: "/" }))).toBe("INVALID_INPUT");
   });
 
   it("refuses what the command line refuses", async () => {
-    const { team, options } = await teamHere();
+    const { team, options } = await libraryTeam();
     expect(await codeOf(createTeam("crew", options))).toBe("TEAM_EXISTS");
     expect(await codeOf(createTeam("t", { ...options, metadata: { _own: 1 } }))).toBe("INVALID_INPUT");
     expect(await codeOf(team.send("nobody", "x"))).toBe("RECIPIENT_NOT_FOUND");
@@ -61,8 +42,8 @@ describe("Team", () => {
   });
 
   it("gives an agent's process no more rights than its commands have", async () => {
-    const { team, options } = await teamHere();
-    const env = { ...(options as { env: object }).env, TEAMS_AGENT: "team-lead@crew" };
+    const { team, options } = await libraryTeam();
+    const env = { ...options.env, TEAMS_AGENT: "team-lead@crew" };
     const inside = await openTeam("crew", { ...options, env });
     expect(await codeOf(inside.setBudget({ maxTokens: 5 }))).toBe("PERMISSION_DENIED");
     expect(await codeOf(createTeam("second", { ...options, env }))).toBe("ALREADY_LEADING");
@@ -73,7 +54,7 @@ describe("Team", () => {
   });
 
   it("adds, changes, claims, proves and removes tasks", async () => {
-    const { team } = await teamHere();
+    const { team } = await libraryTeam();
     const { tasks } = team;
     const first = await tasks.add({ subject: "First", verify: "test -e made", touches: ["src/**"] });
     expect(first).toMatchObject({ id: "1", status: "pending", verify: "test -e made", touches: ["src/**"] });
@@ -94,14 +75,14 @@ describe("Team", () => {
 
 describe("waiting", () => {
   it("rejects with TIMEOUT after the time, and for a wrong time with INVALID_INPUT", async () => {
-    const { team } = await teamHere();
+    const { team } = await libraryTeam();
     const end = await team.wait({ message: true, timeoutMs: 1 }).catch((error: unknown) => error);
     expect(end).toMatchObject({ code: "TIMEOUT", message: "After 1 ms there is no message for team-lead." });
     expect(await codeOf(team.wait({ timeoutMs: Number.NaN }))).toBe("INVALID_INPUT");
   });
 
   it("rejects with INTERRUPTED and the reason, before and during a wait", async () => {
-    const { team } = await teamHere();
+    const { team } = await libraryTeam();
     const stop = new AbortController();
     const wait = team.wait({
       until: () => {
@@ -122,7 +103,7 @@ describe("waiting", () => {
   });
 
   it("calls `until` at each change, and ends with its error", async () => {
-    const { team } = await teamHere();
+    const { team } = await libraryTeam();
     const seen: number[] = [];
     const status = await team.wait({
       until: async ({ tasks }) => {
@@ -143,7 +124,7 @@ describe("waiting", () => {
 
 describe("events", () => {
   it("yields past events with `since`, and else only new ones", async () => {
-    const { team } = await teamHere();
+    const { team } = await libraryTeam();
     await team.tasks.add({ subject: "past" });
     const news = team.events();
     await team.tasks.add({ subject: "new" });
@@ -160,7 +141,7 @@ describe("events", () => {
   });
 
   it("ends at once by `return`, by the signal, and when the team is deleted", async () => {
-    const { team } = await teamHere();
+    const { team } = await libraryTeam();
     const returned = team.events();
     const waiting = returned.next();
     await returned.return?.();
@@ -181,7 +162,7 @@ describe("events", () => {
 });
 
 describe("KeptFile", () => {
-  it("returns each line once, also of a replaced and of a deleted file", () => {
+  it("returns each line once, even if the file is replaced or deleted", () => {
     const path = join(temporaryDirectory(), "log");
     const file = new KeptFile(() => path);
     expect(file.lines()).toEqual([]);

@@ -29,6 +29,17 @@ describe("interruptAgent", () => {
     expect(await requests(ref)).toEqual(["interrupt_request"]);
   });
 
+  it("ends its wait when its signal aborts, and leaves the request in the inbox", async () => {
+    const ref = await withStatus({ state: "running" });
+    const signal = AbortSignal.abort();
+    const error = await interruptAgent(contextOf(ref), "dev", { signal }).catch((caught) => caught);
+    expect(error).toMatchObject({
+      code: "INTERRUPTED",
+      message: "dev was asked to end its turn; no answer was awaited.",
+    });
+    expect(await requests(ref)).toEqual(["interrupt_request"]);
+  });
+
   it.each(["idle", "awaiting-approval", "stopping"] as const)(
     "does nothing for an agent that is %s",
     async (state) => {

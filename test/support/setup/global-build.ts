@@ -5,16 +5,30 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 /** What the build reads, relative to the checkout. */
-const SOURCES = ["src", "scripts/build.mjs", "scripts/lib", "package.json", "package-lock.json"];
+const SOURCES = [
+  "src",
+  "scripts/build.mjs",
+  "scripts/lib",
+  "scripts/tsconfig.types.json",
+  "package.json",
+  "package-lock.json",
+];
+/** What a whole build writes last. A build without types leaves the types of an earlier build, or none. */
+const BUILT = ["dist/teams.cjs", "dist/index.d.mts"];
 
 /** Builds the program, unless it is newer than its sources. Tests that start agents or read built-in playbooks need it. */
 export function setup(): void {
-  const built = statSync(join(ROOT, "dist/teams.cjs"), { throwIfNoEntry: false });
-  if (built !== undefined && SOURCES.every((path) => newestOf(join(ROOT, path)) < built.mtimeMs)) return;
+  const built = Math.min(...BUILT.map(timeOf));
+  if (SOURCES.every((path) => newestOf(join(ROOT, path)) < built)) return;
   execFileSync(process.execPath, ["scripts/build.mjs"], {
     cwd: ROOT,
     stdio: ["ignore", "ignore", "inherit"],
   });
+}
+
+/** Returns the time of a built file; 0 if it does not exist. */
+function timeOf(path: string): number {
+  return statSync(join(ROOT, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 /** Returns the time of the newest file or directory at or below a path; the time of a directory shows a deleted file. */

@@ -1,8 +1,6 @@
-import { memberByAddress, openTeam } from "../../../runtime/select-team.ts";
+import { listedTasks } from "../../../runtime/commands/listed-tasks.ts";
+import { openTeam } from "../../../runtime/select-team.ts";
 import { taskStatus } from "../../../schema/task.ts";
-import { withLapsedUnassigned } from "../../../team/tasks/lease.ts";
-import { withProofs } from "../../../team/tasks/task-proof.ts";
-import { listTasks, ownerName } from "../../../team/tasks/tasks.ts";
 import { brokenTasksNote } from "../../../terminal/status-line.ts";
 import { taskTable } from "../../../terminal/task-text.ts";
 import { defineCommand } from "../../command.ts";
@@ -18,16 +16,8 @@ export const command = defineCommand({
   },
   examples: ["teams task list", "teams task list --status pending --json", "teams task list --owner writer"],
   async run({ options, io, out }) {
-    const { ref, config } = openTeam(io.env, options);
-    const owner = options.owner === undefined ? undefined : memberByAddress(ref, config, options.owner).name;
-    const broken: string[] = [];
-    const all = withProofs(ref, withLapsedUnassigned(listTasks(ref, (_, id) => broken.push(id))));
+    const { tasks, all, broken } = listedTasks(openTeam(io.env, options), options);
     if (broken.length > 0) out.note(brokenTasksNote(broken));
-    const tasks = all.filter(
-      (task) =>
-        (options.status === undefined || task.status === options.status) &&
-        (owner === undefined || ownerName(task) === owner),
-    );
     out.answer({ tasks: tasks.map(taskJson), ...(broken.length === 0 ? {} : { broken }) }, () => {
       if (tasks.length > 0)
         return taskTable(tasks, { styleText: out.styleText, columns: out.columns, among: all });

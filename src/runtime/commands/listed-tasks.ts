@@ -1,0 +1,30 @@
+import type { Task } from "../../schema/task.ts";
+import { withLapsedUnassigned } from "../../team/tasks/lease.ts";
+import { type ProvenTask, withProofs } from "../../team/tasks/task-proof.ts";
+import { listTasks, ownerName } from "../../team/tasks/tasks.ts";
+import { memberByAddress, type OpenTeam } from "../select-team.ts";
+
+export interface ListedTasks {
+  /** The wanted tasks, by number. */
+  readonly tasks: readonly ProvenTask[];
+  readonly all: readonly ProvenTask[];
+  /** Ids of tasks whose files cannot be read. */
+  readonly broken: readonly string[];
+}
+
+/**
+ * Lists the tasks of a team with what is said and shown of each. A task whose owner's lease has lapsed is unassigned.
+ * @param owner the address of a member
+ * @throws TeamError AGENT_NOT_FOUND for the owner
+ */
+export function listedTasks(
+  { ref, config }: OpenTeam,
+  { status, owner }: { readonly status?: Task["status"] | undefined; readonly owner?: string | undefined },
+): ListedTasks {
+  const name = owner === undefined ? undefined : memberByAddress(ref, config, owner).name;
+  const broken: string[] = [];
+  const all = withProofs(ref, withLapsedUnassigned(listTasks(ref, (_, id) => broken.push(id))));
+  const isWanted = (task: ProvenTask): boolean =>
+    (status === undefined || task.status === status) && (name === undefined || ownerName(task) === name);
+  return { tasks: all.filter(isWanted), all, broken };
+}

@@ -1,0 +1,84 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { RunOptions } from "../../../src/library/reports.ts";
+import { runTeam } from "../../../src/library/run-team.ts";
+import type { TeamEvent } from "../../../src/library/values.ts";
+import { errorOf, privateOptions } from "../../support/library/library-team.ts";
+
+/** The options of a run whose lead plays these turns, without tmux. */
+function runOf(...turns: readonly object[]): RunOptions {
+  const options = privateOptions();
+  writeFileSync(
+    join(options.cwd, "play.json"),
+    JSON.stringify({ version: 1, agents: { "team-lead": turns } }),
+  );
+  return { ...options, playbook: "play.json", teammateMode: "process" };
+}
+
+describe("runTeam", () => {
+  it("takes a goal that is longer than an argument, and begins with a dash", async () => {
+    const goal = `- Read this:\n${"a line of the goal\n".repeat(20_000)}The end.`;
+    const run = runOf({ on: { matches: "- Read this:[^]*The end\\." }, say: "I read all of it." });
+    expect(await runTeam({ ...run, goal })).toMatchObject({
+      outcome: "completed",
+      result: "I read all of it.",
+    });
+  });
+
+  it("takes the goal `-` as it is", async () => {
+    const run = runOf({ say: "I heard {{input}}" });
+    expect((await runTeam({ ...run, goal: "-" })).result).toBe("I heard -");
+  });
+
+  it("gives `onEvent` one event after the other, and resolves after the last", async () => {
+    const seen: TeamEvent[] = [];
+    let isBusy = false;
+    const { team } = await runTeam({
+      ...runOf({ say: "Done." }),
+      onEvent: async (event) => {
+        expect(isBusy).toBe(false);
+        isBusy = true;
+        await new Promise(setImmediate);
+        isBusy = false;
+        seen.push(event);
+      },
+    });
+    expect(isBusy).toBe(false);
+    expect(seen.map(({ ts }) => ts)).toEqual(seen.map(({ ts }) => ts).sort());
+    expect(seen).toContainEqual(expect.objectContaining({ type: "agent", what: "turn_ended", team }));
+  });
+
+  it.each([
+    [
+      "at once",
+      (error: Error) => () => {
+        throw error;
+      },
+    ],
+    ["later", (error: Error) => () => Promise.reject(error)],
+  ])(
+    "is interrupted by an error of `onEvent` that comes %s, and throws it as it is",
+    async (_when, failing) => {
+      const own = Object.assign(new Error("my disk is full"), { code: "ENOSPC", syscall: "write" });
+      const run = runOf({ say: "Done.", delayMs: 600_000 });
+      expect(await errorOf(runTeam({ ...run, onEvent: failing(own) }))).toBe(own);
+    },
+  );
+
+  it("reports a mistake that only the lead finds", async () => {
+    expect(await errorOf(runTeam({ ...runOf(), playbook: "missing.json" }))).toMatchObject({
+      code: "INVALID_INPUT",
+    });
+  });
+
+  it("is interrupted by its signal", async () => {
+    const stop = new AbortController();
+    const run = runOf({ say: "Done.", delayMs: 600_000 });
+    const onEvent = (): void => stop.abort("enough");
+    expect(await errorOf(runTeam({ ...run, onEvent, signal: stop.signal }))).toMatchObject({
+      code: "INTERRUPTED",
+      cause: "enough",
+    });
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import type { Backend, SpawnOutcome, SpawnRequest } from "../../../../src/backend/backend.ts";
+import { interruptedStart } from "../../../../src/launch/await-ready.ts";
+import type { OperationContext } from "../../../../src/operations/context.ts";
+import { resumeMember, resumeTeam } from "../../../../src/operations/resume/resume.ts";
+import { readTeam } from "../../../../src/team/config/config.ts";
+import { hasStartClaim } from "../../../../src/team/members/start-claims.ts";
+import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
+
+/** A team whose member `dev` has ended, and a backend whose starts end only when their signal aborts. */
+async function endedMember(
+  onSpawn: () => void = () => undefined,
+): Promise<{ readonly ref: TeamRef; readonly ctx: OperationContext; readonly spawned: SpawnRequest[] }> {
+  const ref = await testTeam(["dev"]);
+  await prepareRun(ref, ["dev"]);
+  writeStatus(ref, "dev", statusOf({ process: deadProcess() }));
+  const spawned: SpawnRequest[] = [];
+  const backend: Backend = {
+    type: "process",
+    spawn: async (requests) => {
+      spawned.push(...requests);
+      onSpawn();
+      return requests.map(({ name, signal }): SpawnOutcome => {
+        const error = signal?.aborted ? interruptedStart() : new Error("The signal has not aborted.");
+        return { ok: false, name, error };
+      });
+    },
+    present: async () => new Set(),
+    capture: async () => undefined,
+    visibleRows: async () => undefined,
+    close: async () => undefined,
+  };
+  const backends = { choose: async () => ({ backend, why: "a test" }), of: () => backend };
+  return { ref, ctx: contextOf(ref, undefined, { backends }), spawned };
+}
+
+const isClaimed = (ref: TeamRef): boolean => readTeam(ref).members.some(hasStartClaim);
+
+describe("resume with a signal", () => {
+  it.each([
+    ["the team", resumeTeam],
+    ["a member", (ctx: OperationContext, options: object) => resumeMember(ctx, "dev", options)],
+  ])("%s › starts nothing if it has aborted", async (_what, resume) => {
+    const { ref, ctx, spawned } = await endedMember();
+    await expect(resume(ctx, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: "INTERRUPTED",
+      message: "Interrupted before the first start; nothing was started.",
+    });
+    expect([spawned, isClaimed(ref)]).toEqual([[], false]);
+  });
+
+  it("ends the starts that are not ready, and the next call can start the member", async () => {
+    const stop = new AbortController();
+    const { ref, ctx, spawned } = await endedMember(() => stop.abort());
+    const failed = { name: "dev", outcome: "failed", error: { code: "INTERRUPTED" } };
+    expect((await resumeTeam(ctx, { signal: stop.signal })).members).toMatchObject([failed]);
+    expect(isClaimed(ref)).toBe(false);
+    const next = AbortSignal.any([stop.signal]);
+    await expect(resumeMember(ctx, "dev", { signal: next })).rejects.toMatchObject({ code: "INTERRUPTED" });
+    const { error } = await resumeMember(ctx, "dev");
+    expect(error?.message).toBe("The signal has not aborted.");
+    expect(spawned).toHaveLength(2);
+  });
+});
