@@ -91,7 +91,8 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
     shiftTab: () => void changeMode().catch(problem),
     history: { entries: () => history().entries(), add: (line) => history().add(line) },
     complete(...of) {
-      suggestions ??= paneSuggestions(name, call.io.cwd, projectFiles({ ...call.io, problem }));
+      const { cwd, env } = call.io;
+      suggestions ??= paneSuggestions(name, cwd, projectFiles({ cwd, env, problem }));
       return suggestions(...of);
     },
     answers: view.answers,

@@ -2,7 +2,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { paneSuggestions } from "../../../../src/runtime/pane/pane-suggestions.ts";
-import { bestPaths, type ProjectFiles, projectFiles } from "../../../../src/runtime/pane/project-files.ts";
+import {
+  bestPaths,
+  type ProjectFiles,
+  projectFiles,
+  searchedPaths,
+} from "../../../../src/runtime/pane/project-files.ts";
 import type { Suggestion } from "../../../../src/terminal/input/suggestions.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
@@ -66,14 +71,14 @@ test("paneSuggestions › finds a file in any directory by a part of its path, o
 });
 
 test("bestPaths › ranks names before directories before single letters, and hides hidden files", () => {
-  const paths = [
+  const paths = searchedPaths([
     "lib/tick-lock.ts",
     "clock/a.ts",
     "src/Clock.ts",
     "src/c/l/o/c/k.ts",
     "my-clock.ts",
     ".x/clock",
-  ];
+  ]);
   expect(bestPaths(paths, "clock", 9)).toEqual([
     "src/Clock.ts",
     "my-clock.ts",
