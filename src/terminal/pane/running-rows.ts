@@ -30,7 +30,7 @@ export function runningRows(
   const [first, second] = calls;
   if (first === undefined) return [];
   const rows = second === undefined ? tailRows(first, cwd, room) : callRows(calls, cwd, room);
-  return rows.map((row) => `${INDENT}${row}`);
+  return rows.map((row) => cutToWidth(`${INDENT}${row}`, width));
 }
 
 function tailRows(
