@@ -14,9 +14,11 @@ import { eventually } from "../../../support/timing/eventually.ts";
 
 const NO_FILES: ProjectFiles = { like: () => [] };
 
-function suggest(agent: string, cwd: string, words: readonly string[], files = NO_FILES) {
+const nobody = (): readonly string[] => [];
+
+function suggest(agent: string, cwd: string, words: readonly string[], teammates = nobody) {
   const [word = "", command] = words.toReversed();
-  return paneSuggestions(agent, cwd, files)(word, command, () => undefined);
+  return paneSuggestions({ agent, cwd, files: NO_FILES, teammates })(word, command, () => undefined);
 }
 
 const inserted = (suggestions: readonly Suggestion[]): readonly string[] =>
@@ -50,6 +52,17 @@ test("paneSuggestions › completes paths part by part, without hidden files and
   expect(paths("@none/x")).toEqual([]);
 });
 
+test("paneSuggestions › offers teammates before files", () => {
+  const cwd = temporaryDirectory();
+  writeFileSync(join(cwd, "adapter.ts"), "");
+  const members = () => ["team-lead", "ada", "ben"];
+  expect(suggest("dev", cwd, ["@ad"], members)).toEqual([
+    { insert: "@ada ", label: "ada", note: "teammate" },
+    { insert: "@adapter.ts ", label: "adapter.ts" },
+  ]);
+  expect(suggest("dev", cwd, ["@team"], members)).toMatchObject([{ insert: "@team-lead ", note: "lead" }]);
+});
+
 test("paneSuggestions › finds a file in any directory by a part of its path, once they are listed", async () => {
   const cwd = temporaryDirectory();
   mkdirSync(join(cwd, "src", "node_modules"), { recursive: true });
@@ -60,7 +73,7 @@ test("paneSuggestions › finds a file in any directory by a part of its path, o
   let isListed = false;
   const paths = (word: string) =>
     inserted(
-      paneSuggestions("dev", cwd, files)(word, undefined, () => {
+      paneSuggestions({ agent: "dev", cwd, files, teammates: nobody })(word, undefined, () => {
         isListed = true;
       }),
     );
