@@ -203,7 +203,7 @@ class Screen implements LeadScreen {
   #show(view: TeamView): void {
     const before = this.#view;
     // A line typed in one view is not meant for the next.
-    if (view.at !== before.at) this.editor.clear();
+    if (view.at !== before.at || view.selected !== before.selected) this.editor.clear();
     this.#view = view;
     if (before.at === "lead" && view.at !== "lead") {
       this.#leadOutput.pause();

@@ -209,8 +209,10 @@ function agentFrame(
   const shown = agent.lines.slice(Math.max(0, end - room), end);
   const filled = [...shown, ...Array<string>(room - shown.length).fill("")];
   const above = [head, rule(canvas), ...filled, rule(canvas)];
-  const cursor = { row: above.length + input.row, column: input.column };
-  return { rows: [...above, ...input.rows], ...(!isOver(agent.state) && { cursor }) };
+  // A very low terminal shows the last rows.
+  const hidden = Math.max(0, above.length + input.rows.length - height);
+  const cursor = { row: Math.max(0, above.length + input.row - hidden), column: input.column };
+  return { rows: [...above, ...input.rows].slice(hidden), ...(!isOver(agent.state) && { cursor }) };
 }
 
 function tasksFrame({ tasks, team }: ViewFacts, canvas: Canvas): string[] {

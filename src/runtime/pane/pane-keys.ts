@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { messageOf } from "../../errors.ts";
+import { isSystemError, messageOf, TeamError } from "../../errors.ts";
 import { permissionMode } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
@@ -42,6 +42,19 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
     return opened;
   };
   let suggestions: Completer | undefined;
+  /** None for a team that cannot be read: the supervision reports that. */
+  const teammates = (): readonly string[] => {
+    try {
+      return readTeam(ref).members.flatMap((member) => (member.name === name ? [] : [member.name]));
+    } catch (error) {
+      if (error instanceof TeamError || isSystemError(error)) return [];
+      throw error;
+    }
+  };
+  const openSuggestions = (): Completer => {
+    const { cwd, env } = call.io;
+    return paneSuggestions({ agent: name, cwd, files: projectFiles({ cwd, env, problem }), teammates });
+  };
   let kept: History | undefined;
   const history = (): History => {
     kept ??= fileHistory(join(ref.home.root, "teams-history.jsonl"), problem);
@@ -91,7 +104,7 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
     shiftTab: () => void changeMode().catch(problem),
     history: { entries: () => history().entries(), add: (line) => history().add(line) },
     complete(...of) {
-      suggestions ??= paneSuggestions(name, call.io.cwd, projectFiles({ ...call.io, problem }));
+      suggestions ??= openSuggestions();
       return suggestions(...of);
     },
     answers: view.answers,

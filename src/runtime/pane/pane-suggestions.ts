@@ -1,6 +1,7 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { isSystemError } from "../../errors.ts";
 import { entryOf, listDir } from "../../os/files/fs.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
 import type { Completer, Suggestion } from "../../terminal/input/suggestions.ts";
 import type { ProjectFiles } from "./project-files.ts";
 import { isName, slashCommand, slashNames } from "./slash-commands.ts";
@@ -10,22 +11,33 @@ const MIN_LETTERS = 2;
 /** Maximum names that are offered. */
 const MAX_NAMES = 50;
 
+interface PaneSuggestionsOptions {
+  readonly agent: string;
+  readonly cwd: string;
+  readonly files: ProjectFiles;
+  /** Names of the other members. */
+  teammates(): readonly string[];
+}
+
 /**
- * Returns the suggestions of a pane: a `/` command of this agent and its argument, or an `@` path. A path is completed part by part, and
- * a part of its name finds a file in any directory.
+ * Returns the suggestions of a pane: a `/` command of this agent and its argument, or after `@` a teammate or a path. A path is
+ * completed part by part, and a part of its name finds a file in any directory.
  */
-export function paneSuggestions(agent: string, cwd: string, files: ProjectFiles): Completer {
+export function paneSuggestions({ agent, cwd, files, teammates }: PaneSuggestionsOptions): Completer {
   return (word, command, more) => {
     if (command !== undefined) return argumentsLike(agent, command, word);
     if (word.startsWith("/")) return commandsLike(agent, word);
     const typed = word.slice(1);
     const here = pathsLike(cwd, typed);
     const anywhere = typed.length < MIN_LETTERS ? [] : files.like(typed, MAX_NAMES, more);
-    const paths = new Set([...here, ...anywhere]);
-    return [...paths].slice(0, MAX_NAMES).map((path) => ({
+    const paths = [...new Set([...here, ...anywhere])].map((path) => ({
       insert: path.endsWith("/") ? `@${path}` : `@${path} `,
       label: path,
     }));
+    const members = teammates()
+      .filter((name) => name.toLowerCase().startsWith(typed.toLowerCase()))
+      .map((name) => ({ insert: `@${name} `, label: name, note: name === LEAD_NAME ? "lead" : "teammate" }));
+    return [...members, ...paths].slice(0, MAX_NAMES);
   };
 }
 

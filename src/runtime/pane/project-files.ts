@@ -25,7 +25,7 @@ const LIMIT_MS = 20_000;
 
 /** Lists the files at the first question, while the person types on. */
 export function projectFiles({ cwd, env, problem }: ProjectFilesOptions): ProjectFiles {
-  let names: readonly string[] = [];
+  let paths: readonly SearchedPath[] = [];
   let listedAt = Number.NEGATIVE_INFINITY;
   let isListing = false;
   let waiting: () => void = () => undefined;
@@ -36,10 +36,8 @@ export function projectFiles({ cwd, env, problem }: ProjectFilesOptions): Projec
     try {
       const files = await listFiles(cwd, { env, signal: limit.signal });
       // A name with a blank would look like two words.
-      names = files
-        .slice(0, MAX_FILES)
-        .map(({ name }) => name)
-        .filter((name) => !/[\s\p{Cc}\ufffd]/u.test(name));
+      const names = files.slice(0, MAX_FILES).map(({ name }) => name);
+      paths = searchedPaths(names.filter((name) => !/[\s\p{Cc}\ufffd]/u.test(name)));
     } finally {
       cancel();
       listedAt = steadyNow();
@@ -54,34 +52,52 @@ export function projectFiles({ cwd, env, problem }: ProjectFilesOptions): Projec
         isListing = true;
         list().catch(problem);
       }
-      return bestPaths(names, typed, limit);
+      return bestPaths(paths, typed, limit);
     },
   };
 }
 
+/** A path, with what a search compares. */
+interface SearchedPath {
+  readonly path: string;
+  readonly lower: string;
+  /** Index of its name. */
+  readonly nameAt: number;
+  readonly isHidden: boolean;
+}
+
+/** Prepares paths for a search, so that a key compares them only: the shortest first. */
+export function searchedPaths(paths: readonly string[]): readonly SearchedPath[] {
+  return paths
+    .map((path) => ({
+      path,
+      lower: path.toLowerCase(),
+      nameAt: path.toLowerCase().lastIndexOf("/") + 1,
+      isHidden: /(?:^|\/)\./.test(path),
+    }))
+    .sort((a, b) => a.path.length - b.path.length || (a.path < b.path ? -1 : 1));
+}
+
 /** Returns the paths in which the typed letters occur in their order, without regard to their case; hidden ones only if asked for. */
-export function bestPaths(paths: readonly string[], typed: string, limit: number): readonly string[] {
+export function bestPaths(paths: readonly SearchedPath[], typed: string, limit: number): readonly string[] {
   const wanted = typed.toLowerCase();
-  const found = paths.flatMap((path) => {
-    const rank =
-      wanted.includes(".") || !/(?:^|\/)\./.test(path) ? rankOf(path.toLowerCase(), wanted) : undefined;
-    return rank === undefined ? [] : [{ path, rank }];
-  });
-  return found
-    .sort((a, b) => a.rank - b.rank || a.path.length - b.path.length || (a.path < b.path ? -1 : 1))
-    .slice(0, limit)
-    .map(({ path }) => path);
+  const found: readonly [string[], string[], string[], string[]] = [[], [], [], []];
+  for (const searched of paths) {
+    if (searched.isHidden && !wanted.includes(".")) continue;
+    const rank = rankOf(searched, wanted);
+    if (rank !== undefined && found[rank].length < limit) found[rank].push(searched.path);
+  }
+  return found.flat().slice(0, limit);
 }
 
 /** Returns how far a path is from what is typed: its name begins with it, has it, the path has it, or only its letters. */
-function rankOf(path: string, wanted: string): number | undefined {
-  const name = path.slice(path.lastIndexOf("/") + 1);
-  if (name.startsWith(wanted)) return 0;
-  if (name.includes(wanted)) return 1;
-  if (path.includes(wanted)) return 2;
+function rankOf({ lower, nameAt }: SearchedPath, wanted: string): 0 | 1 | 2 | 3 | undefined {
+  if (lower.startsWith(wanted, nameAt)) return 0;
+  if (lower.includes(wanted, nameAt)) return 1;
+  if (lower.includes(wanted)) return 2;
   let at = 0;
   for (const letter of wanted) {
-    at = path.indexOf(letter, at) + 1;
+    at = lower.indexOf(letter, at) + 1;
     if (at === 0) return undefined;
   }
   return 3;

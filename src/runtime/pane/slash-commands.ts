@@ -190,7 +190,7 @@ const HELP_COLUMN = 18;
 const MIN_HELP = 20;
 const KEYS: readonly (readonly [string, string])[] = [
   ["!command", "run a command for yourself; the agent does not see it"],
-  ["@name", "name a file; Tab completes it"],
+  ["@name", "name a teammate or a file; Tab completes it"],
   ["Alt-Enter, \\Enter", "begin another line"],
   ["Up, Ctrl-R", "earlier lines; search in them"],
   ["Shift+Tab", "the next permission mode"],

@@ -2,8 +2,8 @@ import type { History } from "./history.ts";
 
 /** The lines before the one that is typed: one after the other, or by a search for a part of them. */
 export interface HistoryWalk {
-  /** Whether the line is one of the history, as it was. */
-  readonly isRecalled: boolean;
+  /** Whether Up and Down continue in the history: the line is one of it, and the cursor was not moved in it. */
+  readonly isWalking: boolean;
   /** The typed text of a search, and whether a line contains it; undefined if none is open. */
   readonly search: { readonly query: string; readonly isFound: boolean } | undefined;
   /** Goes to an earlier line, or back to the typed one. @returns its text; undefined if there is none */
@@ -14,6 +14,8 @@ export interface HistoryWalk {
   findEarlier(): string | undefined;
   /** Ends the search, and keeps the line. */
   endSearch(): void;
+  /** The cursor was moved: Up and Down move in the line, and continue in the history at its first and last row. */
+  moved(): void;
   /** The line was edited: it is no longer one of the history. */
   edited(): void;
 }
@@ -22,6 +24,7 @@ export interface HistoryWalk {
 export function historyWalk(history: () => History | undefined): HistoryWalk {
   /** Index of the shown line, counted from the newest; undefined for the typed one. */
   let recalled: number | undefined;
+  let isWalking = false;
   let draft = "";
   let search: { readonly query: string; readonly at: number; readonly isFound: boolean } | undefined;
   const entries = (): readonly string[] => history()?.entries() ?? [];
@@ -32,8 +35,8 @@ export function historyWalk(history: () => History | undefined): HistoryWalk {
     return lines[at];
   };
   return {
-    get isRecalled() {
-      return recalled !== undefined;
+    get isWalking() {
+      return isWalking;
     },
     get search() {
       return search;
@@ -44,6 +47,7 @@ export function historyWalk(history: () => History | undefined): HistoryWalk {
       if (next < -1 || next >= lines.length) return undefined;
       if (recalled === undefined) draft = typed;
       recalled = next === -1 ? undefined : next;
+      isWalking = next !== -1;
       return next === -1 ? draft : lines[lines.length - 1 - next];
     },
     find: (query) => findFrom(query, entries().length - 1),
@@ -51,8 +55,12 @@ export function historyWalk(history: () => History | undefined): HistoryWalk {
     endSearch() {
       search = undefined;
     },
+    moved() {
+      isWalking = false;
+    },
     edited() {
       recalled = undefined;
+      isWalking = false;
     },
   };
 }

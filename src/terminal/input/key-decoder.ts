@@ -41,7 +41,7 @@ export type Pressed =
 export interface KeyDecoder {
   /** Decodes terminal input. An escape at its end may begin a key sequence and is held. */
   push(text: string): readonly Pressed[];
-  /** Whether an escape is held: call {@link settle} if no input follows soon. */
+  /** Whether an escape is held that may be the Esc key: call {@link settle} if no input follows soon. */
   readonly isPending: boolean;
   /** No input followed: decodes the held escape as the Esc key. */
   settle(): readonly Pressed[];
@@ -170,9 +170,11 @@ export function keyDecoder(): KeyDecoder {
   const afterEscape = (text: string): { readonly pressed: readonly Pressed[]; readonly length: number } => {
     const sequence = KEY_SEQUENCE.exec(text)?.[0];
     if (sequence !== undefined) return { pressed: sequenceKey(sequence), length: sequence.length };
-    const withAlt = pasting ? undefined : WITH_ALT[text.charAt(1)];
+    // Pasted text presses no key.
+    if (pasting) return { pressed: [], length: 1 };
+    const withAlt = WITH_ALT[text.charAt(1)];
     if (withAlt !== undefined) return { pressed: [withAlt], length: 2 };
-    const [altArrow = "", arrow] = pasting ? [] : (ALT_ARROW.exec(text) ?? []);
+    const [altArrow = "", arrow] = ALT_ARROW.exec(text) ?? [];
     if (altArrow !== "")
       return { pressed: [edit(arrow === "C" ? "word-right" : "word-left")], length: altArrow.length };
     return { pressed: [{ kind: "escape" }], length: 1 };
@@ -202,7 +204,8 @@ export function keyDecoder(): KeyDecoder {
       return keys;
     },
     get isPending() {
-      return held !== "";
+      // In a paste, it is the beginning of its end, however late the rest comes.
+      return held !== "" && !pasting;
     },
     settle() {
       // Keys send their sequence at once, so a partial one is the Esc key; the rest of it is dropped.

@@ -1,5 +1,6 @@
 import { steadyNow } from "../../os/clock.ts";
 import { textStart } from "../../text/characters/cut-text.ts";
+import { borderBefore } from "../../text/characters/graphemes.ts";
 import { type TextBuffer, textBuffer } from "../../text/characters/text-buffer.ts";
 import type { History } from "./history.ts";
 import { historyWalk } from "./history-walk.ts";
@@ -74,11 +75,13 @@ export function lineEditor(): LineEditor {
   const changed: readonly Typed[] = [{ kind: "changed" }];
   const suggest = (): void => {
     const { text } = buffer;
-    suggestions = suggestionsFor(helpers.complete, buffer, () => {
-      if (buffer.text !== text || suggestions?.isChosen) return;
+    const shown = suggestionsFor(helpers.complete, buffer, () => {
+      // Not if the person has typed on, selected one, or closed the list.
+      if (buffer.text !== text || suggestions !== shown) return;
       suggest();
       helpers.changed?.();
     });
+    suggestions = shown;
   };
   const edited = (): readonly Typed[] => {
     walk.edited();
@@ -111,13 +114,11 @@ export function lineEditor(): LineEditor {
     return [...changed, { kind: "line", line, begun: at }];
   };
   const enter = (): readonly Typed[] => {
-    const isSearching = walk.search !== undefined;
-    const isEscaped = buffer.text.slice(0, buffer.cursor).endsWith(CONTINUES);
-    if (isEscaped && !isSearching) {
+    if (buffer.text.slice(0, buffer.cursor).endsWith(CONTINUES)) {
       buffer.erase("left");
       return insert("\n");
     }
-    const chosen = isSearching ? undefined : chosenByEnter(suggestions, buffer);
+    const chosen = chosenByEnter(suggestions, buffer);
     if (chosen === undefined) return send();
     const completed = accept();
     return chosen.runs && buffer.cursor === buffer.text.length ? [...completed, ...send()] : completed;
@@ -154,13 +155,12 @@ export function lineEditor(): LineEditor {
       suggestions = nextSelected(suggestions, key === "up" ? -1 : 1);
       return changed;
     }
-    if (!walk.isRecalled && buffer.moveLine(key === "up" ? -1 : 1)) return changed;
+    if (!walk.isWalking && buffer.moveLine(key === "up" ? -1 : 1)) return changed;
     return recall(key === "up" ? "earlier" : "later");
   };
   const moved = (to: Parameters<typeof buffer.move>[0]): readonly Typed[] => {
     buffer.move(to);
-    // Up and Down then move within the line, also in one of the history.
-    walk.edited();
+    walk.moved();
     suggestions = undefined;
     return changed;
   };
@@ -195,9 +195,10 @@ export function lineEditor(): LineEditor {
     if (search === undefined) return undefined;
     if (pressed.kind === "text") return found(walk.find(search.query + pressed.text));
     if (pressed.kind === "edit" && pressed.key === "erase")
-      return found(walk.find(search.query.slice(0, -1)));
+      return found(walk.find(search.query.slice(0, borderBefore(search.query, search.query.length - 1))));
     if (pressed.kind === "edit" && pressed.key === "search") return found(walk.findEarlier());
     walk.endSearch();
+    if (pressed.kind === "enter") return send();
     return pressed.kind === "escape" ? changed : undefined;
   };
   /** Reports the typed character as an answer, if its question is still open; else it stays in the line. */

@@ -173,6 +173,7 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
   };
   const drawNow = (isKey: boolean): void => {
     if (isPaused) {
+      hasOutput ||= pending !== "";
       if (pending !== "") out(takePending());
       return;
     }

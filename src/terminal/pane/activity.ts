@@ -111,7 +111,8 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
     if (call !== undefined) call.isAsked = true;
   };
   /** Its time begins only now. */
-  const runs = (decided: { readonly tool: string }): void => {
+  const runs = (decided: { readonly tool: string; readonly asked: boolean }): void => {
+    if (!decided.asked) return;
     const call = [...calls.values()].find(({ tool, isAsked }) => isAsked && tool === decided.tool);
     if (call === undefined) return;
     call.isAsked = false;

@@ -18,7 +18,7 @@ interface OpenRequestsOptions {
 
 /**
  * The permission requests of a pane, one at a time. A live pane shows the open one in its last rows. Once it is answered, an allowed
- * call appears with its result, so the request leaves no rows; a refused one is written.
+ * call appears with its result, so the request leaves no rows. A refused one is written, and one of a subagent, whose results are not shown.
  */
 export interface OpenRequests {
   /** @returns whether it is shown whole */
@@ -27,7 +27,7 @@ export interface OpenRequests {
   showAgain(): void;
   /** The open request has its answer. */
   close(): void;
-  /** Writes the request that an event refuses. @returns the event, without a reason that the request has shown */
+  /** Writes the request that an event decides, unless its call follows. @returns the event, without a reason that the request has shown */
   decided(event: AgentEvent): AgentEvent;
   /** Returns the id of the open request if this key, pressed now, answers it. */
   answers(char: string): string | undefined;
@@ -99,7 +99,7 @@ export function openRequests({ pane, region, activity, name, readOnly }: OpenReq
       const shown = answered.find(({ ask }) => ask.tool === event.tool);
       if (shown === undefined) return event;
       answered = answered.filter((one) => one !== shown);
-      if (event.allowed) return event;
+      if (event.allowed && shown.ask.subagent === undefined) return event;
       write(shown);
       const { reason, ...rest } = event;
       return reason === shown.ask.reason ? rest : event;

@@ -110,7 +110,8 @@ export function createPaneView(options: PaneViewOptions): PaneView {
       return () => region.release(line);
     },
     typed(line) {
-      region?.release(line);
+      // A replayed line is not the one that waits, although it may have the same text.
+      if (replayed === undefined) region?.release(line);
       pane.begin("message");
       const rows = excerpt(line, pane.messageRows, pane.width() - 2);
       for (const [i, row] of rows.entries()) pane.row(styleText("bold", `${i === 0 ? "›" : " "} ${row}`));
@@ -179,6 +180,7 @@ function drawnOnce(view: PaneView, together: PaneRegion["together"]): PaneView {
     header: once(view.header),
     received: once(view.received),
     queued: once(view.queued),
+    saving: once(view.saving),
     typed: once(view.typed),
     idle: once(view.idle),
     waiting: once(view.waiting),
@@ -190,6 +192,7 @@ function drawnOnce(view: PaneView, together: PaneRegion["together"]): PaneView {
     noteAtOnce: once(view.noteAtOnce),
     note: once(view.note),
     error: once(view.error),
+    shutdownAgreed: once(view.shutdownAgreed),
     end: once(view.end),
     replay: once(view.replay),
   };

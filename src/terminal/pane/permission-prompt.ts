@@ -60,7 +60,7 @@ export function showPermission(
   const { isAll } = shownPart(pane, ask, always === ALWAYS);
   const target = operand(gridText(ask.id));
   const commands = `teams approve ${target}`;
-  const rows = (): readonly string[] => {
+  const rows = forSize(pane, () => {
     // What was shown whole is never shortened later: its keys stay.
     const part = shownPart(pane, { ...ask, ...(isAll && { whole: true }) }, always === ALWAYS);
     return [
@@ -68,7 +68,7 @@ export function showPermission(
       ...part.change.map((row) => `  ${row}`),
       ...[...part.reason, ...(isAll && !readOnly ? part.rules : [])].map((row) => quietRow(pane, row)),
     ];
-  };
+  });
   const quietRows = (text: string): void => {
     for (const row of brokenRows(text, pane.width() - 2)) pane.row(quietRow(pane, row));
   };
@@ -87,6 +87,16 @@ export function showPermission(
   else if (pane.live === undefined)
     answerKeys(pane, keys, `or: ${isAll ? commands : `teams approvals ${target}`}`);
   return { rows, isAll, keys: all.map(([key]) => key), keysRow: keysRow(pane, all) };
+}
+
+/** Lays rows out again only for another size of the terminal: a live pane draws them with each key. */
+function forSize(pane: PaneWriter, layOut: () => readonly string[]): () => readonly string[] {
+  let laidOut: { readonly size: string; readonly rows: readonly string[] } | undefined;
+  return () => {
+    const size = `${pane.width()}×${pane.height()}`;
+    if (laidOut?.size !== size) laidOut = { size, rows: layOut() };
+    return laidOut.rows;
+  };
 }
 
 function quietRow({ styleText }: PaneWriter, row: string): string {

@@ -1,4 +1,5 @@
 import { cutToWidth, displayWidth } from "../../text/cell-width.ts";
+import { textEnd } from "../../text/characters/cut-text.ts";
 import { type CallOfPath, shortCall, shortSummary } from "../../text/short-call.ts";
 import { gridText, stripControls } from "../../text/terminal-text.ts";
 
@@ -15,6 +16,8 @@ export interface RunningCall extends CallOfPath {
 
 /** Rows shown of a running call's output, and of several running calls. */
 const ROWS = 3;
+/** Characters that are read of the output: it is laid out again with each key. */
+const MAX_TAIL = 4_096;
 const INDENT = "  ";
 /** The tool of a person's own command. */
 export const OWN_COMMAND = "!";
@@ -30,7 +33,7 @@ export function runningRows(
   const [first, second] = calls;
   if (first === undefined) return [];
   const rows = second === undefined ? tailRows(first, cwd, room) : callRows(calls, cwd, room);
-  return rows.map((row) => `${INDENT}${row}`);
+  return rows.map((row) => cutToWidth(`${INDENT}${row}`, width));
 }
 
 function tailRows(
@@ -40,7 +43,8 @@ function tailRows(
   limit = ROWS,
 ): readonly string[] {
   if (tail === "") return [];
-  const rows = stripControls(tail).replaceAll("\t", "    ").trimEnd().split("\n").slice(-limit);
+  const end = stripControls(textEnd(tail, MAX_TAIL));
+  const rows = end.replaceAll("\t", "    ").trimEnd().split("\n").slice(-limit);
   return rows.map((text) =>
     SUBAGENT_TOOLS.has(tool) ? shortCall(gridText(text), cwd, room).text : cutToWidth(gridText(text), room),
   );

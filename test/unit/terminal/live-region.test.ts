@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { liveRegion } from "../../../src/terminal/live/live-region.ts";
 import { screen } from "../../support/terminal/screen.ts";
 import { eventually } from "../../support/timing/eventually.ts";
+import { stopSteadyClock } from "../../support/timing/steady-clock.ts";
 
 function region({ width = 40, height = 24, apart = false } = {}) {
   const shown = screen();
@@ -216,6 +217,7 @@ test.each([
 });
 
 test("liveRegion › draws a key beside the text of the last frame, and the newer text with the next frame", async () => {
+  stopSteadyClock();
   const { progress, openInput, type, shown, writes } = region();
   let renders = 0;
   let text = "one";

@@ -23,7 +23,10 @@ test("shortSummary › shortens the path, keeps the rest, and leaves other summa
   expect(shortSummary({ summary: path, path }, CWD, 10)).toBe("…/two/a.ts");
   expect(shortSummary({ summary: `offset in ${path}`, path }, CWD, 80)).toBe("offset in src/one/two/a.ts");
   expect(shortSummary({ summary: `offset in ${CWD}`, path: CWD }, CWD, 80)).toBe("offset in .");
-  expect(shortSummary({ summary: `a long pattern in ${path}`, path }, CWD, 24)).toBe("a long p… …/two/a.ts");
+  expect(shortSummary({ summary: `a long pattern in ${path}`, path }, CWD, 24)).toBe(
+    "a long pattern in a.ts",
+  );
+  expect(shortSummary({ summary: `a long pattern in ${path}`, path }, CWD, 16)).toBe("a long pat… a.ts");
   expect(shortSummary({ summary: "ls", path }, CWD, 80)).toBeUndefined();
   expect(shortSummary({ summary: "ls" }, CWD, 80)).toBeUndefined();
 });

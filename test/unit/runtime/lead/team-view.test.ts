@@ -189,6 +189,16 @@ describe("renderFrame", () => {
     ]);
   });
 
+  test("has never more rows than a low terminal", () => {
+    const frame = renderFrame(
+      { at: "agent", selected: "bob", scrolledBack: 0 },
+      facts({ agents: [agent("bob", { lines: ["1", "2"] })] }),
+      { width: 40, height: 3, styleText: styler(true) },
+      { text: "go", cursor: 2, suggestions: undefined, search: undefined },
+    );
+    expect([frame.rows, frame.cursor]).toEqual([["2", "─".repeat(40), "› go"], { row: 2, column: 4 }]);
+  });
+
   test("has no input line for an agent that has ended", () => {
     const gone = agent("ann", { state: "failed" });
     const frame = drawn({ at: "agent", selected: "ann", scrolledBack: 0 }, facts({ agents: [gone] }));

@@ -2,16 +2,23 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { paneSuggestions } from "../../../../src/runtime/pane/pane-suggestions.ts";
-import { bestPaths, type ProjectFiles, projectFiles } from "../../../../src/runtime/pane/project-files.ts";
+import {
+  bestPaths,
+  type ProjectFiles,
+  projectFiles,
+  searchedPaths,
+} from "../../../../src/runtime/pane/project-files.ts";
 import type { Suggestion } from "../../../../src/terminal/input/suggestions.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 
 const NO_FILES: ProjectFiles = { like: () => [] };
 
-function suggest(agent: string, cwd: string, words: readonly string[], files = NO_FILES) {
+const nobody = (): readonly string[] => [];
+
+function suggest(agent: string, cwd: string, words: readonly string[], teammates = nobody) {
   const [word = "", command] = words.toReversed();
-  return paneSuggestions(agent, cwd, files)(word, command, () => undefined);
+  return paneSuggestions({ agent, cwd, files: NO_FILES, teammates })(word, command, () => undefined);
 }
 
 const inserted = (suggestions: readonly Suggestion[]): readonly string[] =>
@@ -45,6 +52,17 @@ test("paneSuggestions › completes paths part by part, without hidden files and
   expect(paths("@none/x")).toEqual([]);
 });
 
+test("paneSuggestions › offers teammates before files", () => {
+  const cwd = temporaryDirectory();
+  writeFileSync(join(cwd, "adapter.ts"), "");
+  const members = () => ["team-lead", "ada", "ben"];
+  expect(suggest("dev", cwd, ["@ad"], members)).toEqual([
+    { insert: "@ada ", label: "ada", note: "teammate" },
+    { insert: "@adapter.ts ", label: "adapter.ts" },
+  ]);
+  expect(suggest("dev", cwd, ["@team"], members)).toMatchObject([{ insert: "@team-lead ", note: "lead" }]);
+});
+
 test("paneSuggestions › finds a file in any directory by a part of its path, once they are listed", async () => {
   const cwd = temporaryDirectory();
   mkdirSync(join(cwd, "src", "node_modules"), { recursive: true });
@@ -55,7 +73,7 @@ test("paneSuggestions › finds a file in any directory by a part of its path, o
   let isListed = false;
   const paths = (word: string) =>
     inserted(
-      paneSuggestions("dev", cwd, files)(word, undefined, () => {
+      paneSuggestions({ agent: "dev", cwd, files, teammates: nobody })(word, undefined, () => {
         isListed = true;
       }),
     );
@@ -66,14 +84,14 @@ test("paneSuggestions › finds a file in any directory by a part of its path, o
 });
 
 test("bestPaths › ranks names before directories before single letters, and hides hidden files", () => {
-  const paths = [
+  const paths = searchedPaths([
     "lib/tick-lock.ts",
     "clock/a.ts",
     "src/Clock.ts",
     "src/c/l/o/c/k.ts",
     "my-clock.ts",
     ".x/clock",
-  ];
+  ]);
   expect(bestPaths(paths, "clock", 9)).toEqual([
     "src/Clock.ts",
     "my-clock.ts",

@@ -132,7 +132,23 @@ describe("lineEditor › the history", () => {
     const editor = lineEditor();
     editor.connect({ history: historyOf("one", "two\nthree") });
     expect(edited(`${UP}${LEFT}${UP}`, editor)).toBe("two|\nthree");
-    expect(edited(`${DOWN}x`, editor)).toBe("two\nthrxee|".replace("xee|", "x|ee"));
+    expect(edited(`${DOWN}x`, editor)).toBe("two\nthrx|ee");
+  });
+
+  test("continues from the shown line after the cursor was moved in it", () => {
+    const editor = lineEditor();
+    editor.connect({ history: historyOf("one", "two", "three") });
+    expect(edited(`draft${UP}${UP}${LEFT}${UP}`, editor)).toBe("one|");
+    expect(edited(`${LEFT}${DOWN}${DOWN}${DOWN}`, editor)).toBe("draft|");
+  });
+
+  test("is searched by whole characters, and Enter sends what was found", () => {
+    const editor = lineEditor();
+    editor.connect({ history: historyOf("ask 👩‍💻", "end it \\") });
+    expect(edited("\u0012k 👩‍💻", editor)).toBe("as|k 👩‍💻");
+    press(editor, "\u007f");
+    expect(editor.edited.search).toMatchObject({ query: "k ", isFound: true });
+    expect(press(editor, "\u007f\u007fit \\\r")).toEqual([line("end it \\")]);
   });
 
   test("gives a line that was begun when it was recalled", () => {
@@ -231,6 +247,13 @@ describe("lineEditor › the escape key", () => {
   test("is reported before a key that forms no known sequence with it", () => {
     expect(type("\u001bx\r")).toEqual([ESCAPE, line("x")]);
     expect(type("\u001b\u001b[A\r")).toEqual([ESCAPE, line("")]);
+  });
+
+  test("is no key in a paste, whose end may come late", () => {
+    const editor = lineEditor();
+    expect(press(editor, "\u001b[200~a\u001bb\u001b[2")).toEqual([]);
+    expect(editor.settleMs).toBeUndefined();
+    expect(press(editor, "01~\r")).toEqual([line("ab")]);
   });
 
   test("is not reported if a key sequence arrives in two pieces", () => {

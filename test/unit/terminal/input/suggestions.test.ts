@@ -50,7 +50,7 @@ describe("lineEditor › Enter with a list of suggestions", () => {
   });
 });
 
-test("lineEditor › shows suggestions that come later, unless the line has changed or one is selected", () => {
+test("lineEditor › shows suggestions that come later, unless one is selected, the line changed or the list was closed", () => {
   let known: readonly Suggestion[] = [];
   const later: (() => void)[] = [];
   let drawn = 0;
@@ -72,11 +72,16 @@ test("lineEditor › shows suggestions that come later, unless the line has chan
   arrive();
   expect([editor.edited.suggestions?.items.length, drawn]).toEqual([3, 1]);
   editor.push(DOWN);
+  const [early] = later;
   arrive();
   expect([editor.edited.suggestions?.selected, drawn]).toEqual([1, 1]);
-  const [early] = later;
   editor.push("o");
   known = [];
   early?.();
   expect([editor.edited.suggestions?.items.length, drawn]).toEqual([3, 1]);
+  editor.push("\u001b");
+  editor.settle();
+  known = PATHS;
+  arrive();
+  expect([editor.edited.suggestions, drawn]).toEqual([undefined, 1]);
 });

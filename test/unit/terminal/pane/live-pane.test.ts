@@ -4,11 +4,13 @@ import { liveRegion } from "../../../../src/terminal/live/live-region.ts";
 import { createPaneView } from "../../../../src/terminal/pane/pane-view.ts";
 import type { PermissionPrompt } from "../../../../src/worker/view.ts";
 import { screen } from "../../../support/terminal/screen.ts";
+import { stopSteadyClock } from "../../../support/timing/steady-clock.ts";
 
 const CWD = "/home/me/project";
 
-/** A live pane with its input line. */
+/** A live pane with its input line, in which no time passes. */
 function livePane({ width = 60, height = 24 } = {}) {
+  stopSteadyClock();
   const shown = screen();
   const size = { width, height };
   let draws = 0;
@@ -25,6 +27,7 @@ function livePane({ width = 60, height = 24 } = {}) {
   const view = createPaneView({ write: region.write, region, name: "ann", cwd: CWD, ...how });
   return {
     view,
+    region,
     size,
     /** Draws what waits for its frame. */
     rows(): readonly string[] {
@@ -130,6 +133,29 @@ test("a live pane › shows a subagent's actions below its call while it runs, a
   expect(rows().join("\n")).toContain("· look around: Read(");
 });
 
+test("a live pane › cuts what runs to its width", () => {
+  const { view, rows } = livePane({ width: 30 });
+  const long = "npm run a-very-long-script --with=many --options";
+  view.event(TURN);
+  view.event(call("1", "look around", "Agent"));
+  view.event({ type: "subagent", what: "look around", doing: `Bash(${long})` });
+  expect(rows()[0]).toBe("  Bash(npm run a-very-long-s…");
+  view.event(call("2", long));
+  view.event({ type: "tool_output", id: "2", tail: `${long}\n` });
+  for (const row of rows()) expect(row.length).toBeLessThan(30);
+});
+
+test("a live pane › shows no output of a call that waits, also if another one of its tool runs without a question", () => {
+  const { view, rows } = livePane();
+  view.event(TURN);
+  view.event(call("1", "npm test"));
+  view.event({ type: "permission_asked", tool: "Bash", summary: "npm test" });
+  view.event(call("2", "ls"));
+  view.event({ type: "permission_decided", tool: "Bash", allowed: true, asked: false });
+  view.event({ type: "tool_output", id: "2", tail: "a.ts\n" });
+  expect(rows()).toEqual(["  a.ts", "● 2 calls · 0 s · Esc interrupts", "›"]);
+});
+
 test("a live pane › shows a person's own command while the agent is idle, and has no row after it", () => {
   const { view, rows } = livePane();
   view.event(call("shell-1", "sleep 3", "!"));
@@ -165,6 +191,22 @@ test("a live pane › leaves no rows of a request that is allowed: its call show
     "    1 - one",
     "    1 + two",
   ]);
+});
+
+test("a live pane › keeps a subagent's request, whose call it does not show", () => {
+  const { view, rows } = livePane();
+  view.event(TURN);
+  view.permission(ask({ subagent: "look around" }));
+  view.permissionClosed();
+  view.event(decided(true));
+  expect(rows().slice(0, 5)).toEqual([
+    "▲ look around: Allow this edit? src/a.ts",
+    "  1 - one",
+    "  1 + two",
+    "  No rule allows it.",
+    "",
+  ]);
+  expect(rows()[5]).toBe("✓ Edit allowed when asked");
 });
 
 test("a live pane › keeps the change of a refused request, and says its reason once", () => {
@@ -219,6 +261,34 @@ test("a live pane › shows the open request again after its output was cleared 
   expect(count()).toBe(1);
   view.replay((shown) => shown.typed("go"));
   expect(count()).toBe(2);
+});
+
+test("a live pane › still shows a line that waits after earlier output with the same line was replayed", () => {
+  const { view, rows } = livePane();
+  view.queued("you", "go on");
+  view.replay((shown) => shown.typed("go on"));
+  expect(rows()).toEqual(["› go on", "", "› go on  (queued)", "›"]);
+});
+
+test("a live pane › lays a request out again only for another size", () => {
+  const { view, region, size } = livePane();
+  let reads = 0;
+  const change = ["@@ -1,1 +1,1 @@", "-one", "+two"];
+  const counted = new Proxy(change, {
+    get(target, key, receiver) {
+      reads += 1;
+      return Reflect.get(target, key, receiver);
+    },
+  });
+  view.permission(ask({ change: counted }));
+  region.changed();
+  const before = reads;
+  region.changed();
+  region.changed();
+  expect(reads).toBe(before);
+  size.width = 50;
+  region.changed();
+  expect(reads).toBeGreaterThan(before);
 });
 
 test("a live pane › names a rule's file from the working directory, as a rule can", () => {
