@@ -76,7 +76,6 @@ const TEXT = table("text", false, {
   id: "aGgnruz user group groups name real",
   groups: "-",
   nproc: "- all",
-  arch: "-",
   uptime: "ps pretty since",
   pgrep:
     "acfilnovx|dgGPtuU list-name list-full full newest oldest exact ignore-case count inverse delimiter= parent= group= euid= uid= terminal=",
