@@ -1,4 +1,4 @@
-import { dirname, join, normalize } from "node:path";
+import { dirname, join, normalize, relative, sep } from "node:path";
 import { entryOf } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { commandStarts } from "./commands/command-starts.ts";
@@ -201,9 +201,14 @@ function findsOtherRepository(question: PermissionQuestion): boolean {
   const dirs = directoriesOf(line, cwd, home, resolve);
   if (dirs?.length === 1) return false;
   const own = topOf(resolve(cwd), exists);
-  const unpacks = line.commands.some((words) => words[0] !== "git" && linksMadeBy(words) === "any");
+  const made = line.commands.flatMap((words) => (words[0] === "git" ? [] : (linksMadeBy(words) ?? [])));
+  const isMade = (path: string): boolean =>
+    made.includes("any") ||
+    relative(cwd, path)
+      .split(sep)
+      .some((part) => made.includes(part));
   return (dirs ?? [{ path: cwd, isPattern: true }]).slice(1).some(({ path, isPattern }) => {
-    if (isPattern || unpacks) return true;
+    if (isPattern || isMade(path)) return true;
     const real = realOr(path, resolve);
     return (topOf(real, exists) !== own || isMadeByGit(line, real, exists)) && !isPlain(real, "worktree");
   });

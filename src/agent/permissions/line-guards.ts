@@ -7,9 +7,8 @@ import { tokensOf } from "./commands/scripts.ts";
 import { passedNames } from "./denied-names.ts";
 import { directoriesOf, onlyEnters } from "./entered-directories.ts";
 import { appendedNames, expansionBy, isBare, listFor } from "./files/appended-names.ts";
-import { copiedByLine, movedByLine } from "./moved-files.ts";
+import { copiedByLine, holds, movedByLine } from "./moved-files.ts";
 import { literalStarts, partsOfRule, patternsMeet } from "./path-rules.ts";
-import { isInside } from "./protected-paths.ts";
 import { filesThroughLinks } from "./protected-patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject, refusingRule } from "./rules.ts";
@@ -64,7 +63,7 @@ function movedRule(rules: readonly string[], question: PermissionQuestion): stri
   const startsOf = (rule: string): string[] =>
     literalStarts(parseRule(rule)?.pattern ?? "", workingDirs[0] ?? "/", home);
   return rules.find((rule) =>
-    startsOf(rule).some((start) => paths.some((path) => isInside(realOf(start, resolve), path))),
+    startsOf(rule).some((start) => paths.some((path) => holds(path, realOf(start, resolve)))),
   );
 }
 

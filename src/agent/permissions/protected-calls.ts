@@ -9,7 +9,7 @@ import { isAnywhere, literally } from "./commands/pattern-meetings.ts";
 import { writerOf, writtenBy } from "./commands/writers.ts";
 import { directoriesOf } from "./entered-directories.ts";
 import { changedByLine, isForFiles, joinedByLine, withRealDirectories } from "./line-guards.ts";
-import { copiedByLine, movedByLine } from "./moved-files.ts";
+import { copiedByLine, holds, movedByLine } from "./moved-files.ts";
 import { pathsMatch } from "./path-rules.ts";
 import {
   completesRepository,
@@ -53,7 +53,7 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
     if (why !== undefined) return why;
   }
   const moved = movedByLine(question).find((path) =>
-    [...resolved.dirs, home ?? "/"].some((dir) => isInside(dir, path)),
+    [...resolved.dirs, home ?? "/"].some((dir) => holds(path, dir)),
   );
   if (moved !== undefined) return `${moved} holds the working directory or your home directory.`;
   const completing = [...created].find((path) =>

@@ -238,7 +238,7 @@ function harmfulScripts(name: "awk" | "sed", args: readonly string[], read: Read
 /** `python3 -m pytest` is pytest. */
 function askingInModule(args: readonly string[], { values }: ReadOptions): readonly AskingWord[] {
   const module = values.find(({ option }) => option === "-m")?.value;
-  if (module === undefined || !/^(?:pytest|pip)$/.test(module)) return [];
+  if (module === undefined || !/^(?:pytest|pip|json\.tool)$/.test(module)) return [];
   return riskyWords([module, ...args.slice(args.indexOf(module) + 1)], 2);
 }
 
