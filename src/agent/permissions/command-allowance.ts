@@ -1,7 +1,9 @@
+import { commandStarts } from "./commands/command-starts.ts";
 import { linksMadeBy } from "./commands/created-links.ts";
 import { readingOf } from "./commands/readers.ts";
 import { repeatedOption } from "./commands/repeated-options.ts";
 import { mayAddRisky, namesWord, riskyWords } from "./commands/risky-options.ts";
+import { codesIn } from "./commands/runners.ts";
 import {
   Command,
   type CommandMatcher,
@@ -86,9 +88,23 @@ function coversCommand(
   return (
     unnamedWord(pattern, words) === undefined &&
     staysBelow(pattern, words) &&
+    !(STAR.test(/^\S*/.exec(pattern.trim())?.[0] ?? "") && startsProgram(words)) &&
     (getsFoundFiles(words, from) || !mayAddRisky(words, named)) &&
     !(fed.has(at) && mayRunInput(words, named, from)) &&
     actsElsewhere?.(words, isWide(pattern)) !== true
+  );
+}
+
+/** Commands of a shell that run their words later or as a script. */
+const EVALUATES = /^(?:eval|trap|source|\.|alias|bind|complete|mapfile|readarray|fc)$/;
+
+/** Returns whether a command runs a program or code in its words, so that a rule without a program (`* --help`) does not cover it. */
+function startsProgram(words: readonly string[]): boolean {
+  const [, ...others] = commandStarts(words);
+  return (
+    EVALUATES.test(words[0] ?? "") ||
+    codesIn(words).codes.length > 0 ||
+    others.some((at) => words[at]?.startsWith("-") === false)
   );
 }
 

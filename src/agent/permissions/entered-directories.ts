@@ -1,16 +1,14 @@
 import { dirname, join, normalize, relative, sep } from "node:path";
-import { entryOf } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { commandStarts } from "./commands/command-starts.ts";
 import { linksMadeBy } from "./commands/created-links.ts";
 import { isBareRepository, isPlainRepository, localRemotesAt } from "./commands/git-config.ts";
 import { MAX_DIRS, MAX_PATTERNS } from "./commands/line-limits.ts";
 import { absolute, type Directory, followed } from "./commands/path-list.ts";
-import { ANYWHERE, literally } from "./commands/pattern-meetings.ts";
+import { ANYWHERE, literally, UNKNOWN } from "./commands/pattern-meetings.ts";
 import { optionExpansion } from "./files/patterns.ts";
-import type { PermissionQuestion } from "./question.ts";
+import { mayExist, type PermissionQuestion } from "./question.ts";
 import type { ShellLine } from "./shell-line.ts";
-import { UNKNOWN } from "./syntax/word-values.ts";
 
 /** Commands that change the directory of the shell. */
 const ENTERS: ReadonlySet<string> = new Set(["cd", "chdir", "pushd", "popd", "prevd", "nextd", "cdh"]);
@@ -140,15 +138,6 @@ export function expandsToOption({
     return dirs?.some(({ isPattern }) => isPattern) === true ? undefined : dirs?.map(({ path }) => path);
   };
   return optionExpansion(directories, list);
-}
-
-/** A path that cannot be read may exist. */
-function mayExist(path: string): boolean {
-  try {
-    return entryOf(path) !== undefined;
-  } catch {
-    return true;
-  }
 }
 
 /** Returns whether git would act in another repository than the author of a rule knows, and may run what that repository names. */

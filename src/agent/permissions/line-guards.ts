@@ -1,6 +1,6 @@
 import { linksIn } from "./commands/created-links.ts";
 import { type JoinedPaths, joinedMeeting, namesOfWord } from "./commands/joined-paths.ts";
-import { contentsRead, hasManyColons, namesIn } from "./commands/named-words.ts";
+import { contentsRead, hasManyColons, namesIn, pathsFromTop } from "./commands/named-words.ts";
 import { type Directory, type NamedPath, type NamedPaths, PathList, realOf } from "./commands/path-list.ts";
 import { hasWildcard, isAnywhere, literally, UNKNOWN, unescaped } from "./commands/pattern-meetings.ts";
 import { tokensOf } from "./commands/scripts.ts";
@@ -212,6 +212,8 @@ function collectPaths(
     const names = contents ?? namesIn(words);
     if (names === undefined || contents?.some(hasManyColons) === true) list.exceed();
     else for (const word of names) list.add(word, mayExpand(word));
+    for (const { path, isPattern } of names?.length === 0 ? [] : (dirs ?? []))
+      if (!isPattern) for (const word of pathsFromTop(words, path)) list.add(word, mayExpand(word));
     // zsh's suffix aliases run a program with the file that the line names as a command.
     if (anywhere.isRedefining && words[0]?.includes("/")) list.add(words[0], false);
   }

@@ -23,6 +23,24 @@ function afterColons(path: string): string[] {
   return [...found, ...found.map((part) => part.replace(/^\([^)]*\)/, ""))];
 }
 
+/** Returns paths that git reads from the top of the repository (`HEAD:a/b`, `:/a/b`), as they are in a directory below it. */
+export function pathsFromTop(words: readonly string[], directory: string): readonly string[] {
+  if (baseName(words[0] ?? "") !== "git") return [];
+  const depth = directory.split("/").length;
+  return words.filter((word) => word.includes(":")).flatMap((word) => {
+    const paths = afterColons(word).map((path) => path.replace(/^\/+/, ""));
+    return paths.flatMap((path) => {
+      const parts = path.split("/");
+      const below = parts
+        .slice(1, depth)
+        .flatMap((_, i) =>
+          directory.endsWith(`/${parts.slice(0, i + 1).join("/")}`) ? [parts.slice(i + 1).join("/")] : [],
+        );
+      return [path, ...below];
+    });
+  });
+}
+
 /** Returns whether a path has more colons than are searched for names. */
 export function hasManyColons(path: string): boolean {
   return path.split(":", MAX_COLONS + 1).length > MAX_COLONS;

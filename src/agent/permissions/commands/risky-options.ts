@@ -1,6 +1,7 @@
 import { gitOptions, signatureWords } from "./git-readers.ts";
 import { isHarmlessCode } from "./harmless-code.ts";
 import { type AskingWord, type Options, options, type ReadOptions, readOptions } from "./options.ts";
+import { UNKNOWN } from "./pattern-meetings.ts";
 import { optionsOfReader, riskyInFind } from "./readers.ts";
 import { baseName, harmfulCode } from "./runners.ts";
 import { BUILD_TABLES } from "./tables/build-tables.ts";
@@ -81,7 +82,7 @@ const LOADS =
 const ANY_OPTION =
   /^(?:cat|ls|wc|head|tail|stat|du|basename|dirname|echo|[ef]?grep|md5sum|sha\d+sum|cksum|touch|mkdir|rmdir|rm|kill|file|readlink|realpath|nl|rev|cut|tac)$/;
 /** Words that xargs may add: an option, the script or the subcommand of a program, a variable of make. */
-const ADDED = ["-\ufffc", "--\ufffc", "1e \ufffc", "\ufffc", "SHELL=/\ufffc"];
+const ADDED = ["-", "--", "1e ", "", "SHELL=/"].map((start) => `${start}${UNKNOWN}`);
 
 /**
  * Returns whether words from the input of xargs could be risky ones: `xargs git log` runs `git log --output=x`.
