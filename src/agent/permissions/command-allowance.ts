@@ -89,7 +89,7 @@ function coversCommand(
     unnamedWord(pattern, words) === undefined &&
     staysBelow(pattern, words) &&
     !(STAR.test(/^\S*/.exec(pattern.trim())?.[0] ?? "") && startsProgram(words)) &&
-    (getsFoundFiles(words, from) || !mayAddRisky(words, named)) &&
+    !mayAddRisky(words, named, getsFoundFiles(words, from)) &&
     !(fed.has(at) && mayRunInput(words, named, from)) &&
     actsElsewhere?.(words, isWide(pattern)) !== true
   );

@@ -114,14 +114,15 @@ function isHarmlessSed(code: string): boolean {
     const prefix = address.exec(rest)?.[0] ?? "";
     rest = rest.slice(prefix.length);
     const command =
-      /^s([^\w\s\\])(?:(?!\1)[^\\\n]|\\[\s\S])*\1(?:(?!\1)[^\\]|\\[\s\S])*\1[gpiIM\d]*\s*(?:[;}\n]|$)/.exec(
+      /^s([^\w\s\\])(?:(?!\1)[^\\\n]|\\[\s\S])*\1(?:(?!\1)[^\\\n]|\\[\s\S])*\1[gpiIM\d]*\s*(?:[;}\n]|$)/.exec(
         rest,
       ) ??
-      /^y([^\w\s\\])(?:(?!\1)[^\\]|\\.)*\1(?:(?!\1)[^\\]|\\.)*\1\s*(?:[;}\n]|$)/.exec(rest) ??
+      /^y([^\w\s\\])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1\s*(?:[;}\n]|$)/.exec(rest) ??
       /^(?:[dDgGhHlnNpPxz=]|[qQ]\s*\d*)\s*(?:[;}\n]|$)/.exec(rest) ??
       /^[{}]\s*;?/.exec(rest) ??
-      // The text begins on the next line only right after the backslash. Else GNU sed takes the next line for a command.
-      /^[aic](?:\\\n|[ \t]*\\?[ \t]*(?=\S|$))[^\n]*(?:\n|$)/.exec(rest);
+      // The text begins on the next line only right after the backslash. Else GNU sed takes the next line for a command. The
+      // text does not continue on a further line.
+      /^[aic](?:\\\n|[ \t]*\\?[ \t]*(?=\S|$))(?:[^\\\n]|\\[^\n])*(?:\n|$)/.exec(rest);
     if (command === null || command[0] === "") return false;
     const delimiter = /^[sy](.)/.exec(command[0])?.[1];
     if (splitsSet(prefix, "/") || (delimiter !== undefined && splitsSet(command[0], delimiter))) return false;

@@ -1,6 +1,7 @@
 import { readGit } from "./git-readers.ts";
 import { type Options, options, type Reading, readOptions } from "./options.ts";
 import { printsVersion, SPECIAL_READERS } from "./special-readers.ts";
+import { ASSIGNS } from "./tables/variables.ts";
 
 interface Reader {
   readonly options: Options;
@@ -193,8 +194,8 @@ const SPECIAL: Readonly<Record<string, (args: readonly string[]) => Reading | un
     /^\d+[smhd]?$/.test(time) && words[0] !== "timeout" ? readingOf(words) : undefined,
   git: readGit,
   find: readFind,
-  // `-v x` sets a variable.
-  printf: ([format = ""]) => (format.startsWith("-") ? undefined : NOTHING),
+  // `-v x` and `%n` set a variable, which may be PATH.
+  printf: ([format = ""]) => (format.startsWith("-") || ASSIGNS.test(format) ? undefined : NOTHING),
   // An operand without `+` sets the clock.
   date: (args) => {
     const { operands, unknown } = readOptions(args, DATE);

@@ -87,8 +87,9 @@ const ADDED = ["-", "--", "1e ", "", "SHELL=/"].map((start) => `${start}${UNKNOW
 /**
  * Returns whether words from the input of xargs could be risky ones: `xargs git log` runs `git log --output=x`.
  * @param named number of words that the rule names
+ * @param areFiles they are paths that begin with a directory, so that none is an option
  */
-export function mayAddRisky(words: readonly string[], named: number): boolean {
+export function mayAddRisky(words: readonly string[], named: number, areFiles: boolean): boolean {
   if (!/^g?xargs$/.test(baseName(words[0] ?? ""))) return false;
   const own = withoutWrapper(words, named);
   if (own === words || ANY_OPTION.test(baseName(own[0] ?? ""))) return false;
@@ -100,7 +101,7 @@ export function mayAddRisky(words: readonly string[], named: number): boolean {
         /^-[IJ](.+)$/.exec(word)?.[1] ?? (/^-[IJ]$/.test(all[at - 1] ?? "") ? word : undefined),
     )
     .find((text) => text !== undefined);
-  return ADDED.some((added) => {
+  return (areFiles ? [UNKNOWN] : ADDED).some((added) => {
     const changed =
       replaced === undefined ? [...words, added] : words.map((word) => (word === replaced ? added : word));
     return riskyWords(changed, named).some(({ word }) => !before.has(word));

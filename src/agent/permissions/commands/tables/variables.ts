@@ -35,3 +35,6 @@ const OBEYED_LOWER =
 export const HARMLESS_LOCAL = new RegExp(
   `${HARMLESS_VARIABLE.source}|^${OBEYED_LOWER}[a-z][a-z\\d_]*(?:\\[\\w*\\])?(?:\\+?=${VALUE})?$`,
 );
+
+/** A conversion of printf that sets a variable to the number of characters so far: bash and zsh have it. */
+export const ASSIGNS = /%[^%a-mo-zA-Z]*[hlLqjzt]*n/;
