@@ -1,6 +1,6 @@
 import { dirname, join, normalize, relative, sep } from "node:path";
 import { realPathOf } from "../../os/files/symlinks.ts";
-import { commandStarts } from "./commands/command-starts.ts";
+import { commandStarts, commandsNamed } from "./commands/command-starts.ts";
 import { linksMadeBy } from "./commands/created-links.ts";
 import { isBareRepository, isPlainRepository, localRemotesAt } from "./commands/git-config.ts";
 import { MAX_DIRS, MAX_PATTERNS } from "./commands/line-limits.ts";
@@ -140,13 +140,18 @@ export function expandsToOption({
   return optionExpansion(directories, list);
 }
 
+/** Returns whether a command is git, also by its path and after a wrapper. */
+function runsGit(words: readonly string[]): boolean {
+  return commandsNamed(words, /^git$/).length > 0;
+}
+
 /** Returns whether git would act in another repository than the author of a rule knows, and may run what that repository names. */
 export function actsElsewhere(
   question: PermissionQuestion,
   words: readonly string[],
   isWide: boolean,
 ): boolean {
-  if (words[0] !== "git") return false;
+  if (!runsGit(words)) return false;
   return (isWide && words.includes("push") && pushesInto(question, words)) || entersOtherRepository(question);
 }
 
@@ -185,7 +190,7 @@ const DIRECTORIES = new WeakMap<PermissionQuestion, readonly Directory[]>();
 function findsOtherRepository(question: PermissionQuestion): boolean {
   const { line, workingDirs, home = "~", exists = mayExist, resolve = realPathOf } = question;
   const { isPlain = (dir, part) => isPlainRepository(dir, part, home) } = question;
-  if (line?.commands.some(([name]) => name === "git") !== true) return false;
+  if (line?.commands.some(runsGit) !== true) return false;
   const [cwd = "/"] = workingDirs;
   const dirs = directoriesOf(line, cwd, home, resolve);
   if (dirs?.length === 1) return false;

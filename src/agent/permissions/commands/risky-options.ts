@@ -7,6 +7,7 @@ import { baseName, harmfulCode } from "./runners.ts";
 import { BUILD_TABLES } from "./tables/build-tables.ts";
 import { FILE_TABLES } from "./tables/file-tables.ts";
 import { GIT } from "./tables/git-tables.ts";
+import { LOADS } from "./tables/loading-options.ts";
 import { NET_TABLES } from "./tables/net-tables.ts";
 import { PACKAGE_TABLES } from "./tables/package-tables.ts";
 import type { Table } from "./tables/table.ts";
@@ -53,8 +54,7 @@ function tableName(name: string): string {
 export function riskyWords(written: readonly string[], named = 1): readonly AskingWord[] {
   const words = withoutWrapper(written, named);
   const [program = "", ...args] = words;
-  // Only a system's own directories hold the programs of the tables.
-  const name = /^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$/.test(program) ? baseName(program) : program;
+  const name = INSTALLED.test(program) ? baseName(program) : program;
   const known = tableName(name);
   const table = TABLES.get(known);
   if (table !== undefined) {
@@ -74,9 +74,8 @@ export function riskyWords(written: readonly string[], named = 1): readonly Aski
   return name === "uniq" || name === "xxd" ? [...asking, ...plain(operands.slice(1))] : asking;
 }
 
-/** Options of programs without a table whose name says that their value is a program, code or a library. */
-const LOADS =
-  /^--?(?:[a-z]+-)*(?:exec|command|cmd|eval|plugins?|require|preload|loader|init-script|wrapper|launcher|editor|pager|shell|hooks?|askpass|rsh|addons?|rulesdir|resolve-plugins-relative-to)(?:-(?:file|path|dir))?(?:=|$)/;
+/** A program in a directory of programs. A script of the project may have the name of another program. */
+const INSTALLED = /^(?:~?\/(?:.*\/)?s?bin|(?:.*\/)?node_modules\/\.bin)\/[^/]+$/;
 
 /** Programs whose options neither start a program nor write a file: any option may come from the input of xargs. */
 const ANY_OPTION =
@@ -111,7 +110,6 @@ export function mayAddRisky(words: readonly string[], named: number, areFiles: b
 const plain = (words: readonly string[]): AskingWord[] => words.map((word) => ({ word, option: word }));
 
 const parsed = new Map<string, Options>();
-
 function optionsOf({ options: row }: Table): Options {
   const known = parsed.get(row) ?? options(row);
   parsed.set(row, known);
