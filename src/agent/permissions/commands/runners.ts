@@ -167,15 +167,24 @@ const WRAPPER =
 const WITH_VALUE = /^-[nPLsadERIJughCTkcf]$/;
 /** Another option, a number or a variable between a wrapper and its program. */
 const OF_WRAPPER = /^(?:-.*|[\d.]+[smhd]?|\w+=.*)$/s;
-/** After these words, find, fd, xargs or parallel name the program that they run. */
-const RUNS_NEXT = /^(?:-exec|-execdir|-ok|-okdir|-x|-X|--exec|--exec-batch|xargs|parallel)$/;
+/** After these words, find, xargs or parallel name the program that they run, and after the others fd. */
+const RUNS_NEXT = /^(?:-exec|-execdir|-ok|-okdir|xargs|parallel)$/;
+const FD_RUNS_NEXT = /^(?:-x|-X|--exec|--exec-batch)$/;
+
+/** Returns the indexes of words after which such a program names the program that it runs. */
+function startsOfFound(words: readonly string[]): readonly number[] {
+  const isFd = words.some((word) => /^fd(?:find)?$/.test(baseName(word)));
+  return words.flatMap((word, at) =>
+    RUNS_NEXT.test(baseName(word)) || (isFd && FD_RUNS_NEXT.test(word)) ? [at] : [],
+  );
+}
 
 /** Maximum number of wrappers and options before a program: more than real commands need. */
 const MAX_WRAPPED = 40;
 
 /** Returns the text that xargs, find, fd or parallel replace by a word of their input, or by the name of a file. */
 export function placeholderOf(words: readonly string[]): RegExp | undefined {
-  if (!words.some((word) => RUNS_NEXT.test(baseName(word)))) return undefined;
+  if (startsOfFound(words).length === 0) return undefined;
   const from = words.findIndex((word) => baseName(word) === "xargs");
   for (const [at, word] of words.entries()) {
     if (from < 0 || at < from) continue;
@@ -190,7 +199,7 @@ export function placeholderOf(words: readonly string[]): RegExp | undefined {
 function runsWhatItFinds(words: readonly string[]): boolean {
   const placeholder = placeholderOf(words);
   if (placeholder === undefined) return false;
-  return words.some((word, at) => RUNS_NEXT.test(baseName(word)) && runsFoundAfter(words, at, placeholder));
+  return startsOfFound(words).some((at) => runsFoundAfter(words, at, placeholder));
 }
 
 function runsFoundAfter(words: readonly string[], from: number, placeholder: RegExp): boolean {
