@@ -88,11 +88,17 @@ function coversCommand(
   return (
     unnamedWord(pattern, words) === undefined &&
     staysBelow(pattern, words) &&
-    !(STAR.test(/^\S*/.exec(pattern.trim())?.[0] ?? "") && startsProgram(words)) &&
+    !(namesNoProgram(pattern) && startsProgram(words)) &&
     !mayAddRisky(words, named, getsFoundFiles(words, from)) &&
     !(fed.has(at) && mayRunInput(words, named, from)) &&
     actsElsewhere?.(words, isWide(pattern)) !== true
   );
+}
+
+/** Returns whether the program of a rule is a star or has one: `* --help`. */
+function namesNoProgram(pattern: string): boolean {
+  const [program = ""] = pattern.replace(/:\*$/, "").trim().split(/\s/, 1);
+  return STAR.test(program);
 }
 
 /** Commands of a shell that run their words later or as a script. */

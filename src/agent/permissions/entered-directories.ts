@@ -202,16 +202,18 @@ function findsOtherRepository(question: PermissionQuestion): boolean {
       .split(sep)
       .some((part) => made.includes(part));
   return (dirs ?? [{ path: cwd, isPattern: true }]).slice(1).some(({ path, isPattern }) => {
-    if (isPattern || isMade(path)) return true;
     const real = realOr(path, resolve);
-    return (topOf(real, exists) !== own || isMadeByGit(line, real, exists)) && !isPlain(real, "worktree");
+    // What it will be cannot be read yet.
+    if (isPattern || isMade(path) || isMadeByGit(line, real, exists)) return true;
+    return topOf(real, exists) !== own && !isPlain(real, "worktree");
   });
 }
 
 /** Returns whether git may create a directory from another branch, where an unchecked repository may be. */
 function isMadeByGit({ commands }: ShellLine, path: string, exists: (path: string) => boolean): boolean {
   const isMade = commands.some(
-    ([name, first = ""]) => name === "git" && !/^(?:clone|worktree|init)$/.test(first),
+    (words) =>
+      words[0] === "git" && !/^(?:clone|worktree)$/.test(words[1] ?? "") && linksMadeBy(words) === "any",
   );
   return isMade && !exists(path);
 }

@@ -26,18 +26,15 @@ function afterColons(path: string): string[] {
 /** Returns paths that git reads from the top of the repository (`HEAD:a/b`, `:/a/b`), as they are in a directory below it. */
 export function pathsFromTop(words: readonly string[], directory: string): readonly string[] {
   if (baseName(words[0] ?? "") !== "git") return [];
+  const texts = textIndexes(words);
   const depth = directory.split("/").length;
-  return words.filter((word) => word.includes(":")).flatMap((word) => {
-    const paths = afterColons(word).map((path) => path.replace(/^\/+/, ""));
-    return paths.flatMap((path) => {
-      const parts = path.split("/");
-      const below = parts
-        .slice(1, depth)
-        .flatMap((_, i) =>
-          directory.endsWith(`/${parts.slice(0, i + 1).join("/")}`) ? [parts.slice(i + 1).join("/")] : [],
-        );
-      return [path, ...below];
-    });
+  const named = words.filter((word, at) => word.includes(":") && !texts.has(at));
+  return named.flatMap(afterColons).flatMap((path) => {
+    const parts = path.replace(/^\/+/, "").split("/");
+    const isAbove = (end: number): boolean => directory.endsWith(`/${parts.slice(0, end).join("/")}`);
+    return parts
+      .slice(0, depth)
+      .flatMap((_, at) => (at === 0 || isAbove(at) ? [parts.slice(at).join("/")] : []));
   });
 }
 

@@ -164,7 +164,7 @@ function hiddenByFinder(
 const WRAPPER =
   /^(?:env|sudo|doas|nice|ionice|nohup|command|builtin|exec|busybox|toybox|time|timeout|stdbuf|setsid|xargs|parallel|eval)$/;
 /** Options of wrappers whose value is the next word. */
-const WITH_VALUE = /^-[nPLsadERIJughCTkcf]$/;
+const WITH_VALUE = /^-[sadERIJughCTkcf]$/;
 /** Another option, a number or a variable between a wrapper and its program. */
 const OF_WRAPPER = /^(?:-.*|[\d.]+[smhd]?|\w+=.*)$/s;
 /** After these words, find, xargs or parallel name the program that they run, and after the others fd. */

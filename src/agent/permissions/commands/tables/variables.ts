@@ -37,4 +37,4 @@ export const HARMLESS_LOCAL = new RegExp(
 );
 
 /** A conversion of printf that sets a variable to the number of characters so far: bash and zsh have it. */
-export const ASSIGNS = /%[^%a-mo-zA-Z]*[hlLqjzt]*n/;
+export const ASSIGNS = /%[-+ #0'\d.*$hlLqjzt]*n/;
