@@ -211,9 +211,7 @@ function collectPaths(
       expands(word) || isExpanded(word) || (list === changed && word.includes("{") && isBare(word));
     const names = contents ?? namesIn(words);
     if (names === undefined || contents?.some(hasManyColons) === true) list.exceed();
-    else for (const word of names) list.add(word, mayExpand(word));
-    for (const { path, isPattern } of names?.length === 0 ? [] : (dirs ?? []))
-      if (!isPattern) for (const word of pathsFromTop(words, path)) list.add(word, mayExpand(word));
+    else for (const word of [...names, ...fromTop(words, names, dirs)]) list.add(word, mayExpand(word));
     // zsh's suffix aliases run a program with the file that the line names as a command.
     if (anywhere.isRedefining && words[0]?.includes("/")) list.add(words[0], false);
   }
@@ -221,6 +219,17 @@ function collectPaths(
   const lists = new Set(commands.map((words) => listFor(words, read, changed)));
   for (const list of lists) for (const word of appendedNames(anywhere)) list?.add(word, word.includes("*"));
   return { read, changed, joined: joinedOf(read, changed, (dirs ?? []).slice(1)) };
+}
+
+/** Returns the paths that git reads from the top of its repository, as they are in the directories of a line. */
+function fromTop(
+  words: readonly string[],
+  names: readonly string[],
+  dirs: readonly Directory[] = [],
+): readonly string[] {
+  // Names and properties alone are no contents.
+  if (names.length === 0) return [];
+  return dirs.flatMap(({ path, isPattern }) => (isPattern ? [] : pathsFromTop(words, path)));
 }
 
 /** Returns the files whose contents a command reads, if it changes nothing, and if the line gives its name no other meaning. */

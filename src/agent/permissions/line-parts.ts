@@ -16,8 +16,8 @@ import {
   MAX_SCRIPT_CHARS,
   MAX_SCRIPTS,
 } from "./commands/line-limits.ts";
-import { codesIn, hiddenProgram, runsInput } from "./commands/runners.ts";
 import { UNKNOWN } from "./commands/pattern-meetings.ts";
+import { codesIn, hiddenProgram, runsInput } from "./commands/runners.ts";
 import { embeddedScripts, tokensOf } from "./commands/scripts.ts";
 import { createdBy, ownFileReason } from "./files/own-programs.ts";
 import { Evaluations } from "./syntax/evaluated-texts.ts";

@@ -1,6 +1,6 @@
 import { absolute, type NamedPath, realOf } from "./commands/path-list.ts";
-import { directoriesOf } from "./entered-directories.ts";
 import { hasWildcard, literally, pathPatternsMeet } from "./commands/pattern-meetings.ts";
+import { directoriesOf } from "./entered-directories.ts";
 import { copiedFiles, movedBy } from "./files/copied-files.ts";
 import { isInside } from "./protected-paths.ts";
 import type { PermissionQuestion } from "./question.ts";
@@ -17,9 +17,7 @@ export function movedByLine({
   const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve) ?? [];
   return dirs.flatMap(({ path }) =>
     names.map((name) =>
-      hasWildcard(name)
-        ? absolute(name, literally(path), home)
-        : realOf(absolute(name, path, home), resolve),
+      hasWildcard(name) ? absolute(name, literally(path), home) : realOf(absolute(name, path, home), resolve),
     ),
   );
 }

@@ -85,5 +85,7 @@ function linksOf([program = "", ...rest]: readonly string[], isFed: boolean): re
   if (isCopy && !rest.some((word) => /^-[a-zA-Z]*[dPsl]|^--/.test(word))) return [];
   const operands = operandsOf(["", ...rest]);
   // A pattern may match a link of any name.
-  return isFed || operands.some((word) => /[*?[]/.test(word)) ? "any" : operands.map((word) => basename(word));
+  return isFed || operands.some((word) => /[*?[]/.test(word))
+    ? "any"
+    : operands.map((word) => basename(word));
 }

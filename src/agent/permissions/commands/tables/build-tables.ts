@@ -83,7 +83,10 @@ const PYTEST: Table = {
     strict-markers strict-config verbose quiet exitfirst capture= numprocesses= dist= timeout= reruns= showlocals keyword==
     setup-show fixtures markers deselect= ignore= ignore-glob= runxfail no-showlocals import-mode=! rootdir=! basetemp=! junitxml=!`,
   only: {
-    "--cov-report": new RegExp(`^(?:\\w+(?:-missing)?)?(?::skip-covered)?(?::${BELOW.source.slice(1)}.*)?$`, "s"),
+    "--cov-report": new RegExp(
+      `^(?:\\w+(?:-missing)?)?(?::skip-covered)?(?::${BELOW.source.slice(1)}.*)?$`,
+      "s",
+    ),
   },
   // A file of options.
   never: /^@/,

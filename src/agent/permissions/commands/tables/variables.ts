@@ -20,7 +20,8 @@ const OBEYED =
   "(?!\\w*(?:PATH|PAGER|EDITOR|BROWSER|ASKPASS|COMMAND|CMD|SHELL|OPTS|OPTIONS|ARGS|FLAGS|HOOK|WRAPPER|PRELOAD|BIN|FILE|DIR|HOME|CONFIG|PLUGINS?|MODULES?|PROXY|PROG)(?:\\+?=|$))";
 
 /** A text without a path, an option, an expansion or code; or the URL of a service. A script may hand it to a program as options. */
-const VALUE = "(?!-[^\\d ]|.* -[^\\d ])(?:[\\w.,:+@%=!#*? -]*|(?:https?|postgres|postgresql|mysql|redis|amqp|mongodb):\\/\\/\\S*)";
+const VALUE =
+  "(?!-[^\\d ]|.* -[^\\d ])(?:[\\w.,:+@%=!#*? -]*|(?:https?|postgres|postgresql|mysql|redis|amqp|mongodb):\\/\\/\\S*)";
 
 /** A harmless variable, alone or with a harmless value. */
 export const HARMLESS_VARIABLE = new RegExp(
