@@ -1,5 +1,5 @@
 import { absolute, type NamedPath, realOf } from "./commands/path-list.ts";
-import { hasWildcard, literally, pathPatternsMeet } from "./commands/pattern-meetings.ts";
+import { literally, pathPatternsMeet } from "./commands/pattern-meetings.ts";
 import { directoriesOf } from "./entered-directories.ts";
 import { copiedFiles, movedBy } from "./files/copied-files.ts";
 import { isInside } from "./protected-paths.ts";
@@ -17,15 +17,20 @@ export function movedByLine({
   const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve) ?? [];
   return dirs.flatMap(({ path }) =>
     names.map((name) =>
-      hasWildcard(name) ? absolute(name, literally(path), home) : realOf(absolute(name, path, home), resolve),
+      EXPANDED.test(name)
+        ? absolute(name, literally(path), home)
+        : realOf(absolute(name, path, home), resolve),
     ),
   );
 }
 
+/** A pattern, but not the `{}` of xargs and find. */
+const EXPANDED = /[*?[]|\{[^{}]*,/;
+
 /** Returns whether a place is in a directory, or in one that a pattern matches: `../*` holds the working directory. */
 export function holds(path: string, place: string): boolean {
   if (isInside(place, path)) return true;
-  if (!hasWildcard(path)) return false;
+  if (!EXPANDED.test(path)) return false;
   const parts = path.replace(/\/+$/, "").split("/");
   const above = place.split("/").slice(0, parts.length);
   return above.length === parts.length && pathPatternsMeet(parts, above.map(literally));

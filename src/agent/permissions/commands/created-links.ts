@@ -70,6 +70,11 @@ export function linksMadeBy(words: readonly string[]): readonly string[] | "any"
   return names.length === 0 ? undefined : names;
 }
 
+/** `git checkout -b x` changes no file. */
+function isNewBranch([first = "", option = "", ...rest]: readonly string[]): boolean {
+  return rest.length === 1 && /^(?:checkout -b|switch -c)$/.test(`${first} ${option}`);
+}
+
 /**
  * Returns the same for a command from its name on.
  * @param isFed it gets more words from its input
@@ -78,7 +83,8 @@ function linksOf([program = "", ...rest]: readonly string[], isFed: boolean): re
   const name = basename(program);
   const subcommand = UPDATES_TREE.find(([known]) => known.test(name))?.[1];
   if (subcommand !== undefined) return rest.some((word) => subcommand.test(word)) ? "any" : [];
-  if (name === "git") return rest.some((word) => GIT_MAKES_LINKS.test(word)) ? "any" : [];
+  if (name === "git")
+    return rest.some((word) => GIT_MAKES_LINKS.test(word)) && !isNewBranch(rest) ? "any" : [];
   if (MAKES_LINKS.test(name)) return ONLY_PACKS.test(`${name} ${rest[0] ?? ""}`) ? [] : "any";
   const isCopy = /^g?cp$/.test(name);
   if (isCopy && rest.some((word) => /^-[a-zA-Z]*[arR]|^--(?:arc|rec)/.test(word))) return "any";
