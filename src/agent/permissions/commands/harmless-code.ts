@@ -14,7 +14,7 @@ const HARMLESS_NAMES: ReadonlySet<string> = new Set(
   console log error require JSON parse stringify argv length forEach const let var function return Math Number
   String Object Array data name line lines key value result join map filter slice push typeof null undefined true false
   version versions random floor ceil sqrt pow pi e i j k n x y v d f s a b c datetime date now today isoformat time
-  count lower upper replace startswith endswith append new Date toISOString`.split(/\s+/),
+  count lower upper replace startswith endswith append new Date toISOString node`.split(/\s+/),
 );
 
 /**
