@@ -13,6 +13,7 @@ import { PACKAGE_TABLES } from "./tables/package-tables.ts";
 import type { Table } from "./tables/table.ts";
 import { TEXT_TABLES } from "./tables/text-tables.ts";
 import { TOOL_TABLES } from "./tables/tool-tables.ts";
+import { assigningWords } from "./tables/variables.ts";
 
 const TABLES: ReadonlyMap<string, Table> = new Map([
   ...[FILE_TABLES, TEXT_TABLES, NET_TABLES, BUILD_TABLES, PACKAGE_TABLES, TOOL_TABLES].flatMap((tables) =>
@@ -108,7 +109,6 @@ export function mayAddRisky(words: readonly string[], named: number, areFiles: b
 }
 
 const plain = (words: readonly string[]): AskingWord[] => words.map((word) => ({ word, option: word }));
-
 const parsed = new Map<string, Options>();
 function optionsOf({ options: row }: Table): Options {
   const known = parsed.get(row) ?? options(row);
@@ -135,6 +135,7 @@ function askingWords(name: string, written: readonly string[], table: Table): re
     found.push(...plain(args.slice(end + 1).filter((word) => !rest.test(word))));
   if (name === "awk" || name === "sed") found.push(...plain(harmfulScripts(name, args, read)));
   if (name === "python") found.push(...askingInModule(written, read));
+  if (name === "printf") found.push(...plain(assigningWords(written)));
   return name === "tar" ? found.map((one) => asWritten(one, written)) : found;
 }
 

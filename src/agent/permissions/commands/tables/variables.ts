@@ -39,3 +39,12 @@ export const HARMLESS_LOCAL = new RegExp(
 
 /** A conversion of printf that sets a variable to the number of characters so far: bash and zsh have it. */
 export const ASSIGNS = /%[-+ #0'\d.*$hlLqjzt]*n/;
+
+/** A conversion of printf with a number, which zsh calculates: `printf %d PATH=5` sets PATH. */
+const NUMERIC = /%[-+ #0'\d.*$hlLqjzt]*[diouxXeEfFgGaA]|%[-+ #0'\d.$]*\*/;
+
+/** Returns the words of printf that set a variable in zsh. @param args the format and the words after it, or options before it */
+export function assigningWords(args: readonly string[]): readonly string[] {
+  const at = args[0] === "-v" ? 2 : args.findIndex((word) => word !== "--");
+  return NUMERIC.test(args[at] ?? "") ? args.slice(at + 1).filter((word) => /=|\+\+|--/.test(word)) : [];
+}
