@@ -4,7 +4,13 @@ import { ASSIGNS, HARMLESS_LOCAL, HARMLESS_VARIABLE } from "./variables.ts";
 
 const SHELLS = "bash 5.2, zsh 5.9, dash 0.5, fish 3.6";
 const EXPORT: Table = { source: SHELLS, options: "np", others: HARMLESS_VARIABLE };
-const DECLARE: Table = { source: SHELLS, options: "aAFfgilprux", others: HARMLESS_LOCAL };
+/** A number is calculated: `declare -i x=PATH=5` sets PATH. */
+const DECLARE: Table = {
+  source: SHELLS,
+  options: "aAFfgilprux",
+  others: HARMLESS_LOCAL,
+  never: /=.*(?:=|\+\+|--)/s,
+};
 
 /** Commands that set variables. */
 const VARIABLE_TABLES: Readonly<Record<string, Table>> = {
