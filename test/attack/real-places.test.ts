@@ -62,6 +62,31 @@ test.each([
   expect(decide("cd sub && git status", ["Bash(git status:*)"])).toBe("allow");
 });
 
+test.each([
+  "mv evil x && cd x && git status",
+  "mv evi? x; cd x; git log",
+  "ln -s evil x; cd x; git log",
+  "git mv evil x; cd x; git status",
+  "git checkout other && cd new && git status",
+  "cd evil && /usr/bin/git status",
+  "cd evil; timeout 60 git log",
+])("decidePermission › asks for git in a directory that the line makes, by any name of git: %s", (line) => {
+  makeBare(join(project, "evil"));
+  const programs = [
+    "mv",
+    "ln",
+    "git mv",
+    "git status",
+    "git log",
+    "git checkout",
+    "/usr/bin/git",
+    "timeout 60 git log",
+  ];
+  const allow = programs.map((program) => `Bash(${program}:*)`);
+  expect(decide(line, allow)).toBe("ask");
+  expect(decide("mv a b; cd sub && git status", allow)).toBe("allow");
+});
+
 test("decidePermission › asks for a push to a remote that is a directory, or to a file of its name", () => {
   const allow = ["Bash(git push:*)"];
   git(project, "remote", "add", "origin", "https://example.org/a.git");

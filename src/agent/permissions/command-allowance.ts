@@ -1,7 +1,9 @@
+import { commandStarts } from "./commands/command-starts.ts";
 import { linksMadeBy } from "./commands/created-links.ts";
 import { readingOf } from "./commands/readers.ts";
 import { repeatedOption } from "./commands/repeated-options.ts";
 import { mayAddRisky, namesWord, riskyWords } from "./commands/risky-options.ts";
+import { codesIn } from "./commands/runners.ts";
 import {
   Command,
   type CommandMatcher,
@@ -54,8 +56,9 @@ export function commandAllowance(
   const rules = applicable.map((one) => ({ ...one, matches: commandMatcher(one.pattern) }));
   const links = line.commands.map(linksMadeBy);
   // Another command may replace a file by a link, also after this one: in a loop or in the background.
-  const makesLinks = links.some((made) => made !== undefined);
-  const moved = movedFile(line, links);
+  const made = new Set(links.flatMap((names) => names ?? []));
+  const enters = line.commands.some((words) => words.some((word) => ENTERS.test(word)));
+  const moved = movedFile(line, made);
   if (moved !== undefined) return { missing: `a redirection of ${moved}` };
   for (const [at, words] of line.commands.entries()) {
     const command = Command.of(words);
@@ -65,7 +68,7 @@ export function commandAllowance(
     const matching = rules.filter(({ matches }) => matches(command));
     const found = matching.find(({ pattern }) => coversCommand(pattern, words, line, at, subject));
     if (found !== undefined) used.add(found.rule);
-    else if (needsNoRule?.(words) !== true || (makesLinks && readsNamedFiles(words))) {
+    else if (needsNoRule?.(words) !== true || readsThrough(words, made, enters)) {
       return { missing: words.join(" "), unnamed: unnamedIn(words, matching) };
     }
   }
@@ -85,21 +88,37 @@ function coversCommand(
   return (
     unnamedWord(pattern, words) === undefined &&
     staysBelow(pattern, words) &&
-    (getsFoundFiles(words, from) || !mayAddRisky(words, named)) &&
+    !(namesNoProgram(pattern) && startsProgram(words)) &&
+    !mayAddRisky(words, named, getsFoundFiles(words, from)) &&
     !(fed.has(at) && mayRunInput(words, named, from)) &&
     actsElsewhere?.(words, isWide(pattern)) !== true
   );
 }
 
+/** Returns whether the program of a rule is a star or has one: `* --help`. */
+function namesNoProgram(pattern: string): boolean {
+  const [program = ""] = pattern.replace(/:\*$/, "").trim().split(/\s/, 1);
+  return STAR.test(program);
+}
+
+/** Commands of a shell that run their words later or as a script. */
+const EVALUATES = /^(?:eval|trap|source|\.|alias|bind|complete|mapfile|readarray|fc)$/;
+
+/** Returns whether a command runs a program or code in its words, so that a rule without a program (`* --help`) does not cover it. */
+function startsProgram(words: readonly string[]): boolean {
+  const [, ...others] = commandStarts(words);
+  return (
+    EVALUATES.test(words[0] ?? "") ||
+    codesIn(words).codes.length > 0 ||
+    others.some((at) => words[at]?.startsWith("-") === false)
+  );
+}
+
 /** Returns a file of a redirection that another command of the line may replace by a link. */
-function movedFile(
-  { commands, files }: ShellLine,
-  links: readonly (readonly string[] | "any" | undefined)[],
-): string | undefined {
+function movedFile({ commands, files }: ShellLine, made: ReadonlySet<string>): string | undefined {
   if (files.length === 0 || commands.length < 2) return undefined;
-  if (links.includes("any")) return files[0]?.path;
-  const names = new Set(links.flatMap((made) => made ?? []));
-  return files.find(({ path }) => path.split("/").some((part) => names.has(part)))?.path;
+  if (made.has("any")) return files[0]?.path;
+  return files.find(({ path }) => path.split("/").some((part) => made.has(part)))?.path;
 }
 
 /** Returns the first of these rules that would allow a command if it named a risky word of it, with that word. */
@@ -111,9 +130,20 @@ function unnamedIn(words: readonly string[], matching: readonly CommandRule[]): 
   return undefined;
 }
 
-function readsNamedFiles(words: readonly string[]): boolean {
-  const reading = readingOf(words);
-  return reading?.contents === true && reading.paths.length > 0;
+/** Commands of a shell that change its directory. */
+const ENTERS = /^(?:cd|chdir|pushd|popd)$/;
+
+/**
+ * Returns whether a command reads a file through a link that the line may make.
+ * @param made the names of these links; `any` if they may have any name
+ * @param enters the line may enter a directory through one
+ */
+function readsThrough(words: readonly string[], made: ReadonlySet<string>, enters: boolean): boolean {
+  const reading = made.size === 0 ? undefined : readingOf(words);
+  if (reading?.contents !== true) return false;
+  const mayLead = (path: string): boolean =>
+    enters || made.has("any") || /[*?[]/.test(path) || path.split("/").some((part) => made.has(part));
+  return reading.paths.some(mayLead);
 }
 
 /** Returns whether each word stays in the directory before a star of its pattern: `./scripts/*` does not cover `./scripts/../x`. */

@@ -3,14 +3,15 @@ import { expandBraces } from "./commands/brace-expansion.ts";
 import { commandsNamed } from "./commands/command-starts.ts";
 import { harmlessIndexes, ignoresVariables, mayRunUnknown, takesOnlyData } from "./commands/data-words.ts";
 import { contentsRead, valuesAfterLetters } from "./commands/named-words.ts";
+import { UNKNOWN } from "./commands/pattern-meetings.ts";
+import { baseName } from "./commands/runners.ts";
 import { runsScripts, tokensOf } from "./commands/scripts.ts";
-import { baseName, STAR, simpleCommand, wildcard } from "./commands/simple-command.ts";
+import { STAR, simpleCommand, wildcard } from "./commands/simple-command.ts";
 import { mayBeSubcommand } from "./commands/tables/subcommand-names.ts";
 import { nameMatcher } from "./files/patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject } from "./rules.ts";
 import { type LineParts, NO_COMMAND } from "./syntax/parts.ts";
-import { UNKNOWN } from "./syntax/word-values.ts";
 
 /**
  * Returns why a line may run the program of a deny or ask rule in a way that no table of wrappers and options knows. Only
@@ -77,10 +78,13 @@ export class DataCommands {
 
   /** Returns whether the output of a command may reach a program that takes it as more than data. */
   reachesProgram(at: number): boolean {
-    const { isLinked, mentioned } = this.#parts;
-    return mentioned.some(
-      (_, other) => ((isLinked && other > at) || this.#isAfter(other, at)) && !this.includes(other),
-    );
+    const { isLinked, mentioned, inputs } = this.#parts;
+    const mayWriteCode = PRINTS.test(baseName(mentioned[at]?.[0] ?? "")) || inputs.has(at);
+    return mentioned.some((words, other) => {
+      const isLater = isLinked && other > at;
+      if (isLater && mayWriteCode && RUNS_PROJECT.test(words[0] ?? "")) return true;
+      return (isLater || this.#isAfter(other, at)) && !this.includes(other);
+    });
   }
 
   /** Like {@link reachesProgram}, for names of files: some programs of data take words as files, and a file of text is only data. */
@@ -137,6 +141,9 @@ function withoutFirst(path: string): string[] {
   const parts = path.split("/");
   return [1, 2].flatMap((count) => (parts.length > count ? [parts.slice(count).join("/")] : []));
 }
+
+/** Programs of data that run scripts and tests of the project: an earlier command may have written them. */
+const RUNS_PROJECT = /^(?:npm|pytest|cargo|go)$/;
 
 /** Programs that print their words. */
 const PRINTS = /^(?:echo|printf|print)$/;

@@ -1,16 +1,14 @@
-import { dirname, join, normalize } from "node:path";
-import { entryOf } from "../../os/files/fs.ts";
+import { dirname, join, normalize, relative, sep } from "node:path";
 import { realPathOf } from "../../os/files/symlinks.ts";
-import { commandStarts } from "./commands/command-starts.ts";
+import { commandStarts, commandsNamed } from "./commands/command-starts.ts";
 import { linksMadeBy } from "./commands/created-links.ts";
 import { isBareRepository, isPlainRepository, localRemotesAt } from "./commands/git-config.ts";
 import { MAX_DIRS, MAX_PATTERNS } from "./commands/line-limits.ts";
 import { absolute, type Directory, followed } from "./commands/path-list.ts";
-import { ANYWHERE, literally } from "./commands/pattern-meetings.ts";
+import { ANYWHERE, literally, UNKNOWN } from "./commands/pattern-meetings.ts";
 import { optionExpansion } from "./files/patterns.ts";
-import type { PermissionQuestion } from "./question.ts";
+import { mayExist, type PermissionQuestion } from "./question.ts";
 import type { ShellLine } from "./shell-line.ts";
-import { UNKNOWN } from "./syntax/word-values.ts";
 
 /** Commands that change the directory of the shell. */
 const ENTERS: ReadonlySet<string> = new Set(["cd", "chdir", "pushd", "popd", "prevd", "nextd", "cdh"]);
@@ -142,13 +140,9 @@ export function expandsToOption({
   return optionExpansion(directories, list);
 }
 
-/** A path that cannot be read may exist. */
-function mayExist(path: string): boolean {
-  try {
-    return entryOf(path) !== undefined;
-  } catch {
-    return true;
-  }
+/** Returns whether a command is git, also by its path and after a wrapper. */
+function runsGit(words: readonly string[]): boolean {
+  return commandsNamed(words, /^git$/).length > 0;
 }
 
 /** Returns whether git would act in another repository than the author of a rule knows, and may run what that repository names. */
@@ -157,7 +151,7 @@ export function actsElsewhere(
   words: readonly string[],
   isWide: boolean,
 ): boolean {
-  if (words[0] !== "git") return false;
+  if (!runsGit(words)) return false;
   return (isWide && words.includes("push") && pushesInto(question, words)) || entersOtherRepository(question);
 }
 
@@ -196,23 +190,30 @@ const DIRECTORIES = new WeakMap<PermissionQuestion, readonly Directory[]>();
 function findsOtherRepository(question: PermissionQuestion): boolean {
   const { line, workingDirs, home = "~", exists = mayExist, resolve = realPathOf } = question;
   const { isPlain = (dir, part) => isPlainRepository(dir, part, home) } = question;
-  if (line?.commands.some(([name]) => name === "git") !== true) return false;
+  if (line?.commands.some(runsGit) !== true) return false;
   const [cwd = "/"] = workingDirs;
   const dirs = directoriesOf(line, cwd, home, resolve);
   if (dirs?.length === 1) return false;
   const own = topOf(resolve(cwd), exists);
-  const unpacks = line.commands.some((words) => words[0] !== "git" && linksMadeBy(words) === "any");
+  const made = line.commands.flatMap((words) => (words[0] === "git" ? [] : (linksMadeBy(words) ?? [])));
+  const isMade = (path: string): boolean =>
+    made.includes("any") ||
+    relative(cwd, path)
+      .split(sep)
+      .some((part) => made.includes(part));
   return (dirs ?? [{ path: cwd, isPattern: true }]).slice(1).some(({ path, isPattern }) => {
-    if (isPattern || unpacks) return true;
     const real = realOr(path, resolve);
-    return (topOf(real, exists) !== own || isMadeByGit(line, real, exists)) && !isPlain(real, "worktree");
+    // What it will be cannot be read yet.
+    if (isPattern || isMade(path) || isMadeByGit(line, real, exists)) return true;
+    return topOf(real, exists) !== own && !isPlain(real, "worktree");
   });
 }
 
 /** Returns whether git may create a directory from another branch, where an unchecked repository may be. */
 function isMadeByGit({ commands }: ShellLine, path: string, exists: (path: string) => boolean): boolean {
   const isMade = commands.some(
-    ([name, first = ""]) => name === "git" && !/^(?:clone|worktree|init)$/.test(first),
+    (words) =>
+      words[0] === "git" && !/^(?:clone|worktree)$/.test(words[1] ?? "") && linksMadeBy(words) === "any",
   );
   return isMade && !exists(path);
 }

@@ -1,15 +1,14 @@
 import { linksIn } from "./commands/created-links.ts";
 import { type JoinedPaths, joinedMeeting, namesOfWord } from "./commands/joined-paths.ts";
-import { contentsRead, hasManyColons, namesIn } from "./commands/named-words.ts";
+import { contentsRead, hasManyColons, namesIn, pathsFromTop } from "./commands/named-words.ts";
 import { type Directory, type NamedPath, type NamedPaths, PathList, realOf } from "./commands/path-list.ts";
 import { hasWildcard, isAnywhere, literally, UNKNOWN, unescaped } from "./commands/pattern-meetings.ts";
 import { tokensOf } from "./commands/scripts.ts";
 import { passedNames } from "./denied-names.ts";
 import { directoriesOf, onlyEnters } from "./entered-directories.ts";
 import { appendedNames, expansionBy, isBare, listFor } from "./files/appended-names.ts";
-import { copiedByLine, movedByLine } from "./moved-files.ts";
+import { copiedByLine, holds, movedByLine } from "./moved-files.ts";
 import { literalStarts, partsOfRule, patternsMeet } from "./path-rules.ts";
-import { isInside } from "./protected-paths.ts";
 import { filesThroughLinks } from "./protected-patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject, refusingRule } from "./rules.ts";
@@ -64,7 +63,7 @@ function movedRule(rules: readonly string[], question: PermissionQuestion): stri
   const startsOf = (rule: string): string[] =>
     literalStarts(parseRule(rule)?.pattern ?? "", workingDirs[0] ?? "/", home);
   return rules.find((rule) =>
-    startsOf(rule).some((start) => paths.some((path) => isInside(realOf(start, resolve), path))),
+    startsOf(rule).some((start) => paths.some((path) => holds(path, realOf(start, resolve)))),
   );
 }
 
@@ -212,7 +211,7 @@ function collectPaths(
       expands(word) || isExpanded(word) || (list === changed && word.includes("{") && isBare(word));
     const names = contents ?? namesIn(words);
     if (names === undefined || contents?.some(hasManyColons) === true) list.exceed();
-    else for (const word of names) list.add(word, mayExpand(word));
+    else for (const word of [...names, ...fromTop(words, names, dirs)]) list.add(word, mayExpand(word));
     // zsh's suffix aliases run a program with the file that the line names as a command.
     if (anywhere.isRedefining && words[0]?.includes("/")) list.add(words[0], false);
   }
@@ -220,6 +219,17 @@ function collectPaths(
   const lists = new Set(commands.map((words) => listFor(words, read, changed)));
   for (const list of lists) for (const word of appendedNames(anywhere)) list?.add(word, word.includes("*"));
   return { read, changed, joined: joinedOf(read, changed, (dirs ?? []).slice(1)) };
+}
+
+/** Returns the paths that git reads from the top of its repository, as they are in the directories of a line. */
+function fromTop(
+  words: readonly string[],
+  names: readonly string[],
+  dirs: readonly Directory[] = [],
+): readonly string[] {
+  // Names and properties alone are no contents.
+  if (names.length === 0) return [];
+  return dirs.flatMap(({ path, isPattern }) => (isPattern ? [] : pathsFromTop(words, path)));
 }
 
 /** Returns the files whose contents a command reads, if it changes nothing, and if the line gives its name no other meaning. */

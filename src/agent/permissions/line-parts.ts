@@ -16,8 +16,10 @@ import {
   MAX_SCRIPT_CHARS,
   MAX_SCRIPTS,
 } from "./commands/line-limits.ts";
-import { codesIn, createdBy, hiddenProgram, ownFileReason, runsInput } from "./commands/runners.ts";
+import { UNKNOWN } from "./commands/pattern-meetings.ts";
+import { codesIn, hiddenProgram, runsInput } from "./commands/runners.ts";
 import { embeddedScripts, tokensOf } from "./commands/scripts.ts";
+import { createdBy, ownFileReason } from "./files/own-programs.ts";
 import { Evaluations } from "./syntax/evaluated-texts.ts";
 import { Depths } from "./syntax/line-depths.ts";
 import { type Flow, Flows } from "./syntax/line-flows.ts";
@@ -31,7 +33,7 @@ import {
 } from "./syntax/line-words.ts";
 import { changesReading, decodedForFish, READ_OTHERWISE } from "./syntax/other-shells.ts";
 import { type LineParts, NO_COMMAND, type RedirectedFile } from "./syntax/parts.ts";
-import { UNKNOWN, unknownProgram, WordValues } from "./syntax/word-values.ts";
+import { unknownProgram, WordValues } from "./syntax/word-values.ts";
 
 /** Collects the parts of a line. Throws a RangeError for syntax that is nested too deeply. */
 export function partsOf(root: ParsedScript, line: string): LineParts {
@@ -216,7 +218,9 @@ class PartsCollector {
     this.excess ??= changesReading(words);
     this.matchesHidden ||= showsHidden(words);
     this.#hide(unknownProgram(command.name, name));
-    const expanded = command.args.map((arg) => arg.text.replace(/'[^']*'/g, "").match(/[$`]|<\(/) !== null);
+    const expanded = command.args.map(({ text }) =>
+      /[$`]|<\(/.test(text.includes(UNKNOWN) ? "$" : text.replace(/'[^']*'/g, "")),
+    );
     this.#hide(hiddenProgram(words, [false, ...expanded]));
     for (const script of embeddedScripts(words)) this.#script(script, flow);
     const language = runsInput(words);

@@ -1,9 +1,11 @@
 import { absolute, type NamedPath, realOf } from "./commands/path-list.ts";
+import { literally, pathPatternsMeet } from "./commands/pattern-meetings.ts";
 import { directoriesOf } from "./entered-directories.ts";
 import { copiedFiles, movedBy } from "./files/copied-files.ts";
+import { isInside } from "./protected-paths.ts";
 import type { PermissionQuestion } from "./question.ts";
 
-/** Returns the places of what a line moves or removes as a whole. */
+/** Returns the places of what a line moves or removes as a whole, also as patterns. */
 export function movedByLine({
   line,
   workingDirs,
@@ -13,7 +15,25 @@ export function movedByLine({
   const names = line?.anywhere.mentioned.flatMap(movedBy) ?? [];
   if (line === undefined || names.length === 0) return [];
   const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve) ?? [];
-  return dirs.flatMap(({ path }) => names.map((name) => realOf(absolute(name, path, home), resolve)));
+  return dirs.flatMap(({ path }) =>
+    names.map((name) =>
+      EXPANDED.test(name)
+        ? absolute(name, literally(path), home)
+        : realOf(absolute(name, path, home), resolve),
+    ),
+  );
+}
+
+/** A pattern, but not the `{}` of xargs and find. */
+const EXPANDED = /[*?[]|\{[^{}]*,/;
+
+/** Returns whether a place is in a directory, or in one that a pattern matches: `../*` holds the working directory. */
+export function holds(path: string, place: string): boolean {
+  if (isInside(place, path)) return true;
+  if (!EXPANDED.test(path)) return false;
+  const parts = path.replace(/\/+$/, "").split("/");
+  const above = place.split("/").slice(0, parts.length);
+  return above.length === parts.length && pathPatternsMeet(parts, above.map(literally));
 }
 
 /**

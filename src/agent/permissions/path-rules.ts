@@ -149,14 +149,29 @@ function pathMatches({ base, glob }: AnchoredGlob, path: string, nocase: boolean
 
 function globMatches(glob: string, relativePath: string, refuses: boolean): boolean {
   const parts = relativePath.split(sep);
-  const globs = refuses ? readingsOf(glob) : [glob];
   const matches = (): boolean => {
-    const matchers = globs.map((one) => picomatch(one.replace(/\/$/, ""), { dot: true, nocase: refuses }));
+    const matchers = matchersOf(glob, refuses);
     return parts.some((_, depth) => matchers.some((matcher) => matcher(join(...parts.slice(0, depth + 1)))));
   };
   if (!mayBeSlow(glob)) return matches();
   // An undecided pattern counts as a match for deny and ask rules only.
   return withTimeLimit(glob, matches) ?? refuses;
+}
+
+type Matcher = (path: string) => boolean;
+/** The matchers of each pattern: a line has many paths for one rule. */
+const knownMatchers = new Map<string, readonly Matcher[]>();
+const MAX_MATCHERS = 500;
+
+function matchersOf(glob: string, refuses: boolean): readonly Matcher[] {
+  const key = `${refuses} ${glob}`;
+  const known = knownMatchers.get(key);
+  if (known !== undefined) return known;
+  const globs = refuses ? readingsOf(glob) : [glob];
+  const made = globs.map((one) => picomatch(one.replace(/\/$/, ""), { dot: true, nocase: refuses }));
+  if (knownMatchers.size >= MAX_MATCHERS) knownMatchers.clear();
+  knownMatchers.set(key, made);
+  return made;
 }
 
 /**

@@ -5,11 +5,11 @@ import { linkTargets } from "./commands/created-links.ts";
 import { gitDirectories } from "./commands/git-config.ts";
 import { MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { absolute, followed, type NamedPath, realOf } from "./commands/path-list.ts";
-import { isAnywhere, literally } from "./commands/pattern-meetings.ts";
+import { isAnywhere, literally, UNKNOWN } from "./commands/pattern-meetings.ts";
 import { writerOf, writtenBy } from "./commands/writers.ts";
 import { directoriesOf } from "./entered-directories.ts";
 import { changedByLine, isForFiles, joinedByLine, withRealDirectories } from "./line-guards.ts";
-import { copiedByLine, movedByLine } from "./moved-files.ts";
+import { copiedByLine, holds, movedByLine } from "./moved-files.ts";
 import { pathsMatch } from "./path-rules.ts";
 import {
   completesRepository,
@@ -22,7 +22,6 @@ import {
 import { filesThroughLinks, isPatternInside, matchedFiles } from "./protected-patterns.ts";
 import { type PermissionQuestion, type Places, touchesOwnNotes, writesPlan } from "./question.ts";
 import type { ShellLine } from "./shell-line.ts";
-import { UNKNOWN } from "./syntax/word-values.ts";
 
 /** Returns why a call may change a protected file; undefined if it names none. */
 export function protectedByName(question: PermissionQuestion, resolved: Places): string | undefined {
@@ -53,7 +52,7 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
     if (why !== undefined) return why;
   }
   const moved = movedByLine(question).find((path) =>
-    [...resolved.dirs, home ?? "/"].some((dir) => isInside(dir, path)),
+    [...resolved.dirs, home ?? "/"].some((dir) => holds(path, dir)),
   );
   if (moved !== undefined) return `${moved} holds the working directory or your home directory.`;
   const completing = [...created].find((path) =>

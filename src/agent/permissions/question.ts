@@ -1,3 +1,4 @@
+import { entryOf } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import type { ToolAccess } from "../tool.ts";
@@ -57,6 +58,15 @@ export interface PermissionDecision {
   readonly isOutside?: true;
   /** One sentence for a person or a model. */
   readonly reason: string;
+}
+
+/** A path that cannot be read may exist. */
+export function mayExist(path: string): boolean {
+  try {
+    return entryOf(path) !== undefined;
+  } catch {
+    return true;
+  }
 }
 
 /** The paths of a question with every link resolved. */

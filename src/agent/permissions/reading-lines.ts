@@ -1,11 +1,11 @@
 import { dirname, isAbsolute, join, normalize } from "node:path";
-import { entryOf, isDirectory } from "../../os/files/fs.ts";
+import { isDirectory } from "../../os/files/fs.ts";
 import { isPlainRepository } from "./commands/git-config.ts";
 import { MAX_READ, MAX_READ_DIRS } from "./commands/line-limits.ts";
 import type { Reading } from "./commands/options.ts";
 import { readingOf } from "./commands/readers.ts";
 import { PatternMatches } from "./files/patterns.ts";
-import type { PermissionQuestion } from "./question.ts";
+import { mayExist, type PermissionQuestion } from "./question.ts";
 import { type PermissionRules, parseRule } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";
 
@@ -144,15 +144,6 @@ function isAbove(directory: string, name: string, home: string, exists: (path: s
   for (let dir = normalize(directory); dir !== home && dir !== dirname(dir); dir = dirname(dir))
     if (exists(join(dir, name))) return true;
   return false;
-}
-
-/** A path that cannot be read may exist. */
-function mayExist(path: string): boolean {
-  try {
-    return entryOf(path) !== undefined;
-  } catch {
-    return true;
-  }
 }
 
 /** A path that cannot be read may be a directory. */

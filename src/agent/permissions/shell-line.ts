@@ -104,7 +104,10 @@ class ShellLineReader {
     let rest = "";
     let at = 0;
     for (const { pos, end } of [...this.#covered].sort((a, b) => a.pos - b.pos)) {
-      rest += `${this.#between(at, pos)} `;
+      const between = this.#between(at, pos);
+      // For fish, a `&` between letters is a part of their word.
+      if (between === "&") return "its & without blanks can be read in two ways";
+      rest += `${between} `;
       at = Math.max(at, end);
     }
     rest += this.#between(at, this.#line.length);

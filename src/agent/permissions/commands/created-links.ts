@@ -43,39 +43,55 @@ export function linkTargets(words: readonly string[]): readonly string[] {
 
 /** Programs that unpack, copy or update trees of files, which may hold links of any name. */
 const MAKES_LINKS =
-  /^(?:rsync|rclone|(?:g|bsd|s)?tar|unzip|unar|unrar|7z[arz]?|(?:bsd)?cpio|pax|ditto|stow|unsquashfs|dpkg(?:-deb)?|patch|hg|svn|jj)$/;
+  /^(?:rsync|rclone|(?:g|bsd|s)?tar|unzip|unar|unrar|7z[arz]?|(?:bsd)?cpio|pax|ditto|stow|unsquashfs|dpkg(?:-deb)?|patch|hg|svn|jj|p?rename|file-rename|mmv|zmv)$/;
 /** Programs that do so with one of these subcommands. */
 const UPDATES_TREE: readonly (readonly [program: RegExp, word: RegExp])[] = [
   [/^(?:docker|podman|kubectl|oc)$/, /^cp$/],
   [/^(?:gh|glab|hub)$/, /^(?:clone|checkout|co|sync|download)$/],
+  [/^wget$/, /^ftps?:/i],
+  [/^lftp$/, /\bmirror\b/],
 ];
 /** `tar czf`, `7z a`. */
 const ONLY_PACKS =
   /^(?:(?:g|bsd)?tar -?[a-zA-Z]*c|tar --create|7z[ar]? [alt]$|(?:hg|svn|jj) (?!up|co|checkout|merge|new|edit|rebase|patch))/;
 const MOVES_OR_MAKES_LINKS = new RegExp(
-  `${MAKES_LINKS.source}|^(?:git|docker|podman|kubectl|oc|gh|glab|hub|g?(?:cp|ln|link|mv))$`,
+  `${MAKES_LINKS.source}|^(?:git|docker|podman|kubectl|oc|gh|glab|hub|wget|lftp|g?(?:cp|ln|link|mv))$`,
 );
 const GIT_MAKES_LINKS =
-  /^(?:am|apply|checkout|checkout-index|cherry-pick|clone|merge|pull|read-tree|rebase|reset|restore|revert|stash|submodule|switch|worktree)$/;
+  /^(?:am|apply|bisect|checkout|checkout-index|cherry-pick|clone|merge|mv|pull|read-tree|rebase|reset|restore|revert|sparse-checkout|stash|submodule|switch|worktree)$/;
 
 /** Returns the names of links that a command may make; `any` if its words do not name them; undefined if it makes none. */
 export function linksMadeBy(words: readonly string[]): readonly string[] | "any" | undefined {
   if (readingOf(words) !== undefined) return undefined;
-  const found = commandsNamed(words, MOVES_OR_MAKES_LINKS).map(linksOf);
+  const isFed = /^(?:g?xargs|parallel)$/.test(basename(words[0] ?? ""));
+  const found = commandsNamed(words, MOVES_OR_MAKES_LINKS).map((own) => linksOf(own, isFed));
   if (found.includes("any")) return "any";
   const names = found.flatMap((one) => (one === "any" ? [] : one));
   return names.length === 0 ? undefined : names;
 }
 
-/** Returns the same for a command from its name on. */
-function linksOf([program = "", ...rest]: readonly string[]): readonly string[] | "any" {
+/** `git checkout -b x` changes no file. */
+function isNewBranch([first = "", option = "", ...rest]: readonly string[]): boolean {
+  return rest.length === 1 && /^(?:checkout -b|switch -c)$/.test(`${first} ${option}`);
+}
+
+/**
+ * Returns the same for a command from its name on.
+ * @param isFed it gets more words from its input
+ */
+function linksOf([program = "", ...rest]: readonly string[], isFed: boolean): readonly string[] | "any" {
   const name = basename(program);
   const subcommand = UPDATES_TREE.find(([known]) => known.test(name))?.[1];
   if (subcommand !== undefined) return rest.some((word) => subcommand.test(word)) ? "any" : [];
-  if (name === "git") return rest.some((word) => GIT_MAKES_LINKS.test(word)) ? "any" : [];
+  if (name === "git")
+    return rest.some((word) => GIT_MAKES_LINKS.test(word)) && !isNewBranch(rest) ? "any" : [];
   if (MAKES_LINKS.test(name)) return ONLY_PACKS.test(`${name} ${rest[0] ?? ""}`) ? [] : "any";
   const isCopy = /^g?cp$/.test(name);
   if (isCopy && rest.some((word) => /^-[a-zA-Z]*[arR]|^--(?:arc|rec)/.test(word))) return "any";
   if (isCopy && !rest.some((word) => /^-[a-zA-Z]*[dPsl]|^--/.test(word))) return [];
-  return operandsOf(["", ...rest]).map((word) => basename(word));
+  const operands = operandsOf(["", ...rest]);
+  // A pattern may match a link of any name.
+  return isFed || operands.some((word) => /[*?[]/.test(word))
+    ? "any"
+    : operands.map((word) => basename(word));
 }

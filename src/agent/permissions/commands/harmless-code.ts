@@ -1,3 +1,5 @@
+import { isAscii } from "../../../text/folded-name.ts";
+
 /** A language whose code a program takes from a word or its input. `other`: no code in it counts as harmless. */
 export type Language = "shell" | "awk" | "sed" | "python" | "node" | "perl" | "other";
 
@@ -12,7 +14,7 @@ const HARMLESS_NAMES: ReadonlySet<string> = new Set(
   console log error require JSON parse stringify argv length forEach const let var function return Math Number
   String Object Array data name line lines key value result join map filter slice push typeof null undefined true false
   version versions random floor ceil sqrt pow pi e i j k n x y v d f s a b c datetime date now today isoformat time
-  count lower upper replace startswith endswith append new Date toISOString`.split(/\s+/),
+  count lower upper replace startswith endswith append new Date toISOString node`.split(/\s+/),
 );
 
 /**
@@ -28,39 +30,65 @@ export function isHarmlessCode(language: Language, code: string): boolean {
     case "sed":
       return isHarmlessSed(code);
     case "perl":
-      return HARMLESS_PERL.some((pattern) => pattern.test(code)) && !/\(\?\??\{|\$\{|@/.test(code);
+      return HARMLESS_PERL.some((pattern) => pattern.test(code)) && !HARMFUL_PERL.test(code);
     case "python":
-    case "node": {
-      // A string names no program as long as nothing can run one.
-      const shown = code
-        .replace(/\bprocess\.(?:argv|versions?|platform|stdout\.write)\b/g, "x")
-        .replace(/\brequire\((["'])\.{0,2}\/?[\w./-]+\.json\1\)/g, "x")
-        .replace(/\bopen\((["'])[\w./-]+\1\)/g, "x")
-        .replace(/"(?:[^"\\{}]|\\.)*"|'(?:[^'\\{}]|\\.)*'/g, '""');
-      if (language === "node" && HARMFUL_NODE.test(shown)) return false;
-      const bare = shown.replaceAll('""', " ");
-      return (
-        !/["'`]|\brequire\b/.test(bare) &&
-        (bare.match(/[A-Za-z_$][\w$]*/g) ?? []).every((name) => HARMLESS_NAMES.has(name))
-      );
-    }
+    case "node":
+      return isHarmlessScript(language, code);
     default:
       return false;
   }
 }
 
+/** A string on one line, without expressions in braces. */
+const STRING = /"(?:[^"\\{}\n]|\\.)*"|'(?:[^'\\{}\n]|\\.)*'/g;
+
+function isHarmlessScript(language: "python" | "node", code: string): boolean {
+  // Text of several lines: what is between two of them looks like a string.
+  if (/"""|'''/.test(code)) return false;
+  // A string names no program as long as nothing can run one.
+  const shown = code
+    .replace(/\bprocess\.(?:argv|versions?|platform|stdout\.write)\b/g, "x")
+    .replace(/\brequire\((["'])\.{0,2}\/?[\w./-]+\.json\1\)/g, "x")
+    .replace(/\bopen\((["'])[\w./-]+\1\)/g, "x")
+    .replace(STRING, '""');
+  if (language === "node" && (HARMFUL_NODE.test(shown) || mayHideQuote(shown))) return false;
+  const bare = shown.replaceAll('""', " ");
+  return (
+    // Python reads names of other letters as names of ASCII.
+    isAscii(bare) &&
+    !/["'`]|\brequire\b/.test(bare) &&
+    (bare.match(/[A-Za-z_$][\w$]*/g) ?? []).every((name) => HARMLESS_NAMES.has(name))
+  );
+}
+
 /**
- * Code that runs other code without a listed name: `import("data:…")`, and names that Node computes, as in `console.log["constructor"]("…")()`.
- * An index is accepted, but not a call of the indexed value, and not a comment before a bracket.
+ * Code that runs other code without a listed name: `import("data:…")`, and names that Node computes or reads from strings, as in
+ * `console.log["constructor"]("…")()` and `({"constructor": f}) => f("…")`. An index is accepted, but not a call of the indexed value, and
+ * not a comment before a bracket.
  */
 const HARMFUL_NODE =
-  /\bimport\b|\/[/*]|<!--|-->|[\w$)\]"'}]\s*(?:\?\.\s*)?\[(?!\s*\d+\s*\])|[{,]\s*\[[^\]]*\]\s*:|\]\s*(?:\?\.\s*)?\(/;
+  /\bimport\b|\/[/*]|<!--|-->|[\w$)\]"'}]\s*(?:\?\.\s*)?\[(?!\s*\d+\s*\])|[{,]\s*\[[^\]]*\]\s*:|[{,]\s*""\s*:(?!\s*(?:""|-?\d|(?:true|false|null)\b|[[{]))|\]\s*(?:\?\.\s*)?\(/;
+
+/** A regular expression without quotes, where no division can be. */
+const PLAIN_PATTERN =
+  /(?<=[(,=:[!&|?{;<>*%~^]\s*)\/(?![*/])(?:[^/\\[\n"'`]|\\[^\n"'`]|\[(?:[^\]\\\n"'`]|\\[^\n"'`])*\])+\/[a-z]*/g;
+/** A slash that may begin a regular expression: it follows no value. */
+const PATTERN_START =
+  /(?:^|[^\w$\]"'\s]|\b(?:return|typeof|case|do|else|in|of|void|delete|new|throw|yield|await))\s*\//;
+
+/** Returns whether a regular expression of Node may hold a quote, so that its strings are not where they seem to be. */
+function mayHideQuote(shown: string): boolean {
+  const lines = shown.replace(PLAIN_PATTERN, "0").split("\n");
+  return lines.some((line) => PATTERN_START.test(line.slice(0, Math.max(0, line.lastIndexOf('""')))));
+}
 
 /** One substitution, or `print` under one condition, without interpolated code. */
 const HARMLESS_PERL: readonly RegExp[] = [
-  /^(?:s|tr|y)([/,|#!])(?:(?!\1)[^\\]|\\[^\n])*\1(?:(?!\1)[^\\$]|\\[^\n]|\$\d)*\1[gimsx]*;?$/,
+  /^(?:s|tr|y)([/,|#!])(?:(?!\1)[^\\$]|\\[^\n]|\$(?=\1|[|)]))*\1(?:(?!\1)[^\\$]|\\[^\n]|\$\d)*\1[gimsx]*;?$/,
   /^print(?: if| unless) \/(?:[^/\\$]|\\[^\n])*\/i?;?$/,
 ];
+/** Code in a pattern, or in the index of a variable: `(?{…})`, `$1{…}`. */
+const HARMFUL_PERL = /\((?:\*|\?[?p]?)\{|\$[\w:]*\s*[[{]|->|@/;
 
 /**
  * Only `print` is redirected, so that a `>` or `|` before the first one compares. A regular expression looks like a
@@ -86,13 +114,15 @@ function isHarmlessSed(code: string): boolean {
     const prefix = address.exec(rest)?.[0] ?? "";
     rest = rest.slice(prefix.length);
     const command =
-      /^s([^\w\s\\])(?:(?!\1)[^\\\n]|\\[\s\S])*\1(?:(?!\1)[^\\]|\\[\s\S])*\1[gpiIM\d]*\s*(?:[;}\n]|$)/.exec(
+      /^s([^\w\s\\])(?:(?!\1)[^\\\n]|\\[\s\S])*\1(?:(?!\1)[^\\\n]|\\[\s\S])*\1[gpiIM\d]*\s*(?:[;}\n]|$)/.exec(
         rest,
       ) ??
-      /^y([^\w\s\\])(?:(?!\1)[^\\]|\\.)*\1(?:(?!\1)[^\\]|\\.)*\1\s*(?:[;}\n]|$)/.exec(rest) ??
+      /^y([^\w\s\\])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1\s*(?:[;}\n]|$)/.exec(rest) ??
       /^(?:[dDgGhHlnNpPxz=]|[qQ]\s*\d*)\s*(?:[;}\n]|$)/.exec(rest) ??
       /^[{}]\s*;?/.exec(rest) ??
-      /^[aic](?:\\\n|\\?\s*)[^\n]*(?:\n|$)/.exec(rest);
+      // The text begins on the next line only right after the backslash. Else GNU sed takes the next line for a command. The
+      // text does not continue on a further line.
+      /^[aic](?:\\\n|[ \t]*\\?[ \t]*(?=\S|$))(?:[^\\\n]|\\[^\n])*(?:\n|$)/.exec(rest);
     if (command === null || command[0] === "") return false;
     const delimiter = /^[sy](.)/.exec(command[0])?.[1];
     if (splitsSet(prefix, "/") || (delimiter !== undefined && splitsSet(command[0], delimiter))) return false;

@@ -23,6 +23,21 @@ function afterColons(path: string): string[] {
   return [...found, ...found.map((part) => part.replace(/^\([^)]*\)/, ""))];
 }
 
+/** Returns paths that git reads from the top of the repository (`HEAD:a/b`, `:/a/b`), as they are in a directory below it. */
+export function pathsFromTop(words: readonly string[], directory: string): readonly string[] {
+  if (baseName(words[0] ?? "") !== "git") return [];
+  const texts = textIndexes(words);
+  const depth = directory.split("/").length;
+  const named = words.filter((word, at) => word.includes(":") && !texts.has(at));
+  return named.flatMap(afterColons).flatMap((path) => {
+    const parts = path.replace(/^\/+/, "").split("/");
+    const isAbove = (end: number): boolean => directory.endsWith(`/${parts.slice(0, end).join("/")}`);
+    return parts
+      .slice(0, depth)
+      .flatMap((_, at) => (at === 0 || isAbove(at) ? [parts.slice(at).join("/")] : []));
+  });
+}
+
 /** Returns whether a path has more colons than are searched for names. */
 export function hasManyColons(path: string): boolean {
   return path.split(":", MAX_COLONS + 1).length > MAX_COLONS;

@@ -1,6 +1,7 @@
 import { readGit } from "./git-readers.ts";
 import { type Options, options, type Reading, readOptions } from "./options.ts";
 import { printsVersion, SPECIAL_READERS } from "./special-readers.ts";
+import { ASSIGNS, assigningWords } from "./tables/variables.ts";
 
 interface Reader {
   readonly options: Options;
@@ -76,7 +77,6 @@ const TEXT = table("text", false, {
   id: "aGgnruz user group groups name real",
   groups: "-",
   nproc: "- all",
-  arch: "-",
   uptime: "ps pretty since",
   pgrep:
     "acfilnovx|dgGPtuU list-name list-full full newest oldest exact ignore-case count inverse delimiter= parent= group= euid= uid= terminal=",
@@ -194,8 +194,7 @@ const SPECIAL: Readonly<Record<string, (args: readonly string[]) => Reading | un
     /^\d+[smhd]?$/.test(time) && words[0] !== "timeout" ? readingOf(words) : undefined,
   git: readGit,
   find: readFind,
-  // `-v x` sets a variable.
-  printf: ([format = ""]) => (format.startsWith("-") ? undefined : NOTHING),
+  printf: readPrintf,
   // An operand without `+` sets the clock.
   date: (args) => {
     const { operands, unknown } = readOptions(args, DATE);
@@ -206,11 +205,18 @@ const SPECIAL: Readonly<Record<string, (args: readonly string[]) => Reading | un
   "[": readTest,
 };
 
+/** `-v x`, `%n` and numbers such as `PATH=5` set a variable, which may be PATH. */
+function readPrintf(args: readonly string[]): Reading | undefined {
+  const [format = ""] = args;
+  const sets = format.startsWith("-") || ASSIGNS.test(format) || assigningWords(args).length > 0;
+  return sets ? undefined : NOTHING;
+}
+
 const DATE = options("Ru|d|I date= iso-8601[=] rfc-email rfc-3339= utc universal");
 
-/** `test` shows whether files exist; its other words are text. */
+/** `test` shows whether files exist; its other words are text. zsh calculates the number after `-t`: `PATH=5` sets PATH. */
 function readTest(args: readonly string[]): Reading | undefined {
-  return args.some((word) => word.includes("["))
+  return args.some((word, at) => word.includes("[") || (args[at - 1] === "-t" && !/^\d*$/.test(word)))
     ? undefined
     : { paths: args.filter((word) => word.includes("/")), contents: false };
 }

@@ -1,16 +1,19 @@
 import { gitOptions, signatureWords } from "./git-readers.ts";
 import { isHarmlessCode } from "./harmless-code.ts";
 import { type AskingWord, type Options, options, type ReadOptions, readOptions } from "./options.ts";
+import { UNKNOWN } from "./pattern-meetings.ts";
 import { optionsOfReader, riskyInFind } from "./readers.ts";
 import { baseName, harmfulCode } from "./runners.ts";
 import { BUILD_TABLES } from "./tables/build-tables.ts";
 import { FILE_TABLES } from "./tables/file-tables.ts";
 import { GIT } from "./tables/git-tables.ts";
+import { LOADS } from "./tables/loading-options.ts";
 import { NET_TABLES } from "./tables/net-tables.ts";
 import { PACKAGE_TABLES } from "./tables/package-tables.ts";
 import type { Table } from "./tables/table.ts";
 import { TEXT_TABLES } from "./tables/text-tables.ts";
 import { TOOL_TABLES } from "./tables/tool-tables.ts";
+import { assigningWords } from "./tables/variables.ts";
 
 const TABLES: ReadonlyMap<string, Table> = new Map([
   ...[FILE_TABLES, TEXT_TABLES, NET_TABLES, BUILD_TABLES, PACKAGE_TABLES, TOOL_TABLES].flatMap((tables) =>
@@ -52,8 +55,7 @@ function tableName(name: string): string {
 export function riskyWords(written: readonly string[], named = 1): readonly AskingWord[] {
   const words = withoutWrapper(written, named);
   const [program = "", ...args] = words;
-  // Only a system's own directories hold the programs of the tables.
-  const name = /^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$/.test(program) ? baseName(program) : program;
+  const name = INSTALLED.test(program) ? baseName(program) : program;
   const known = tableName(name);
   const table = TABLES.get(known);
   if (table !== undefined) {
@@ -73,21 +75,21 @@ export function riskyWords(written: readonly string[], named = 1): readonly Aski
   return name === "uniq" || name === "xxd" ? [...asking, ...plain(operands.slice(1))] : asking;
 }
 
-/** Options of programs without a table whose name says that their value is a program, code or a library. */
-const LOADS =
-  /^--?(?:[a-z]+-)*(?:exec|command|cmd|eval|plugins?|require|preload|loader|init-script|wrapper|launcher|editor|pager|shell|hooks?|askpass|rsh|addons?|rulesdir|resolve-plugins-relative-to)(?:-(?:file|path|dir))?(?:=|$)/;
+/** A program in a directory of programs. A script of the project may have the name of another program. */
+const INSTALLED = /^(?:~?\/(?:.*\/)?s?bin|(?:.*\/)?node_modules\/\.bin)\/[^/]+$/;
 
 /** Programs whose options neither start a program nor write a file: any option may come from the input of xargs. */
 const ANY_OPTION =
   /^(?:cat|ls|wc|head|tail|stat|du|basename|dirname|echo|[ef]?grep|md5sum|sha\d+sum|cksum|touch|mkdir|rmdir|rm|kill|file|readlink|realpath|nl|rev|cut|tac)$/;
 /** Words that xargs may add: an option, the script or the subcommand of a program, a variable of make. */
-const ADDED = ["-\ufffc", "--\ufffc", "1e \ufffc", "\ufffc", "SHELL=/\ufffc"];
+const ADDED = ["-", "--", "1e ", "", "SHELL=/"].map((start) => `${start}${UNKNOWN}`);
 
 /**
  * Returns whether words from the input of xargs could be risky ones: `xargs git log` runs `git log --output=x`.
  * @param named number of words that the rule names
+ * @param areFiles they are paths that begin with a directory, so that none is an option
  */
-export function mayAddRisky(words: readonly string[], named: number): boolean {
+export function mayAddRisky(words: readonly string[], named: number, areFiles: boolean): boolean {
   if (!/^g?xargs$/.test(baseName(words[0] ?? ""))) return false;
   const own = withoutWrapper(words, named);
   if (own === words || ANY_OPTION.test(baseName(own[0] ?? ""))) return false;
@@ -99,7 +101,7 @@ export function mayAddRisky(words: readonly string[], named: number): boolean {
         /^-[IJ](.+)$/.exec(word)?.[1] ?? (/^-[IJ]$/.test(all[at - 1] ?? "") ? word : undefined),
     )
     .find((text) => text !== undefined);
-  return ADDED.some((added) => {
+  return (areFiles ? [UNKNOWN] : ADDED).some((added) => {
     const changed =
       replaced === undefined ? [...words, added] : words.map((word) => (word === replaced ? added : word));
     return riskyWords(changed, named).some(({ word }) => !before.has(word));
@@ -107,9 +109,7 @@ export function mayAddRisky(words: readonly string[], named: number): boolean {
 }
 
 const plain = (words: readonly string[]): AskingWord[] => words.map((word) => ({ word, option: word }));
-
 const parsed = new Map<string, Options>();
-
 function optionsOf({ options: row }: Table): Options {
   const known = parsed.get(row) ?? options(row);
   parsed.set(row, known);
@@ -135,6 +135,7 @@ function askingWords(name: string, written: readonly string[], table: Table): re
     found.push(...plain(args.slice(end + 1).filter((word) => !rest.test(word))));
   if (name === "awk" || name === "sed") found.push(...plain(harmfulScripts(name, args, read)));
   if (name === "python") found.push(...askingInModule(written, read));
+  if (name === "printf") found.push(...plain(assigningWords(written)));
   return name === "tar" ? found.map((one) => asWritten(one, written)) : found;
 }
 
@@ -238,7 +239,7 @@ function harmfulScripts(name: "awk" | "sed", args: readonly string[], read: Read
 /** `python3 -m pytest` is pytest. */
 function askingInModule(args: readonly string[], { values }: ReadOptions): readonly AskingWord[] {
   const module = values.find(({ option }) => option === "-m")?.value;
-  if (module === undefined || !/^(?:pytest|pip)$/.test(module)) return [];
+  if (module === undefined || !/^(?:pytest|pip|json\.tool)$/.test(module)) return [];
   return riskyWords([module, ...args.slice(args.indexOf(module) + 1)], 2);
 }
 

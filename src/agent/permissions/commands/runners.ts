@@ -1,6 +1,6 @@
-import { normalize } from "node:path";
 import { isHarmlessCode, type Language } from "./harmless-code.ts";
 import { MAX_RUNNERS } from "./line-limits.ts";
+import { UNKNOWN } from "./pattern-meetings.ts";
 
 interface Runner {
   readonly language: Language;
@@ -155,20 +155,65 @@ function hiddenByFinder(
   words: readonly string[],
   expanded: readonly boolean[],
 ): string | undefined {
-  if (words.some((word, i) => i > 0 && word === "{}" && RUNS_NEXT.test(words[i - 1] ?? ""))) {
-    return `${base} runs every file that it finds`;
-  }
+  if (runsWhatItFinds(words)) return `${base} runs files that it finds, or words from its input`;
   if (/^(?:xargs|parallel)$/.test(base) && expanded.some(Boolean))
     return `${base} runs words that only the shell knows`;
-  return base === "xargs" && ENDS_WITHOUT_PROGRAM.test(baseName(words.at(-1) ?? ""))
-    ? "xargs runs words from its input"
-    : undefined;
+  return undefined;
 }
 
-const ENDS_WITHOUT_PROGRAM =
-  /^(?:env|sudo|doas|nice|nohup|command|exec|busybox|toybox|time|timeout|setsid|xargs|eval|-I.*|\{\})$/;
+const WRAPPER =
+  /^(?:env|sudo|doas|nice|ionice|nohup|command|builtin|exec|busybox|toybox|time|timeout|stdbuf|setsid|xargs|parallel|eval)$/;
+/** Options of wrappers whose value is the next word. */
+const WITH_VALUE = /^-[sadERIJughCTkcf]$/;
+/** Another option, a number or a variable between a wrapper and its program. */
+const OF_WRAPPER = /^(?:-.*|[\d.]+[smhd]?|\w+=.*)$/s;
+/** After these words, find, xargs or parallel name the program that they run, and after the others fd. */
+const RUNS_NEXT = /^(?:-exec|-execdir|-ok|-okdir|xargs|parallel)$/;
+const FD_RUNS_NEXT = /^(?:-x|-X|--exec|--exec-batch)$/;
 
-const RUNS_NEXT = /^(?:-exec|-execdir|-ok|-okdir|-x|-X|--exec|--exec-batch|-I\S+|\{\}|xargs|parallel)$/;
+/** Returns the indexes of words after which such a program names the program that it runs. */
+function startsOfFound(words: readonly string[]): readonly number[] {
+  const isFd = words.some((word) => /^fd(?:find)?$/.test(baseName(word)));
+  return words.flatMap((word, at) =>
+    RUNS_NEXT.test(baseName(word)) || (isFd && FD_RUNS_NEXT.test(word)) ? [at] : [],
+  );
+}
+
+/** Maximum number of wrappers and options before a program: more than real commands need. */
+const MAX_WRAPPED = 40;
+
+/** Returns the text that xargs, find, fd or parallel replace by a word of their input, or by the name of a file. */
+export function placeholderOf(words: readonly string[]): RegExp | undefined {
+  if (startsOfFound(words).length === 0) return undefined;
+  const from = words.findIndex((word) => baseName(word) === "xargs");
+  for (const [at, word] of words.entries()) {
+    if (from < 0 || at < from) continue;
+    const glued = /^(?:-[IJ]|--replace=)(.+)$/s.exec(word)?.[1];
+    const text = glued ?? (/^-[IJ]$/.test(word) ? words[at + 1] : undefined);
+    if (text !== undefined && text !== "") return new RegExp(text.replace(/\W/g, "\\$&"));
+  }
+  return /\{[\d/.]*\}/;
+}
+
+/** Returns whether a program runs files that it finds, or words of its input, also after wrappers: `find -exec env {}`. */
+function runsWhatItFinds(words: readonly string[]): boolean {
+  const placeholder = placeholderOf(words);
+  if (placeholder === undefined) return false;
+  return startsOfFound(words).some((at) => runsFoundAfter(words, at, placeholder));
+}
+
+function runsFoundAfter(words: readonly string[], from: number, placeholder: RegExp): boolean {
+  let wrappers = 0;
+  for (let at = from + 1; at < words.length; at += 1) {
+    const word = words[at] ?? "";
+    if (at - from > MAX_WRAPPED) return true;
+    if (WITH_VALUE.test(word)) at += 1;
+    else if (WRAPPER.test(baseName(word))) wrappers += 1;
+    else if (!OF_WRAPPER.test(word)) return placeholder.exec(word)?.index === 0;
+  }
+  // The next word of the input is the program.
+  return wrappers > 0;
+}
 
 /** A wrapped program whose name only the shell knows: `sudo $X`, `find -exec $X`. */
 function wrapsHidden(
@@ -206,7 +251,7 @@ export function harmfulCode(words: readonly string[]): readonly string[] {
 }
 
 function namesFile(operand: string | undefined, rest: readonly string[]): boolean {
-  return operand !== undefined && !isDescriptor(operand) && !rest.includes("-s") && operand !== "\ufffc";
+  return operand !== undefined && !isDescriptor(operand) && !rest.includes("-s") && operand !== UNKNOWN;
 }
 
 /** Programs that run their input later, and whether they do with these words. The words of at are a time. */
@@ -240,37 +285,6 @@ function inputRunnerIn(words: readonly string[]): number | undefined {
   const at = words.findIndex((word) => runnerOf(word)?.runsInput === true);
   // Other commands than wrappers name a shell as an operand.
   return at === 0 || (at > 0 && (WRAPS.test(name) || name === "ssh")) ? at : undefined;
-}
-
-/** Commands whose words may name a file that they create. */
-const CREATES = /^(?:tee|cp|mv|ln|install|dd|curl|wget|sponge)$/;
-
-/** Returns words of a command that name files which it may create, so that a later command could run them. */
-export function createdBy(words: readonly string[]): readonly string[] {
-  return CREATES.test(baseName(words[0] ?? ""))
-    ? words.slice(1).map((word) => word.replace(/^(?:of|--\w+)=/, ""))
-    : [];
-}
-
-/**
- * Returns the reason to ask if commands run a file that they create, because its text is not searched; undefined otherwise.
- * @param written files of redirections
- */
-export function ownFileReason(
-  commands: readonly (readonly string[])[],
-  written: readonly string[],
-): string | undefined {
-  const created = new Set([...written, ...commands.flatMap(createdBy)].map((path) => normalize(path)));
-  const run = commands.map(runFile).find((path) => path !== undefined && created.has(normalize(path)));
-  return run === undefined ? undefined : `it creates ${run} and runs it`;
-}
-
-/** Returns the file that a command runs: a program by its path, or the script of a shell or an interpreter. */
-function runFile(words: readonly string[]): string | undefined {
-  const [name = "", ...rest] = words;
-  if (name === "." || name === "source") return rest[0];
-  if (runnerOf(name)?.runsInput) return rest.find((word) => !word.startsWith("-"));
-  return name.includes("/") ? name : undefined;
 }
 
 export function baseName(word: string): string {

@@ -1,7 +1,8 @@
 import { textStart } from "../../../text/characters/cut-text.ts";
 import { MAX_CODE } from "./harmless-code.ts";
 import { MAX_SCRIPTS } from "./line-limits.ts";
-import { baseName, codesIn, runnerOf } from "./runners.ts";
+import { UNKNOWN } from "./pattern-meetings.ts";
+import { baseName, codesIn, placeholderOf, runnerOf } from "./runners.ts";
 import { isPlainQuery, SQL_CLIENT } from "./tables/sql.ts";
 import { textIndexes } from "./text-values.ts";
 
@@ -19,6 +20,15 @@ export function runsScripts(words: readonly string[]): boolean {
  * `tar --checkpoint-action=exec=…`. Too many rather than too few.
  */
 export function embeddedScripts(words: readonly string[]): string[] {
+  const placeholder = placeholderOf(words);
+  const texts = scriptsIn(words);
+  // What replaces the placeholder is known only to the shell: `xargs -I X sh -c 'X a'`.
+  return placeholder === undefined
+    ? texts
+    : texts.map((text) => text.replaceAll(new RegExp(placeholder, "g"), UNKNOWN));
+}
+
+function scriptsIn(words: readonly string[]): string[] {
   const at = words.findIndex(
     (word) => TAKES_SCRIPTS.test(baseName(word)) || runnerOf(word)?.language === "shell",
   );

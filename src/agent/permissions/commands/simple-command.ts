@@ -1,5 +1,6 @@
 import { expandBraces } from "./brace-expansion.ts";
 import { ASSIGNMENT, commandStarts } from "./command-starts.ts";
+import { baseName } from "./runners.ts";
 
 /**
  * One piece of a word, or the space between two words; nothing that the shell expands, redirects, groups or comments out. `{}` is
@@ -101,10 +102,6 @@ function subcommandIndexes(words: readonly string[], from: number): number[] {
     isValue = isOption;
   }
   return found;
-}
-
-export function baseName(word: string): string {
-  return word.slice(word.lastIndexOf("/") + 1);
 }
 
 /** An unescaped star, which matches any text; `\\*` is the character itself. */

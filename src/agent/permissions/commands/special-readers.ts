@@ -20,6 +20,8 @@ export const SPECIAL_READERS: Readonly<Record<string, Reads>> = {
   tar: readTar,
   unzip: ([option, ...paths]) => (option === "-l" && paths.every(isName) ? reads(paths) : undefined),
   npm: readNpm,
+  // On macOS, an operand is a program that runs.
+  arch: (args) => (args.length === 0 ? NOTHING : undefined),
   // An operand sets the name.
   hostname: (args) => (args.every((word) => /^-[fsiIdA]+$/.test(word)) ? NOTHING : undefined),
   umask: (args) => (args.length === 0 || args.join(" ") === "-S" ? NOTHING : undefined),

@@ -3,8 +3,8 @@ import { wrappedAt } from "../commands/data-words.ts";
 import { searchedNames } from "../commands/named-words.ts";
 import type { PathList } from "../commands/path-list.ts";
 import { readingOf } from "../commands/readers.ts";
+import { baseName } from "../commands/runners.ts";
 import { tokensOf } from "../commands/scripts.ts";
-import { baseName } from "../commands/simple-command.ts";
 import type { LineParts } from "../syntax/parts.ts";
 
 /** Returns whether the program of a command expands a quoted pattern itself. */

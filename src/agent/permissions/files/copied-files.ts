@@ -83,7 +83,7 @@ function copies(words: readonly string[]): readonly Copy[] {
 
 /** Returns the files and directories that a command moves or removes as a whole. */
 export function movedBy(words: readonly string[]): readonly string[] {
-  return commandsNamed(words, /^g?(?:it|mv|rm|rmdir)$/).flatMap(([program = "", ...args]) => {
+  return commandsNamed(words, /^(?:git|g?(?:mv|rm|rmdir))$/).flatMap(([program = "", ...args]) => {
     const isGit = basename(program) === "git";
     const name = isGit ? (args[0] ?? "") : basename(program).replace(/^g/, "");
     const rest = isGit ? args.slice(1) : args;

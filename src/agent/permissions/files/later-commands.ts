@@ -1,8 +1,8 @@
 import { commandsNamed } from "../commands/command-starts.ts";
+import { UNKNOWN } from "../commands/pattern-meetings.ts";
 import { riskyWords } from "../commands/risky-options.ts";
-import { baseName } from "../commands/simple-command.ts";
+import { baseName } from "../commands/runners.ts";
 import type { LineParts } from "../syntax/parts.ts";
-import { UNKNOWN } from "../syntax/word-values.ts";
 
 /**
  * Commands whose purpose is to change a file from which commands run later, at a moment that no agent chose, by the words that

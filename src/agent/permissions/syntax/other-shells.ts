@@ -3,8 +3,12 @@ const QUOTED = /\\([\s\S])|'([^']*)'|"(?:[^"\\]|\\[\s\S])*"/g;
 /** Letters and digits after a backslash that fish takes for another character: `\x2d`, `\n`. */
 const FISH_ESCAPE = /[abcefnrtvxXuUo0-7]/;
 
-/** Returns whether fish gives a word another value: it has more escapes, and a backslash before a single quote escapes it. */
+/** Blanks and ends of words for fish, which other shells take for letters: `a\r--b`, `\u2003--b`. */
+const FISH_BLANK = /[^\S \t\n]|\u0085/;
+
+/** Returns whether fish gives a word another value: it has more escapes and blanks, and a backslash before a single quote escapes it. */
 export function isOtherInFish(text: string): boolean {
+  if (FISH_BLANK.test(text) && FISH_BLANK.test(text.replace(QUOTED, ""))) return true;
   for (const [, escaped, single = ""] of text.matchAll(QUOTED)) {
     if (escaped !== undefined && FISH_ESCAPE.test(escaped)) return true;
     if (/(?:^|[^\\])(?:\\\\)*\\$/.test(single)) return true;

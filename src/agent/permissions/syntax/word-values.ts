@@ -1,10 +1,8 @@
 import type { Word, WordPart } from "unbash";
 import { shortened } from "../../../text/characters/cut-text.ts";
 import { MAX_VALUE_CHARS } from "../commands/line-limits.ts";
+import { UNKNOWN } from "../commands/pattern-meetings.ts";
 import { expandsBraces, isExpandedName, isPattern } from "./line-words.ts";
-
-/** Stands for text that only the shell knows, in the words of a line that is not clear. */
-export const UNKNOWN = "\ufffc";
 
 /** `$~x` and `$=x`. */
 const ZSH_EXPANSION = /\$[~=^]+\{?\w+\}?/g;

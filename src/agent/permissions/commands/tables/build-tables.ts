@@ -11,6 +11,9 @@ const OBEYED =
 const OTHER_PROGRAM =
   /^(?:\w*_)?(?:CC|CXX|CPP|LD|AS|AR|NM|RANLIB|STRIP|OBJCOPY|FC|LEX|YACC|RM|CP|MV|LN|MKDIR|INSTALL|PYTHON\d?|NODE|NPM|GO|CARGO|RUSTC|SH|BASH|CMD|COMMAND|EXEC|COMPILER|LAUNCHER|WRAPPER|RUNNER|SUDO|SED|AWK|GREP|PERL|RUBY|JAVAC?|DOCKER|GIT|CURL|CMAKE|TSC)[:?+]*=(?!(?:(?:(?:ccache|distcc) )?(?:[\w-]+-)?(?:gcc|g\+\+|cc|c\+\+|cpp|clang|clang\+\+|ld(?:\.\w+)?|as|ar|nm|ranlib|strip|objcopy|gfortran|flex|bison|tcc|icc|zig cc)(?:-[\d.]+)?|python[\d.]*|node|npm|pnpm|yarn|bun|go|cargo|rustc|rm(?: -r?f)?|cp|mv|ln|mkdir(?: -p)?|install|g?sed|[gm]?awk|grep|perl|ruby|javac?|docker|podman|git|curl|cmake|tsc|\d*|true|false|yes|no|on|off)$)/i;
 
+/** A path that leads nowhere else than below the working directory. */
+const BELOW = /^(?![/~]|(?:.*\/)?\.\.(?:\/|$))/;
+
 const MAKE: Table = {
   source: "GNU make 4.4",
   options:
@@ -27,6 +30,7 @@ const GO: Table = {
     parallel= timeout= shuffle= fuzz= fuzztime= f= o= args compat= go= diff all src`,
   only: {
     "-mod": /^(?:mod|vendor|readonly)$/,
+    "-coverprofile": BELOW,
     "-ldflags": /^(?:(?:-[sw]|-X[ =]?[\w./-]+=[\w./:+-]*)(?:\s+|$))*$/,
   },
   operandsOf: { run: 2 },
@@ -44,7 +48,11 @@ const CARGO: Table = {
   words: /^\+[\w.-]+$/,
   first:
     /^(?:b|build|c|check|t|test|r|run|bench|clippy|fmt|d|doc|clean|update|add|remove|rm|tree|metadata|fetch|version|search|help|nextest)$/,
-  rest: { clippy: /^(?:-[DWAF]|(?:-[DWAF])?\w[\w:-]*)$/ },
+  rest: {
+    clippy: /^(?:-[DWAF]|(?:-[DWAF])?\w[\w:-]*)$/,
+    // Its value is a file that the tests write.
+    ...Object.fromEntries(["t", "test", "bench"].map((name) => [name, /^(?!--logfile)/])),
+  },
 };
 
 /** Compilers: options without a value are words. */
@@ -74,6 +82,12 @@ const PYTEST: Table = {
     sw stepwise durations= durations-min= co collect-only no-header no-summary color= disable-warnings disable-pytest-warnings
     strict-markers strict-config verbose quiet exitfirst capture= numprocesses= dist= timeout= reruns= showlocals keyword==
     setup-show fixtures markers deselect= ignore= ignore-glob= runxfail no-showlocals import-mode=! rootdir=! basetemp=! junitxml=!`,
+  only: {
+    "--cov-report": new RegExp(
+      `^(?:\\w+(?:-missing)?)?(?::skip-covered)?(?::${BELOW.source.slice(1)}.*)?$`,
+      "s",
+    ),
+  },
   // A file of options.
   never: /^@/,
 };
@@ -98,6 +112,13 @@ const PYTHON: Table = {
   },
 };
 
+/** Python's module: the second operand is a file that it writes. */
+const JSON_TOOL: Table = {
+  source: "CPython 3.12",
+  options: "h help sort-keys no-ensure-ascii json-lines indent= tab no-indent compact",
+  second: /^(?!)/,
+};
+
 /** Programs that build, test and run code. */
 export const BUILD_TABLES: Readonly<Record<string, Table>> = {
   make: MAKE,
@@ -108,4 +129,5 @@ export const BUILD_TABLES: Readonly<Record<string, Table>> = {
   pytest: PYTEST,
   pip: PIP,
   python: PYTHON,
+  "json.tool": JSON_TOOL,
 };

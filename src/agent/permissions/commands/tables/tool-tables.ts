@@ -1,10 +1,16 @@
 import { isPlainQuery } from "./sql.ts";
 import type { Table } from "./table.ts";
-import { HARMLESS_LOCAL, HARMLESS_VARIABLE } from "./variables.ts";
+import { ASSIGNS, HARMLESS_LOCAL, HARMLESS_VARIABLE } from "./variables.ts";
 
 const SHELLS = "bash 5.2, zsh 5.9, dash 0.5, fish 3.6";
 const EXPORT: Table = { source: SHELLS, options: "np", others: HARMLESS_VARIABLE };
-const DECLARE: Table = { source: SHELLS, options: "aAFfgilprux", others: HARMLESS_LOCAL };
+/** A number is calculated: `declare -i x=PATH=5` sets PATH. */
+const DECLARE: Table = {
+  source: SHELLS,
+  options: "aAFfgilprux",
+  others: HARMLESS_LOCAL,
+  never: /=.*(?:=|\+\+|--)/s,
+};
 
 /** Commands that set variables. */
 const VARIABLE_TABLES: Readonly<Record<string, Table>> = {
@@ -21,8 +27,8 @@ const VARIABLE_TABLES: Readonly<Record<string, Table>> = {
   readarray: { source: SHELLS, options: "t|dnOsu", others: HARMLESS_LOCAL },
   getopts: { source: SHELLS, options: "-", second: HARMLESS_LOCAL },
   let: { source: SHELLS, options: "-", others: /^[a-z]\w*(?:[-+*/%]?=[\w +*/%-]*|\+\+|--)$/ },
-  // -v sets a variable.
-  printf: { source: SHELLS, options: "|v", operands: 1, only: { "-v": HARMLESS_LOCAL } },
+  // -v and %n set a variable.
+  printf: { source: SHELLS, options: "|v", operands: 1, only: { "-v": HARMLESS_LOCAL }, never: ASSIGNS },
   // The words of fish's set are a variable and its value.
   set: {
     source: SHELLS,

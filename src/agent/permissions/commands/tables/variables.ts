@@ -19,8 +19,9 @@ const HARMLESS = [
 const OBEYED =
   "(?!\\w*(?:PATH|PAGER|EDITOR|BROWSER|ASKPASS|COMMAND|CMD|SHELL|OPTS|OPTIONS|ARGS|FLAGS|HOOK|WRAPPER|PRELOAD|BIN|FILE|DIR|HOME|CONFIG|PLUGINS?|MODULES?|PROXY|PROG)(?:\\+?=|$))";
 
-/** A text without a path, an expansion or code; or the URL of a service. */
-const VALUE = "(?:[\\w.,:+@%=!#*? -]*|(?:https?|postgres|postgresql|mysql|redis|amqp|mongodb):\\/\\/\\S*)";
+/** A text without a path, an option, an expansion or code; or the URL of a service. A script may hand it to a program as options. */
+const VALUE =
+  "(?!-[^\\d ]|.* -[^\\d ])(?:[\\w.,:+@%=!#*? -]*|(?:https?|postgres|postgresql|mysql|redis|amqp|mongodb):\\/\\/\\S*)";
 
 /** A harmless variable, alone or with a harmless value. */
 export const HARMLESS_VARIABLE = new RegExp(
@@ -35,3 +36,15 @@ const OBEYED_LOWER =
 export const HARMLESS_LOCAL = new RegExp(
   `${HARMLESS_VARIABLE.source}|^${OBEYED_LOWER}[a-z][a-z\\d_]*(?:\\[\\w*\\])?(?:\\+?=${VALUE})?$`,
 );
+
+/** A conversion of printf that sets a variable to the number of characters so far: bash and zsh have it. */
+export const ASSIGNS = /%[-+ #0'\d.*$hlLqjzt]*n/;
+
+/** A conversion of printf with a number, which zsh calculates: `printf %d PATH=5` sets PATH. */
+const NUMERIC = /%[-+ #0'\d.*$hlLqjzt]*[diouxXeEfFgGaA]|%[-+ #0'\d.$]*\*/;
+
+/** Returns the words of printf that set a variable in zsh. @param args the format and the words after it, or options before it */
+export function assigningWords(args: readonly string[]): readonly string[] {
+  const at = args[0] === "-v" ? 2 : args.findIndex((word) => word !== "--");
+  return NUMERIC.test(args[at] ?? "") ? args.slice(at + 1).filter((word) => /=|\+\+|--/.test(word)) : [];
+}
