@@ -73,7 +73,7 @@ export const wait: ClientTool = (context) => ({
         happened,
         ...(context.withoutInbox ? {} : { unread_messages: unread }),
         ...(requests === undefined ? {} : { requests }),
-        ...(broken.length === 0 ? {} : { broken }),
+        ...brokenField(broken),
       });
     }),
 });
@@ -86,6 +86,10 @@ function awaitedAgents(
   if (named === undefined || named.length === 0) return undefined;
   const config = readTeam(ctx.ref);
   return new Set(named.map((name) => findMember(config, name).name));
+}
+
+function brokenField(broken: readonly string[]): { readonly broken?: readonly string[] } {
+  return broken.length === 0 ? {} : { broken };
 }
 
 /** Returns the events of the list that are true now, and the tasks of which that is unknown, because they cannot be read. */
@@ -123,6 +127,9 @@ function isIdle({ state, unread }: MemberStatus): boolean {
 /** Whether a task has no owner, and no blocker that is open or cannot be read. */
 function isFree(task: Task, tasks: readonly Task[], broken: readonly string[]): boolean {
   if (task.status !== "pending" || ownerName(task) !== undefined || task.metadata?._internal) return false;
-  const open = new Set([...tasks.filter(({ status }) => status !== "completed").map(({ id }) => id), ...broken]);
+  const open = new Set([
+    ...tasks.filter(({ status }) => status !== "completed").map(({ id }) => id),
+    ...broken,
+  ]);
   return !task.blockedBy.some((id) => open.has(id));
 }

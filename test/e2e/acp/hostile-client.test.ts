@@ -52,7 +52,11 @@ it("teams acp › sends no half of a character, which many clients refuse with t
   const half = "a\ud83d";
   const { c, sessionId } = await playedSession(() => ({
     "team-lead": [
-      { on: { contains: "Say" }, say: half, tools: [uses("Write", { file_path: `/x${half}`, content: half })] },
+      {
+        on: { contains: "Say" },
+        say: half,
+        tools: [uses("Write", { file_path: `/x${half}`, content: half })],
+      },
       { say: "Refused." },
     ],
   }));
@@ -76,7 +80,8 @@ it("teams acp › names tasks that cannot be read, once", async () => {
   }));
   await c.agent.request("session/prompt", promptOf(sessionId, "Plan it"));
   writeFileSync(teamRef(teamsHome(t.env), sessionId).paths.task("1"), "{");
-  const named = () => c.updates.filter(({ update }) => JSON.stringify(update).includes("#1 cannot be read")).length;
+  const named = () =>
+    c.updates.filter(({ update }) => JSON.stringify(update).includes("#1 cannot be read")).length;
   await eventually("the notice", () => named() === 1);
 });
 

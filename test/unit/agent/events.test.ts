@@ -34,10 +34,13 @@ test("maskEvents drops a held-back piece together with its dropped text", () => 
   ]);
 });
 
-test.each([[[]], [[SECRET]]])("maskEvents joins a character that a text streams in two pieces (secrets: %j)", (secrets) => {
-  const seen = maskedWith(secrets, text("up \ud83d"), text("\ude80, \ud83d"), END);
-  expect(seen).toEqual([text("up "), text("🚀, "), text("\ud83d"), END]);
-});
+test.each([[[]], [[SECRET]]])(
+  "maskEvents joins a character that a text streams in two pieces (secrets: %j)",
+  (secrets) => {
+    const seen = maskedWith(secrets, text("up \ud83d"), text("\ude80, \ud83d"), END);
+    expect(seen).toEqual([text("up "), text("🚀, "), text("\ud83d"), END]);
+  },
+);
 
 test("maskEvents hides a secret in other events", () => {
   const failed: AgentEvent = { type: "turn_ended", outcome: "failed", failure: `401 ${SECRET}` };

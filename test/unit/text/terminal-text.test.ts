@@ -60,9 +60,12 @@ describe("printableJson", () => {
 
   test("gives every parser whole characters, and the same text otherwise", () => {
     fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom("\\", "u", "d83d", "\ud83d", "\ude00", '"', "a") }), (text) => {
-        expect(JSON.parse(printableJson([text]))).toEqual([text.toWellFormed()]);
-      }),
+      fc.property(
+        fc.string({ unit: fc.constantFrom("\\", "u", "d83d", "\ud83d", "\ude00", '"', "a") }),
+        (text) => {
+          expect(JSON.parse(printableJson([text]))).toEqual([text.toWellFormed()]);
+        },
+      ),
     );
   });
 });
