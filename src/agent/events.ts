@@ -98,12 +98,14 @@ export type AgentEvent =
       readonly failure?: string;
     };
 
-/** Passes events on with secrets redacted. Streamed text that may be the start of a secret waits for the next piece. */
+/**
+ * Passes events on with secrets redacted. Streamed text that may be the start of a secret, and half of a character, wait for the
+ * next piece.
+ */
 export function maskEvents(
   onEvent: (event: AgentEvent) => void,
   secrets: readonly string[],
 ): (event: AgentEvent) => void {
-  if (secrets.length === 0) return onEvent;
   const streamed = redactStream(secrets);
   const emitText = (text: string): void => {
     if (text !== "") onEvent({ type: "text", text });

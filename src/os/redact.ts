@@ -105,7 +105,7 @@ export function redactText(text: string, secrets: readonly string[]): string {
 
 /** Redacts a text that arrives in pieces. */
 interface SecretStream {
-  /** Returns the redacted text so far, except an end that may be the start of a secret. */
+  /** Returns the redacted text so far, except an end that may be the start of a secret, or is half of a surrogate pair. */
   push(piece: string): string;
   /** Returns the rest, after the last piece. */
   end(): string;
@@ -117,7 +117,8 @@ export function redactStream(secrets: readonly string[]): SecretStream {
   return {
     push(piece) {
       const text = redactText(waiting + piece, secrets);
-      const sure = text.length - Math.max(0, ...secrets.map((secret) => startedLength(text, secret)));
+      const half = /[\ud800-\udbff]$/.test(text) ? 1 : 0;
+      const sure = text.length - Math.max(half, ...secrets.map((secret) => startedLength(text, secret)));
       waiting = text.slice(sure);
       return text.slice(0, sure);
     },

@@ -55,10 +55,11 @@ export function asciiText(text: string): string {
 
 /**
  * Formats a value as JSON that is safe to print: `JSON.stringify` leaves DEL, C1 controls and characters that change the writing
- * direction as they are. A parser reads the same value.
+ * direction as they are. A parser reads the same value, but U+FFFD for half of a surrogate pair, which many parsers refuse.
  */
 export function printableJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, undefined, indent).replace(RAW_IN_JSON, escaped);
+  const json = JSON.stringify(value, undefined, indent);
+  return json.replace(RAW_IN_JSON, escaped).replace(HALF_IN_JSON, "$1\\ufffd");
 }
 
 function escaped(char: string): string {
@@ -70,6 +71,8 @@ const PLAIN = /^[\x20-\x7e\n\t]*$/;
 const UNSAFE = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/;
 /** The part of {@link UNSAFE} and {@link LINE_END} that JSON permits in a string. */
 const RAW_IN_JSON = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+/** Half of a surrogate pair as `JSON.stringify` escapes it; after an odd number of backslashes, the letters are text. */
+const HALF_IN_JSON = /(?<!\\)((?:\\\\)*)\\ud[89a-f][\da-f]{2}/g;
 const LINE_END = /[\u2028\u2029]/;
 
 /**

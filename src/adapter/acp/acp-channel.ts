@@ -7,7 +7,6 @@ import type {
 import { messageOf, TeamError } from "../../errors.ts";
 import { type PipedProgram, startPiped } from "../../os/process/piped-program.ts";
 import { NO_TOKENS } from "../../schema/tokens.ts";
-import { wellFormed } from "../../text/characters/well-formed.ts";
 import { whenLoggedIn } from "../await-login.ts";
 import { awaitTools, PIPE_PATIENCE } from "../await-tools.ts";
 import {
@@ -131,7 +130,7 @@ class AcpChannel implements Channel {
       this.#prompt = prompt;
       const answer = connection.agent.request("session/prompt", {
         sessionId: this.#session,
-        prompt: [{ type: "text", text: wellFormed(text) }],
+        prompt: [{ type: "text", text }],
       });
       answer.then(
         (result) => {

@@ -5,6 +5,7 @@ import type { PipedProgram } from "../../os/process/piped-program.ts";
 import { LoginMissing } from "../await-login.ts";
 import type { ChannelSetup } from "../channel.ts";
 import { fieldsOf } from "../requests.ts";
+import { wellFormedStream } from "./well-formed-stream.ts";
 
 /** Longest message of a CLI, in bytes. */
 const MAX_MESSAGE = 64 * 1024 * 1024;
@@ -12,10 +13,12 @@ const MAX_MESSAGE = 64 * 1024 * 1024;
 /** Returns the messages on the stdin and stdout of a CLI. */
 export async function messagesOf({ stdin, stdout }: PipedProgram): Promise<Stream> {
   const { ndJsonStream } = await import("@agentclientprotocol/sdk");
-  return ndJsonStream(
-    Writable.toWeb(stdin) as WritableStream<Uint8Array>,
-    Readable.toWeb(stdout) as ReadableStream<Uint8Array>,
-    { maxMessageBytes: MAX_MESSAGE },
+  return wellFormedStream(
+    ndJsonStream(
+      Writable.toWeb(stdin) as WritableStream<Uint8Array>,
+      Readable.toWeb(stdout) as ReadableStream<Uint8Array>,
+      { maxMessageBytes: MAX_MESSAGE },
+    ),
   );
 }
 

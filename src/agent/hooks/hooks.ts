@@ -5,6 +5,7 @@ import { type CommandEnd, runCommandGroup } from "../../os/process/command-group
 import { redactText, secretsOf, withoutModelCredentials } from "../../os/redact.ts";
 import type { Program, Sandbox } from "../../os/sandbox/sandbox.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
+import { wellFormed } from "../../text/characters/well-formed.ts";
 import { type HookPermission, type HookResult, hookResult } from "./result.ts";
 import type { SessionVariables } from "./session-variables.ts";
 import { type HookCommand, type HookEvent, type HooksSetting, hookCommands } from "./settings.ts";
@@ -85,13 +86,14 @@ export class Hooks {
     const commands = this.#commands(event, subjects);
     if (commands.length === 0) return { outputs: new Map() };
     const { sessionId, transcript, cwd } = this.#options;
-    const stdin = JSON.stringify({
+    const fields = {
       session_id: sessionId,
       ...(transcript === undefined ? {} : { transcript_path: transcript }),
       cwd,
       hook_event_name: event,
       ...input,
-    });
+    };
+    const stdin = JSON.stringify(wellFormed(fields));
     const ends = await Promise.all(commands.map((command) => this.#runOne(event, command, stdin, signal)));
     const results = event === "PreToolUse" && !signal.aborted ? ends.map(asGuard) : ends;
     for (const [i, result] of results.entries()) this.#notify(event, commands[i]?.command ?? "", result);

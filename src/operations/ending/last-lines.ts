@@ -4,9 +4,11 @@ import type { AgentExit } from "../../team/members/judge-liveness.ts";
 export const MESSAGE_SIGN = "◂";
 
 const INDENTED = /^(?: {2}|\s*$)/;
+/** A blank line, or the input line of a pane in which nothing was typed: `›`, `plan ›`. */
+const EMPTY = /^\s*(?:(?:[\w-]+ )?[›>])?\s*$/;
 
 /**
- * Removes blank lines and the text of messages from the last lines of a pane, which go to the lead: the lead reads only summaries
+ * Removes empty lines and the text of messages from the last lines of a pane, which go to the lead: the lead reads only summaries
  * of messages between teammates (protocol.md section 5). Indented rows at the beginning may belong to a message and are removed, too.
  */
 export function withoutMessages(lines: readonly string[]): readonly string[] {
@@ -14,7 +16,7 @@ export function withoutMessages(lines: readonly string[]): readonly string[] {
   return lines.filter((line) => {
     const begins = line.startsWith(MESSAGE_SIGN);
     isInMessage = begins || (isInMessage && INDENTED.test(line));
-    return begins || (!isInMessage && line.trim() !== "");
+    return begins || (!isInMessage && !EMPTY.test(line));
   });
 }
 

@@ -10,7 +10,7 @@ import { readRequest } from "../../team/requests/requests.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
 import { revealHidden } from "../../text/terminal-text.ts";
 import { MAX_REQUEST } from "./limits.ts";
-import { isCutAsOption, optionsOf, type RequestOption } from "./request-options.ts";
+import { cutOptions, optionsOf, type RequestOption } from "./request-options.ts";
 import { fieldsOf, oneLine, shownCall } from "./tool-call.ts";
 
 interface OfferContext {
@@ -88,24 +88,15 @@ const TITLES: Readonly<Record<ApprovalDetails["kind"], string>> = {
 };
 
 /** Returns all of a request, with hidden characters visible: its user decides by what it reads. */
-function textOf({
-  kind,
-  summary,
-  reason,
-  change = [],
-  question,
-  planContent,
-  input,
-  choices = [],
-  default: byDefault = "",
-}: ApprovalDetails): string {
+function textOf(request: ApprovalDetails): string {
+  const { kind, summary, reason, change = [], question, planContent, input } = request;
   const parts: Readonly<Record<ApprovalDetails["kind"], readonly string[]>> = {
     permission: [summary, reason ?? "", change.length > 0 ? change.join("\n") : inputText(summary, input)],
     plan: [planContent ?? summary],
-    question: [question ?? summary, ...[...choices, byDefault].filter(isCutAsOption)],
+    question: [question ?? summary],
     crash: [summary],
   };
-  return parts[kind]
+  return [...parts[kind], cutOptions(request).join("\n")]
     .filter((part) => part !== "")
     .map(revealHidden)
     .join("\n\n");

@@ -1,6 +1,8 @@
 import type { PermissionOption } from "@agentclientprotocol/sdk";
 import type { ApprovalAnswer, ApprovalDetails } from "../../operations/approvals/approvals.ts";
+import { numbered } from "../../operations/approvals/request-texts.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
+import { revealHidden } from "../../text/terminal-text.ts";
 import { MAX_TITLE } from "./limits.ts";
 import { oneLine } from "./tool-call.ts";
 
@@ -30,13 +32,25 @@ export function optionsOf(request: ApprovalDetails): readonly RequestOption[] {
   }
 }
 
-function alwaysOption({ always = [], from }: ApprovalDetails): RequestOption[] {
+function alwaysOption(request: ApprovalDetails): RequestOption[] {
+  const { always = [] } = request;
   if (always.length === 0) return [];
-  const name = oneLine(`Always allow ${always.join(", ")} until ${from} ends`);
-  // Its user would allow rules that are not shown whole.
-  if (isCutAsOption(name)) return [];
   const answer = { approve: true, always: { rules: always, destination: "session" } } as const;
-  return [{ optionId: "always", name, kind: "allow_always", answer }];
+  return [{ optionId: "always", name: label(alwaysText(request)), kind: "allow_always", answer }];
+}
+
+function alwaysText({ always = [], from }: ApprovalDetails): string {
+  return `Always allow ${always.join(", ")} until ${from} ends`;
+}
+
+/** Returns a line for each text that the name of its option shows only in part. */
+export function cutOptions(request: ApprovalDetails): readonly string[] {
+  const { kind, always = [], choices = [], default: byDefault } = request;
+  if (kind === "permission")
+    return always.length === 0 || isWhole(alwaysText(request)) ? [] : always.map((rule) => `always: ${rule}`);
+  if (kind !== "question") return [];
+  if (choices.length > 0) return choices.every(isWhole) ? [] : choices.map(numbered);
+  return byDefault === undefined || isWhole(byDefault) ? [] : [`default: ${byDefault}`];
 }
 
 function questionOptions({ choices = [], default: byDefault }: ApprovalDetails): RequestOption[] {
@@ -57,9 +71,9 @@ function reject(name: string): RequestOption {
   return { optionId: "reject", name, kind: "reject_once", answer: { approve: false } };
 }
 
-/** Whether an option shows only a part of a text. */
-export function isCutAsOption(text: string): boolean {
-  return text.length > MAX_TITLE;
+/** Whether a label shows every character of a text. */
+function isWhole(text: string): boolean {
+  return label(text) === revealHidden(text);
 }
 
 function label(text: string): string {

@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
+import { wellFormedStream } from "../../adapter/acp/well-formed-stream.ts";
 import { messageOf } from "../../errors.ts";
 import { teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
@@ -73,7 +74,9 @@ export async function serveAcp(
       }),
     )
     .connect(
-      inOrder(ndJsonStream(outputOf(call, fail), inputOf(call), { maxMessageBytes: MAX_MESSAGE_BYTES })),
+      wellFormedStream(
+        inOrder(ndJsonStream(outputOf(call, fail), inputOf(call), { maxMessageBytes: MAX_MESSAGE_BYTES })),
+      ),
     );
   const leave = (): void => connection.close();
   signal.addEventListener("abort", leave);

@@ -9,6 +9,7 @@ import { bypassForbiddenBy, ignoredLines } from "../../settings/settings.ts";
 import { updateTeam } from "../../team/config/config.ts";
 import { listTasks } from "../../team/tasks/tasks.ts";
 import type { AnyCall } from "../../terminal/call.ts";
+import { brokenTasksNote } from "../../terminal/status-line.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
 import type { LeadClient, LeadPlan, LeadRest } from "../lead/lead.ts";
 import type { SessionFact } from "./facts.ts";
@@ -63,6 +64,8 @@ export class Session {
   #saving: Promise<unknown> = Promise.resolve();
   #isClosing = false;
   #shownTasks = "[]";
+  /** The note about tasks that cannot be read; "" if there are none. */
+  #brokenTasks = "";
   #running: SessionLead | undefined;
   #requests: SessionRequests | undefined;
   #showCallsOfTeammates = (): void => undefined;
@@ -259,7 +262,12 @@ export class Session {
   }
 
   #showTasks(): void {
-    const tasks = listTasks(this.#lead.lead.ctx.ref);
+    const broken: string[] = [];
+    const tasks = listTasks(this.#lead.lead.ctx.ref, (_, id) => broken.push(id));
+    const note = broken.length === 0 ? "" : brokenTasksNote(broken);
+    if (note !== this.#brokenTasks && note !== "")
+      this.#peer.show({ kind: "notice", severity: "warning", text: note });
+    this.#brokenTasks = note;
     const shown = JSON.stringify(tasks.map(({ id, subject, owner, status }) => [id, subject, owner, status]));
     if (shown === this.#shownTasks) return;
     this.#shownTasks = shown;

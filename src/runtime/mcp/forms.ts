@@ -8,6 +8,7 @@ import type {
 } from "@modelcontextprotocol/server";
 import { TeamError } from "../../errors.ts";
 import type { ClientCall, Form, FormAnswer } from "../../team-tools/mcp/client-tool.ts";
+import { wellFormed } from "../../text/characters/well-formed.ts";
 
 /** The server package, which is loaded only when it is needed. */
 export type Sdk = typeof import("@modelcontextprotocol/server");
@@ -79,14 +80,14 @@ export function formResult(sdk: Sdk, form: Form): InputRequiredResult {
 }
 
 function requestOf({ message, fields, required }: Form): ElicitRequestFormParams {
-  return {
+  return wellFormed({
     message,
     requestedSchema: {
       type: "object",
       properties: fields as ElicitRequestFormParams["requestedSchema"]["properties"],
       required: [...required],
     },
-  };
+  });
 }
 
 function answerFrom(given: {

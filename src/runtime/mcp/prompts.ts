@@ -1,6 +1,6 @@
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { ClientToolContext } from "../../team-tools/mcp/client-tool.ts";
-import { shortened } from "../../text/characters/cut-text.ts";
+import { cutText } from "../../text/characters/cut-text.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 
 /** Longest goal of a prompt, in characters. */
@@ -51,7 +51,7 @@ export function promptOf(
   const missing = prompt.arguments.find((one) => one.required && !given[one.name]?.trim());
   if (missing !== undefined) return { missing: `The prompt ${name} needs the argument ${missing.name}.` };
   const words = (given.goal ?? given.focus ?? "").trim();
-  const text = stripControls(shortened(words, MAX_GOAL));
+  const text = stripControls(cutText(words, MAX_GOAL));
   return {
     description: prompt.description,
     messages: [

@@ -9,6 +9,7 @@ import { follow } from "../../operations/follow-team.ts";
 import { after, type Clock, steadyNow } from "../../os/clock.ts";
 import { type PipedProgram, startPiped } from "../../os/process/piped-program.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
+import { wellFormed } from "../../text/characters/well-formed.ts";
 import { type NotifyPlace, notifyEnv } from "./notify-place.ts";
 import { readProgramAnswer } from "./program-answer.ts";
 import { readLines } from "./program-lines.ts";
@@ -128,7 +129,7 @@ export class LongRunningProgram {
   #send(line: object): void {
     const { stdin } = this.#program ?? {};
     if (stdin === undefined || !stdin.writable || stdin.writableLength > MAX_UNREAD) return;
-    stdin.write(`${JSON.stringify(line)}\n`);
+    stdin.write(`${JSON.stringify(wellFormed(line))}\n`);
   }
 
   async #take(line: string | undefined): Promise<void> {

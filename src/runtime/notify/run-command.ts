@@ -3,6 +3,7 @@ import { messageOf } from "../../errors.ts";
 import { runCommandGroup } from "../../os/process/command-group.ts";
 import { redactText, secretsOf } from "../../os/redact.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
+import { wellFormed } from "../../text/characters/well-formed.ts";
 import { gridText } from "../../text/terminal-text.ts";
 import { type NotifyPlace, notifyEnv } from "./notify-place.ts";
 
@@ -30,7 +31,7 @@ export async function runNotifyCommand(
   const command = {
     cwd: place.cwd,
     env,
-    input: JSON.stringify({ team: place.ref.team, agent: place.agent, text }),
+    input: JSON.stringify(wellFormed({ team: place.ref.team, agent: place.agent, text })),
     timeoutMs: TIMEOUT_MS,
     signal,
     onOutput: (stream: "stdout" | "stderr", bytes: Buffer) => {

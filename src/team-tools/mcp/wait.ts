@@ -41,6 +41,7 @@ const output = z.looseObject({
   happened: z.array(z.enum(EVENTS)),
   unread_messages: z.optional(z.int()),
   requests: z.optional(z.array(z.string())).check(z.describe("Ids of the open requests")),
+  broken: z.optional(z.array(z.string())).check(z.describe("Ids of tasks that cannot be read")),
 });
 
 export const wait: ClientTool = (context) => ({
@@ -57,8 +58,9 @@ export const wait: ClientTool = (context) => ({
       const agents = awaitedAgents(context, call.agents);
       const wanted = call.for ?? (role === "lead" ? ["message", "request"] : ["message"]);
       let happened: readonly Event[] = [];
+      let broken: readonly string[] = [];
       const check = async (): Promise<boolean> => {
-        happened = await eventsOf(context, wanted, agents);
+        ({ happened, broken } = await eventsOf(context, wanted, agents));
         return happened.length > 0;
       };
       const options = { signal, timeoutMs: call.timeout_seconds * 1_000 };
@@ -71,6 +73,7 @@ export const wait: ClientTool = (context) => ({
         happened,
         ...(context.withoutInbox ? {} : { unread_messages: unread }),
         ...(requests === undefined ? {} : { requests }),
+        ...brokenField(broken),
       });
     }),
 });
@@ -85,14 +88,19 @@ function awaitedAgents(
   return new Set(named.map((name) => findMember(config, name).name));
 }
 
-/** Returns the events of the list that are true now. */
+function brokenField(broken: readonly string[]): { readonly broken?: readonly string[] } {
+  return broken.length === 0 ? {} : { broken };
+}
+
+/** Returns the events of the list that are true now, and the tasks of which that is unknown, because they cannot be read. */
 async function eventsOf(
   { ctx, knownRequests, mail }: ClientToolContext,
   wanted: readonly Event[],
   agents: ReadonlySet<string> | undefined,
-): Promise<readonly Event[]> {
+): Promise<{ readonly happened: readonly Event[]; readonly broken: readonly string[] }> {
+  const broken: string[] = [];
   const tasks = wanted.some((event) => event === "free_task" || event === "all_tasks_done")
-    ? withLapsedUnassigned(listTasks(ctx.ref))
+    ? withLapsedUnassigned(listTasks(ctx.ref, (_, id) => broken.push(id)))
     : [];
   const members = wanted.includes("idle") ? (await teamStatus(ctx)).members : [];
   if (wanted.includes("request")) await openForeignRequests(ctx.ref, ctx.env);
@@ -101,10 +109,10 @@ async function eventsOf(
     message: () => messages > 0,
     request: () => listApprovals(ctx.ref).some(({ id }) => !knownRequests.has(id)),
     idle: () => members.filter((one) => isAwaited(one, ctx.actor, agents)).every(isIdle),
-    free_task: () => tasks.some((task) => isFree(task, tasks)),
+    free_task: () => tasks.some((task) => isFree(task, tasks, broken)),
     all_tasks_done: () => tasks.every(({ status }) => status === "completed"),
   };
-  return wanted.filter((event) => isTrue[event]());
+  return { happened: wanted.filter((event) => isTrue[event]()), broken };
 }
 
 function isAwaited({ name }: MemberStatus, self: string, agents: ReadonlySet<string> | undefined): boolean {
@@ -116,9 +124,12 @@ function isIdle({ state, unread }: MemberStatus): boolean {
   return (state === "idle" && unread === 0) || state === "exited" || state === "crashed";
 }
 
-/** Whether a task has no owner, and no blocker that is open. */
-function isFree(task: Task, tasks: readonly Task[]): boolean {
+/** Whether a task has no owner, and no blocker that is open or cannot be read. */
+function isFree(task: Task, tasks: readonly Task[], broken: readonly string[]): boolean {
   if (task.status !== "pending" || ownerName(task) !== undefined || task.metadata?._internal) return false;
-  const open = new Set(tasks.filter(({ status }) => status !== "completed").map(({ id }) => id));
+  const open = new Set([
+    ...tasks.filter(({ status }) => status !== "completed").map(({ id }) => id),
+    ...broken,
+  ]);
   return !task.blockedBy.some((id) => open.has(id));
 }

@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { promptOf } from "../../support/acp/acp-client.ts";
-import { playedSession } from "../../support/acp/played-session.ts";
+import { playedSession, uses } from "../../support/acp/played-session.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
 const ECHO = () => ({
@@ -45,6 +46,43 @@ it("teams acp › answers malformed messages, and continues", async () => {
   expect(await c.agent.request("session/prompt", promptOf(sessionId, "first"))).toMatchObject({
     stopReason: "end_turn",
   });
+});
+
+it("teams acp › sends no half of a character, which many clients refuse with the whole message", async () => {
+  const half = "a\ud83d";
+  const { c, sessionId } = await playedSession(() => ({
+    "team-lead": [
+      {
+        on: { contains: "Say" },
+        say: half,
+        tools: [uses("Write", { file_path: `/x${half}`, content: half })],
+      },
+      { say: "Refused." },
+    ],
+  }));
+  const prompt = c.agent.request("session/prompt", promptOf(sessionId, "Say it"));
+  const asked = await c.request();
+  expect(asked.params.toolCall.content).toContainEqual(
+    expect.objectContaining({ type: "diff", newText: "a\ufffd" }),
+  );
+  asked.choose("reject");
+  await prompt;
+  expect(c.said()).toContain("a\ufffd");
+  expect(c.traffic.filter((line) => /\\ud[89a-f]/.test(line))).toEqual([]);
+});
+
+it("teams acp › names tasks that cannot be read, once", async () => {
+  const { t, c, sessionId } = await playedSession(() => ({
+    "team-lead": [
+      { on: { contains: "Plan" }, tools: [uses("TaskCreate", { subject: "first", description: "" })] },
+      { say: "Planned." },
+    ],
+  }));
+  await c.agent.request("session/prompt", promptOf(sessionId, "Plan it"));
+  writeFileSync(teamRef(teamsHome(t.env), sessionId).paths.task("1"), "{");
+  const named = () =>
+    c.updates.filter(({ update }) => JSON.stringify(update).includes("#1 cannot be read")).length;
+  await eventually("the notice", () => named() === 1);
 });
 
 it("teams acp › refuses a prompt of a megabyte, and takes the next one", async () => {

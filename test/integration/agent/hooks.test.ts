@@ -52,6 +52,13 @@ describe("Hooks.run", () => {
     expect(file("here")).toBe(`${cwd}\n${cwd}\n`);
   });
 
+  it("passes no half of a character: a guard that cannot parse the event would judge nothing", async () => {
+    const { run, file } = hooksOf(["cat > got"]);
+    await run({ tool_input: { "k\ud83d": "echo \ude80" } });
+    expect(file("got")).not.toMatch(/\\ud[89a-f]/);
+    expect(JSON.parse(file("got"))).toMatchObject({ tool_input: { "k\ufffd": "echo \ufffd" } });
+  });
+
   it("accepts a hook that closes stdin without reading a large event", async () => {
     const { run, notices } = hooksOf(["exec 0<&-; echo done"]);
     expect(await run({ tool_input: "x".repeat(4_000_000) })).toEqual({ stdout: "done" });

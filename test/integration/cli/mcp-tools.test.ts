@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
@@ -201,6 +201,23 @@ describe("teams mcp › Wait", () => {
     const [listed, waited] = await callTools(cli, [["ListRequests"], ["Wait", quick]]);
     expect(listed?.data).toMatchObject({ requests: [{ id: "plan-1", kind: "plan" }] });
     expect(waited?.data).toMatchObject({ happened: [] });
+  });
+
+  it("names tasks that cannot be read, and calls none free that waits for one", async () => {
+    const cli = await crew();
+    const { paths } = teamRef(teamsHome(cli.env), "crew");
+    const quick = { timeout_seconds: 0, for: ["free_task", "all_tasks_done"] };
+    await callTools(cli, [
+      ["TaskCreate", { subject: "first" }],
+      ["TaskCreate", { subject: "second" }],
+      ["TaskUpdate", { taskId: "2", addBlockedBy: ["1"] }],
+    ]);
+    writeFileSync(paths.task("1"), "{");
+    const [blocked] = await callTools(cli, [["Wait", quick]]);
+    expect(blocked?.data).toMatchObject({ happened: [], broken: ["1"] });
+    rmSync(paths.task("2"));
+    const [done] = await callTools(cli, [["Wait", quick]]);
+    expect(done?.data).toMatchObject({ happened: ["all_tasks_done"], broken: ["1"] });
   });
 });
 

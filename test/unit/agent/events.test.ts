@@ -4,8 +4,12 @@ import { type AgentEvent, maskEvents } from "../../../src/agent/events.ts";
 const SECRET = "sk-very-secret";
 
 function masked(...events: readonly AgentEvent[]): AgentEvent[] {
+  return maskedWith([SECRET], ...events);
+}
+
+function maskedWith(secrets: readonly string[], ...events: readonly AgentEvent[]): AgentEvent[] {
   const seen: AgentEvent[] = [];
-  const push = maskEvents((event) => seen.push(event), [SECRET]);
+  const push = maskEvents((event) => seen.push(event), secrets);
   for (const event of events) push(event);
   return seen;
 }
@@ -29,6 +33,14 @@ test("maskEvents drops a held-back piece together with its dropped text", () => 
     END,
   ]);
 });
+
+test.each([[[]], [[SECRET]]])(
+  "maskEvents joins a character that a text streams in two pieces (secrets: %j)",
+  (secrets) => {
+    const seen = maskedWith(secrets, text("up \ud83d"), text("\ude80, \ud83d"), END);
+    expect(seen).toEqual([text("up "), text("🚀, "), text("\ud83d"), END]);
+  },
+);
 
 test("maskEvents hides a secret in other events", () => {
   const failed: AgentEvent = { type: "turn_ended", outcome: "failed", failure: `401 ${SECRET}` };

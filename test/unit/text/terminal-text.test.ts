@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cells, cutToWidth, displayWidth } from "../../../src/text/cell-width.ts";
-import { controlStripper, gridText, stripControls } from "../../../src/text/terminal-text.ts";
+import { controlStripper, gridText, printableJson, stripControls } from "../../../src/text/terminal-text.ts";
 
 const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
 
@@ -46,6 +46,26 @@ describe("stripControls", () => {
         expect(stripControls(text)).not.toMatch(CONTROL);
         expect(gridText(text)).not.toMatch(/[\x00-\x1f\x7f-\x9f]/);
       }),
+    );
+  });
+});
+
+describe("printableJson", () => {
+  test("has no half of a surrogate pair, and keeps a text that looks like one", () => {
+    const value = { "k\ud83d": ["\ude00\ud83d", "🚀", "\\ud83d", "\\\ud83d\\"] };
+    const json = printableJson(value);
+    expect(JSON.parse(json)).toEqual({ "k\ufffd": ["\ufffd\ufffd", "🚀", "\\ud83d", "\\\ufffd\\"] });
+    expect(JSON.parse(printableJson({ text: "\u009b31m\u202e" }))).toEqual({ text: "\u009b31m\u202e" });
+  });
+
+  test("gives every parser whole characters, and the same text otherwise", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom("\\", "u", "d83d", "\ud83d", "\ude00", '"', "a") }),
+        (text) => {
+          expect(JSON.parse(printableJson([text]))).toEqual([text.toWellFormed()]);
+        },
+      ),
     );
   });
 });

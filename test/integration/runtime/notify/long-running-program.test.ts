@@ -81,6 +81,13 @@ describe("a long-running program of teams.notify", () => {
     expect(readAnswer(ref, "perm-2")).toBeUndefined();
   });
 
+  it("gets no half of a character, which its parser may refuse", async () => {
+    const { cwd, hears, ask } = await started();
+    ask("perm-1", "permission", { tool: "Bash", input: { command: "echo \ud83d" } });
+    expect((await hears(1))[0]).toMatchObject({ request: { input: { command: "echo \ufffd" } } });
+    expect(readFileSync(join(cwd, "heard"), "utf8")).not.toMatch(/\\ud[89a-f]/);
+  });
+
   it("is told of an answer from elsewhere, and its own comes too late", async () => {
     const { ref, hears, says, ask } = await started();
     ask("perm-1");

@@ -51,6 +51,14 @@ describe("teams.notify (S63)", () => {
     expect(file("made")).toBe("");
   });
 
+  it("passes no half of a character", async () => {
+    const { own, file, written } = await calls("cat >> heard; echo . >> done");
+    own.notify("dev asks: \ud83d", "lead");
+    await written("done", ".");
+    expect(file("heard")).not.toMatch(/\\ud[89a-f]/);
+    expect(JSON.parse(file("heard"))).toMatchObject({ text: expect.stringMatching(/asks: \ufffd$/) });
+  });
+
   it("ends a shortened text in …", async () => {
     const { own, file, written } = await calls('printf "%s\\n" "$1" >> said; echo . >> done');
     own.notify(`dev asks: Bash(${"x".repeat(600)} && rm -rf .)`, "lead");

@@ -9,6 +9,7 @@ it("lastLinesOf quotes the last lines of a crashed member, without blank ones", 
     "\nIts last lines:\n> ● Bash(make)\n>   make: error 2\n> Segmentation fault",
   );
   expect(news(["", " "])).toBe("");
+  expect(news(["Killed", "plan ›", "› "])).toBe("\nIts last lines:\n> Killed");
   expect(lastLinesOf(null)).toBe("");
 });
 

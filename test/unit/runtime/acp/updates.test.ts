@@ -71,6 +71,16 @@ describe("updates of a session", () => {
     for (const update of all) expect(JSON.stringify(update)).not.toMatch(/\\u001b|\\u0007|\u202e|own/);
   });
 
+  it("replace half of a character in each text", () => {
+    const half = "a\ud83d";
+    for (const fact of [
+      { kind: "text", text: half, message: "m" },
+      { kind: "thought", text: half },
+      { kind: "prompt", text: half },
+    ] as const)
+      expect(shown(fact)).toMatchObject({ content: { text: "a\ufffd" } });
+  });
+
   it("show the task list as a plan, and only open tasks of a long one", () => {
     const tasks = [taskOf(1, "completed"), taskOf(2, "in_progress", { owner: "ada" })];
     expect(shown({ kind: "tasks", tasks })).toEqual({

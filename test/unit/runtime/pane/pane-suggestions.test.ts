@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
+import { platform } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { paneSuggestions } from "../../../../src/runtime/pane/pane-suggestions.ts";
@@ -42,8 +43,9 @@ test("paneSuggestions › completes the argument of a command", () => {
 test("paneSuggestions › completes paths part by part, without hidden files and odd names", () => {
   const cwd = temporaryDirectory();
   mkdirSync(join(cwd, "src", "text"), { recursive: true });
-  for (const name of ["src/clock.ts", "src/.env", "src/a b", "src/x\u001b[2Jy"])
-    writeFileSync(join(cwd, name), "");
+  const odd = [Buffer.concat([Buffer.from(join(cwd, "src/z")), Buffer.from([0xff])])];
+  const names = ["src/clock.ts", "src/.env", "src/a b", "src/x\u001b[2Jy"].map((name) => join(cwd, name));
+  for (const path of platform() === "darwin" ? names : [...names, ...odd]) writeFileSync(path, "");
   const paths = (word: string) => inserted(suggest("dev", cwd, [word]));
   expect(paths("@s")).toEqual(["@src/"]);
   expect(paths("@src/")).toEqual(["@src/clock.ts ", "@src/text/"]);
