@@ -1,6 +1,6 @@
 import { REDACTED } from "../os/redact.ts";
 
-/** What looks like a secret in a command or an address, and what stays of it. */
+/** Forms of secrets in a command or an address, each with its replacement. */
 const FORMS: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic|Token)\s+[^\s"']+/gi, `$1 ${REDACTED}`],
   [/\b([\w-]*(?:KEY|TOKEN|SECRET|PASSWORD))=("[^"]*"|'[^']*'|[^\s"'&]+)/gi, `$1=${REDACTED}`],

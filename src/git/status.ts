@@ -71,7 +71,7 @@ export async function changesOf(place: CheckoutPlace, env: Env): Promise<GitChan
   return changes.changed === 0 ? changes : { ...changes, hasFlags: true };
 }
 
-/** What git keeps in its directory while an operation is not finished. */
+/** Entries of git's directory while an operation is unfinished, each with the operation. */
 const OPERATIONS = [
   ["rebase-merge", "rebase"],
   ["rebase-apply", "rebase"],

@@ -2,7 +2,7 @@ import { isSystemError, messageOf, systemErrorCode, systemErrorHint, TeamError }
 
 /**
  * Runs a call of the library: every failure is a TeamError, except for a defect of this library.
- * @param work receives a signal of its own, so that the caller's signal keeps no listener of it
+ * @param work receives its own signal, so that no listener stays on the caller's signal
  */
 export async function attempt<T>(
   signal: AbortSignal | undefined,

@@ -68,7 +68,7 @@ async function* generate(
         continue;
       }
       if (!isExpected && !teamExists(ref)) {
-        // What was written between the read and the look.
+        // Reads the lines that were written since the last read.
         yield* read(log.lines());
         return undefined;
       }

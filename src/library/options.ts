@@ -1,6 +1,6 @@
 import type { BudgetLimits, Metadata, PermissionMode, SandboxMode, TeammateMode } from "./values.ts";
 
-/** What the library takes from the process that calls it, if these options do not say otherwise. */
+/** Values that the library otherwise takes from the calling process. */
 export interface CallerOptions {
   /** The directory whose settings, agent types and trust apply, and to which paths are relative; by default the current one. */
   readonly cwd?: string | undefined;
@@ -12,13 +12,13 @@ export interface CallerOptions {
   readonly onNote?: ((text: string) => void) | undefined;
 }
 
-/** What can end a call early. */
+/** An option that ends a call early. */
 export interface Cancellable {
   /** Ends the call. It then rejects with the TeamError `INTERRUPTED`, whose `cause` is the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What can end a wait early. */
+/** Options that end a wait early. */
 export interface TimeLimited extends Cancellable {
   /** Milliseconds. */
   readonly timeoutMs?: number | undefined;
@@ -125,7 +125,7 @@ export interface NewTask {
   readonly owner?: string | undefined;
   /** Ids of tasks that must be completed first. */
   readonly blockedBy?: readonly string[] | undefined;
-  /** What lists show while it is worked on: `Writing the report`. */
+  /** The text that lists show during the work: `Writing the report`. */
   readonly activeForm?: string | undefined;
   readonly metadata?: Metadata | undefined;
   /** A command that must exit with 0 before the task is completed. It runs in the directory of the owner. */

@@ -90,7 +90,7 @@ export interface Approvals {
   reject(id: string, options?: { readonly note?: string | undefined }): Promise<Approval>;
 }
 
-/** What a wait is for; of several conditions, all must be true. Without one, all teammates must be idle. */
+/** Conditions of a wait: all must be true. Without one, all teammates must be idle. */
 export interface WaitCondition extends TimeLimited {
   /** These members, or with `true` all teammates, are idle or have ended, and have no unread message. */
   readonly idle?: boolean | readonly string[] | undefined;
@@ -105,7 +105,7 @@ export interface WaitCondition extends TimeLimited {
   readonly until?: ((status: TeamStatus) => boolean | Promise<boolean>) | undefined;
 }
 
-/** What a wait for one teammate is for; of several conditions, all must be true. Without one, it must be idle. */
+/** Conditions of a wait for one teammate: all must be true. Without one, it must be idle. */
 export interface TeammateCondition extends TimeLimited {
   /** It is idle or has ended, and has no unread message. */
   readonly idle?: boolean | undefined;

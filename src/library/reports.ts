@@ -38,7 +38,7 @@ export interface KillReport {
   readonly worktree?: WorktreeEnd;
 }
 
-/** What became of an interrupt. `asked` and `pressed`: whether the turn ended is not known. */
+/** The outcome of an interrupt. After `asked` and `pressed`, it is not known whether the turn ended. */
 export interface InterruptReport {
   readonly name: string;
   readonly outcome: "interrupted" | "idle" | "asked" | "pressed";
@@ -114,7 +114,7 @@ export interface TeamSummary {
 
 /** A run: its goal, who leads it, and what it may use. */
 export interface RunOptions extends CallerOptions, Cancellable, ToolLimits {
-  /** What the team should do. A playbook needs none. */
+  /** The goal of the team, in words. A playbook needs none. */
   readonly goal?: string | undefined;
   /** The lead's model: `haiku`, `sonnet` (the default with a key), `opus`, `scripted[:file]` or any id. */
   readonly model?: string | undefined;
@@ -134,7 +134,7 @@ export interface RunOptions extends CallerOptions, Cancellable, ToolLimits {
   readonly appendSystemPrompt?: string | undefined;
   /** The limits for all members together. */
   readonly budget?: BudgetLimits | undefined;
-  /** `keep` keeps the team also when its work is done, `delete` deletes it also with unfinished work. */
+  /** `keep` keeps the team even if its work is done, `delete` deletes it even with unfinished work. */
   readonly afterwards?: "keep" | "delete" | undefined;
   /** Receives each event of the team, in order, before the run resolves. */
   readonly onEvent?: ((event: TeamEvent) => void) | undefined;
@@ -153,7 +153,7 @@ export interface RunResult {
   readonly tokens?: number;
   /** US dollars; models without a known price count as 0. */
   readonly costUsd?: number;
-  /** What was changed in each worktree; missing outside a git repository. */
+  /** The changes in each worktree; missing outside a git repository. */
   readonly changes?: readonly {
     readonly agent: string;
     readonly directory: string;

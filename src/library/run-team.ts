@@ -12,7 +12,7 @@ import type { TeamEvent } from "./values.ts";
 
 /**
  * Gives a goal to a lead, which builds a team and works with it, and resolves with the result when the goal is reached. The lead runs in
- * a process of its own; the death of this process interrupts it. An abort stops the teammates, which takes seconds, and keeps the team.
+ * its own process; the death of this process interrupts it. An abort stops the teammates, which takes seconds, and keeps the team.
  * @throws TeamError INTERRUPTED (`details.team` names the kept team, or is null), MODEL_ERROR, INVALID_INPUT, INVALID_MODEL, TEAM_EXISTS,
  * TMUX_NOT_FOUND, SPAWN_FAILED, NESTED_TEAM, STORAGE_ERROR if `record` could not be written. An error of `onEvent` interrupts the run, and is thrown
  * @example

@@ -1,6 +1,6 @@
 import type { EventFacts, EventSubject } from "../schema/event.ts";
 
-/** What an agent may do without asking. */
+/** How much an agent may do without asking. */
 export type PermissionMode =
   | "default"
   | "acceptEdits"
@@ -15,7 +15,7 @@ export type SandboxMode = "off" | "auto" | "required";
 /** Where teammates live; `auto` selects tmux if it is installed. */
 export type TeammateMode = "auto" | "tmux" | "in-process" | "iterm2" | "process";
 
-/** What an agent does now. `failed`: the last turn of another program's member failed. */
+/** The state of an agent. `failed`: the last turn of another program's member failed. */
 export type AgentState =
   | "starting"
   | "running"
@@ -49,7 +49,7 @@ export interface BudgetLimits {
   readonly maxCostUsd?: number | undefined;
 }
 
-/** What was used so far. */
+/** The usage so far. */
 export interface SpentAmount {
   /** Tokens of all kinds together. */
   readonly tokens: number;
@@ -72,7 +72,7 @@ export interface Message {
   readonly id: string;
   readonly from: string;
   readonly to: string;
-  /** What the recipient reads: for a protocol message a sentence, else the sender's text. */
+  /** The text that the recipient reads: a sentence for a protocol message, else the sender's text. */
   readonly text: string;
   /** The subject. */
   readonly summary?: string | undefined;
@@ -126,7 +126,7 @@ export interface Task {
   readonly status: TaskStatus;
   /** The member's name; missing or empty if the task is unassigned. */
   readonly owner?: string | undefined;
-  /** What lists show while it is worked on. */
+  /** The text that lists show during the work. */
   readonly activeForm?: string | undefined;
   /** Ids of tasks that wait for this one. */
   readonly blocks: readonly string[];
@@ -143,7 +143,7 @@ export interface Task {
   readonly touches: readonly string[];
   /** A member said that it is completed. */
   readonly said: boolean;
-  /** What our own run of the verify command showed. */
+  /** The result of our own run of the verify command. */
   readonly shown: "passed" | "failed" | "running" | "not run" | "unconfirmed" | "none";
   readonly verifyRun: VerifyRun | null;
 }
@@ -160,7 +160,7 @@ export interface Approval {
   readonly kind: "plan" | "permission" | "question" | "crash";
   /** The member that asks. */
   readonly from: string;
-  /** What it asks for, in one line. */
+  /** The request in one line. */
   readonly summary: string;
   /** Milliseconds since the epoch. */
   readonly at: number;

@@ -6,7 +6,7 @@ import type { MemberStatus, TeamStatus } from "./status.ts";
 
 type WaitContext = Pick<OperationContext, "actor" | "ref" | "env">;
 
-/** What a wait is for: all of it must be true. */
+/** Conditions of a wait: all must be true. */
 export interface WaitCondition {
   readonly idle: boolean;
   readonly tasks: boolean;

@@ -127,7 +127,7 @@ export const statusRecord = z.looseObject({
   taskIds: z._default(z.array(z.string()), []),
   /** Number of messages that the running turn started with. */
   inTurn: z.optional(z.number()),
-  /** Its account's limit makes it wait; it continues by itself, or when a person resumes it. */
+  /** Its account's limit makes it wait; it continues when the limit ends, or when a person resumes it. */
   limited: z.optional(z.boolean()),
   /** When that limit ends, in milliseconds since the epoch, if the server has said it. */
   pausedUntil: z.optional(z.number()),

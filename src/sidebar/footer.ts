@@ -103,7 +103,7 @@ function lookOfPrompt(prompt: Prompt): PromptLook {
   }
 }
 
-/** What is answered, the keys, and the line, which shows its end if it is too long. */
+/** Returns the answered request, the keys, and the typed line, which shows its end if it is too long. */
 function promptLines(prompt: Prompt, { width, height }: ScreenSize): Line[] {
   const { title, fg, keys } = lookOfPrompt(prompt);
   const asked = prompt.kind === "answer" ? textLines(prompt.summary, width, ANSWERED_ROWS, {}) : [];
@@ -114,7 +114,7 @@ function promptLines(prompt: Prompt, { width, height }: ScreenSize): Line[] {
   const room = Math.max(1, width - 1 - (isBelow ? 1 : widthOf(what)));
   const { text, behind = 0 } = prompt;
   const at = text.length - behind;
-  // What is behind the cursor gets a third of the room, and all that the text before it leaves.
+  // The text after the cursor gets a third of the room, or more if the text before it is short.
   const before = shownPart(text.slice(0, at));
   const after = cutToWidth(
     shownPart(text.slice(at)),

@@ -22,7 +22,7 @@ export class KeyInput extends Transform {
   pasted: (text: string) => void = () => undefined;
   readonly #terminal: NodeJS.ReadStream;
   readonly #decoder = new StringDecoder("utf8");
-  /** What may be the beginning of a mark. */
+  /** Input that may be the beginning of a mark. */
   #held = "";
   /** The text since the beginning of a paste. */
   #paste: string | undefined;

@@ -157,7 +157,7 @@ function withComment(state: SidebarState, member: string, comment: LineComment):
   return { ...state, comments: { ...state.comments, [member]: own } };
 }
 
-/** Forgets comments that were sent; one that was changed meanwhile stays. */
+/** Forgets sent comments, except those that were changed meanwhile. */
 export function withoutComments(
   state: SidebarState,
   member: string,

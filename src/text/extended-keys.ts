@@ -79,7 +79,7 @@ function textOf(parameter: string | undefined): string | undefined {
     : undefined;
 }
 
-/** Returns the character of a code; empty for a code that is none, and for a control character. */
+/** Returns the character of a code; empty for an invalid code, and for a control character. */
 function charOf(code: number): string {
   const isChar =
     code >= 0x20 && code <= 0x10ffff && !(code >= 0x7f && code < 0xa0) && !(code >= 0xd800 && code < 0xe000);

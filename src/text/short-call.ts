@@ -44,7 +44,7 @@ export function shortSummary(
   if (!summary.endsWith(path)) return undefined;
   const before = gridText(summary.slice(0, summary.length - path.length));
   const short = shortPath(path, cwd, width - displayWidth(before) - 1);
-  // What is searched for is more important than where.
+  // The search text is more important than the place.
   const room = width - 1 - displayWidth(short);
   return `${cutToWidth(before, Math.max(MIN_BEFORE, room))} ${short}`;
 }

@@ -22,7 +22,7 @@ export interface TurnMaterial {
 
 /** Something that a person does to the agent itself, between two turns. */
 export interface AgentAction {
-  /** What the agent's status says meanwhile. */
+  /** The activity in the agent's status meanwhile. */
   readonly activity: string;
   /** @param signal aborts when the person interrupts it @throws the reason if it is not possible */
   act(agent: Agent, signal: AbortSignal): Promise<void>;

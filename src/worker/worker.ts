@@ -171,7 +171,7 @@ export class Worker {
     this.#context.agent.fail(error);
   }
 
-  /** Shows that the agent waits for a person at a dialog of its own. @param dialog undefined when the dialog is gone */
+  /** Shows that the agent waits for a person at its own dialog. @param dialog undefined when the dialog is gone */
   setDialog(dialog: string | undefined, isStart?: boolean): void {
     this.#context.status.setDialog(dialog, isStart);
   }

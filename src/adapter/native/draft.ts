@@ -11,7 +11,7 @@ const MODE = new RegExp(`^(?:${PERMISSION_MODES.join("|")}) (?=›)`, "u");
 
 /**
  * Returns the text before the cursor that a person may have begun to type; undefined if there is none. A text to the right of the
- * cursor is no draft: programs show a hint there. The last line of a draft of several lines may be empty; it is not seen then.
+ * cursor is not a draft: programs show a hint there. The last line of a draft of several lines may be empty; it is not seen then.
  */
 export function draftOf(screen: CursorRow): string | undefined {
   const before = beforeCursor(screen);

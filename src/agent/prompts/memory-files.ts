@@ -65,7 +65,7 @@ interface MemoryPlace {
   readonly isTrusted: boolean;
 }
 
-/** What a file and its imports may be. */
+/** The allowed places of a file and its imports. */
 interface Reach {
   /** Where relative patterns of rules start. */
   readonly base: string;

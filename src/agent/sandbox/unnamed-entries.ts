@@ -4,7 +4,7 @@ import { shellBytes } from "../../text/shell-quote.ts";
 /** An entry to close whose path is not UTF-8: no argument of a program names it. The nearest directory is closed instead of it. */
 export interface UnnamedEntry {
   readonly path: Buffer;
-  /** What commands may still do with it. */
+  /** The access that commands still have. */
   readonly access: "none" | "read";
 }
 

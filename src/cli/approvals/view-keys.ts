@@ -17,7 +17,7 @@ export interface ShownRequest {
   readonly isClosed: boolean;
 }
 
-/** What a key does. */
+/** The effect of a key. */
 export type Action =
   | { readonly kind: "quit" | "interrupt" | "note" }
   | { readonly kind: "scroll"; readonly by: "row" | "page"; readonly sign: 1 | -1 }

@@ -7,7 +7,7 @@ import { TONE } from "../../text/style.ts";
 /** One choice of a list. */
 export interface Choice {
   readonly word: string;
-  /** What the choice is, after its word. */
+  /** The description of the choice, after its word. */
   readonly about: string;
 }
 

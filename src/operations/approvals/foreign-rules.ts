@@ -40,7 +40,7 @@ export function rulesForCall(tool: string, input: unknown, where: CallPlace): re
 
 /**
  * Returns whether allow rules cover a call, so that it would not ask again; undefined for a call that only its agent can judge, such
- * as one that a guard asks about.
+ * as a call that a guard asks about.
  */
 export function doRulesCover(
   rules: readonly string[],

@@ -55,7 +55,7 @@ export class MissedVerifies {
   }
 }
 
-/** The owner has been notified, the run goes on elsewhere or later, or the task is gone. */
+/** The owner has been notified, the run continues elsewhere or later, or the task is gone. */
 const EXPECTED: ReadonlySet<string> = new Set([
   "VERIFY_FAILED",
   "TASK_CLAIMED",

@@ -193,11 +193,11 @@ function foreignEnd(ctx: OperationContext, member: TeamMember): UnnoticedEnd | u
   return !agreed && readMetadata(member, "lastReportedEnd") === id ? undefined : { id, agreed };
 }
 
-/** Returns the end of a foreign member of which no process was ever proven; undefined unless it agreed to shut down. */
+/** Returns the end of a foreign member without a proven process; undefined unless it agreed to shut down. */
 function agreedEnd(ctx: OperationContext, member: TeamMember): UnnoticedEnd | undefined {
   const { agreedToStop, saidAt = Number.POSITIVE_INFINITY } = recordedFacts(ctx, member) ?? {};
   if (agreedToStop !== true || ctx.clock.now() - saidAt < UNPROVEN_EXIT_MS) return undefined;
-  // Reads the processes: one of its own may run that no command has asked for.
+  // Reads the process table: the member's process may run although no command has looked for it.
   const running = findForeignProcesses(ctx.home.root, readTeam(ctx.ref), member);
   return running.length > 0 ? undefined : { id: `foreign/agreed/${saidAt}`, agreed: true, known: "unproven" };
 }

@@ -69,7 +69,7 @@ function memberFields(member: TeamMember, leadMode: string | undefined, director
     // A file needs a prompt; a member can be started without one.
     prompt: member.prompt || "Wait for messages.",
     agentType: member.agentType === DEFAULT_AGENT_TYPE ? undefined : member.agentType,
-    // A CLI without a model of its own has its name there.
+    // Without a model, the field has the name of the CLI.
     model: member.model === cli ? undefined : member.model,
     cli,
     effort: readMetadata(member, "effort"),

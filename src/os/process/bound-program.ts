@@ -7,7 +7,7 @@ interface BoundOptions {
   readonly cwd: string;
   /** The whole environment: nothing of this process is added. */
   readonly env: Env;
-  /** Sends SIGINT to the program when it aborts; the program then ends by itself. */
+  /** Sends SIGINT to the program when it aborts; the program then exits. */
   readonly signal: AbortSignal;
 }
 

@@ -35,10 +35,9 @@ interface TreeRoot {
 
 /**
  * Ends an agent's process and everything it started: SIGTERM, and after the grace SIGKILL. Each signal goes to
- * descendants, session members and marked processes, which every poll looks up again. What a process starts to clean up after
- * SIGTERM keeps the grace. Best effort: a process escapes
- * if it dropped the marker, left the session and lost its parent (docs/endings.md). macOS has no session ids here, so
- * the process group and the terminal replace them.
+ * descendants, session members and marked processes, which every poll looks up again. A process that is started after SIGTERM to
+ * clean up keeps the grace. Best effort: a process escapes if it dropped the marker, left the session and lost its parent
+ * (docs/endings.md). macOS has no session ids here, so the process group and the terminal replace them.
  * @returns the pids that are still alive at the end
  */
 export async function endTree(
@@ -161,9 +160,9 @@ async function endAll(): Promise<void> {
 }
 
 /**
- * Signals each process once, including those that appear later, but for SIGTERM what the signalled ones start to clean up. After
- * the time of SIGTERM, or when none is left, SIGKILL follows: even if none is left the table is read again, because /proc is
- * not read atomically and a fork may have been missed.
+ * Signals each process once, including those that appear later. SIGTERM spares processes that a signalled one starts to clean up.
+ * SIGKILL follows after the time of SIGTERM, or when none is left: even then the table is read again, because /proc is not read
+ * atomically and a fork may have been missed.
  * @returns whether a process is left to wait for
  */
 function signalRest(one: Termination, table: readonly ProcessRow[], env: EnvSnapshot): boolean {

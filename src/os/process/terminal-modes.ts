@@ -39,7 +39,7 @@ function sttyOf(path: string): string | undefined {
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NOCTTY | constants.O_NONBLOCK);
   } catch {
-    // The terminal is gone, or not this user's; whoever types there finds that out.
+    // The terminal is gone, or belongs to another user; typing there fails with the reason.
     return undefined;
   }
   try {

@@ -1,6 +1,6 @@
 import type { LeadRest } from "../lead/lead.ts";
 
-/** What a session does, as protocol version 2 names it. */
+/** The activity of a session, as protocol version 2 names it. */
 export type Activity = "idle" | "running" | "requires_action";
 
 /** How a prompt ended. */
@@ -27,7 +27,7 @@ export type SessionEvent =
   | { readonly type: "requests"; readonly open: number; readonly isLeft?: boolean }
   | { readonly type: "ended"; readonly failure: string };
 
-/** What follows from an event. */
+/** A consequence of an event. */
 export type SessionEffect =
   | { readonly type: "end_prompt"; readonly prompt: number; readonly end: PromptEnd }
   /** The line starts no turn any more. */

@@ -24,7 +24,7 @@ import { Session } from "./session.ts";
 import { modeNamed, modesOf } from "./session-modes.ts";
 import type { PromptEnd } from "./session-state.ts";
 
-/** What a session needs to know before its team is created or resumed. */
+/** The choices for a session before its team is created or resumed. */
 export interface SessionChoice {
   readonly call: AnyCall;
   readonly team: string;

@@ -8,7 +8,7 @@ import type { SessionFact } from "./facts.ts";
 import { MAX_RESULT, MAX_TASKS, MAX_TITLE } from "./limits.ts";
 import { oneLine, shownCall } from "./tool-call.ts";
 
-/** What the updates of a session depend on. */
+/** Facts that the updates of a session depend on. */
 export interface UpdateContext {
   readonly cwd: string;
   /** Whether the client shows notices. */

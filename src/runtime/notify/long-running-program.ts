@@ -35,7 +35,7 @@ const STABLE_MS = 60_000;
 const MAX_UNREAD = 1024 * 1024;
 
 /**
- * A long-running program of `teams.notify`. It gets a JSON line for each notification, and answers requests by lines of its own. Each
+ * A long-running program of `teams.notify`. It gets a JSON line for each notification, and answers requests by its output lines. Each
  * announced request has a token that is in no file: an answer counts once, and only for that request. Nothing is ever answered
  * without a line of the program.
  */

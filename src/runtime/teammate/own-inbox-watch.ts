@@ -72,7 +72,7 @@ export class OwnInboxWatch {
   /** The newest message that it had taken at the last look; undefined before the first look. */
   #lastTaken: number | undefined;
   #tookAt: number | undefined;
-  /** The newest message was taken by a turn of its own, not during the turn before. */
+  /** The newest message began its own turn; it was not taken during the turn before. */
   #isTakenByOwnTurn = false;
   #queuedAt: number | undefined;
   /** When its newest turn began that a hook has reported. */

@@ -85,7 +85,7 @@ export function highlighted(spans: readonly Span[], search: string): readonly Sp
     .join("")
     .toLowerCase();
   const wanted = search.toLowerCase();
-  // In a few scripts, lower case changes the length, so that places cannot be told.
+  // In a few scripts, lower case changes the length, so that positions do not match.
   if (text.length !== spans.reduce((sum, span) => sum + span.text.length, 0)) return spans;
   const marked = new Set<number>();
   for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length))

@@ -64,7 +64,7 @@ export interface ForeignVerdict extends Pick<ForeignFacts, "alive" | "pid" | "pa
   readonly stateFrom: StateSource | null;
   /** Why its last turn failed. */
   readonly failure?: string;
-  /** What it does, as far as its hooks or its request tell. */
+  /** Its activity, as far as its hooks or its request show it. */
   readonly activity?: string;
   /** When its account's limit ends, if it is `paused` and that is known. */
   readonly pausedUntil?: number;

@@ -30,7 +30,7 @@ interface Verdict {
   readonly alive: boolean | null;
   /** The agent's own process. */
   readonly pid?: number;
-  /** What a foreign member does, or why its last turn failed. */
+  /** The activity of a foreign member, or the failure of its last turn. */
   readonly activity?: string;
   readonly exit: AgentExit | null;
 }

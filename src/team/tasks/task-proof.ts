@@ -8,12 +8,12 @@ import { proposedVerify, reviewerOf, touchesOf } from "./task-fields.ts";
 import { readVerify, verifiedIds } from "./verify-record.ts";
 
 /**
- * What our own run of the verify command shows. `none`: there is no command. `unconfirmed`: no person has confirmed the command
+ * The result of our own run of the verify command. `none`: there is no command. `unconfirmed`: no person has confirmed the command
  * in the task's file, so it never runs. `not run`: it has not run for this completion.
  */
 export type Shown = "passed" | "failed" | "running" | "not run" | "unconfirmed" | "none";
 
-/** What a member says of a task, and what is shown. */
+/** A member's claim about a task, and its verify result. */
 export interface TaskProof {
   /** The command that our code runs when the task is completed. */
   readonly verify: string | null;

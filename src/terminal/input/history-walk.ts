@@ -1,6 +1,6 @@
 import type { History } from "./history.ts";
 
-/** The lines before the one that is typed: one after the other, or by a search for a part of them. */
+/** Access to the earlier lines: one after the other, or by a search for a part of them. */
 export interface HistoryWalk {
   /** Whether the line is one of the history, as it was. */
   readonly isRecalled: boolean;

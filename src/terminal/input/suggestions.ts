@@ -11,7 +11,7 @@ export interface Suggestion {
   readonly runs?: boolean;
 }
 
-/** What can replace the text from an index to the cursor. */
+/** Replacements of the text from an index to the cursor. */
 export interface Suggestions {
   readonly from: number;
   /** At least one. */
@@ -24,7 +24,7 @@ export interface Suggestions {
 /**
  * Returns what a word at the cursor can become.
  * @param word begins with `/` or `@`
- * @param command the command of which the word is the first argument
+ * @param command the command whose first argument is the word
  * @param more called if there are other suggestions for this word later
  */
 export type Completer = (

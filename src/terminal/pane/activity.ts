@@ -145,7 +145,7 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
           break;
         case "compacting":
           isCompacting = true;
-          // Between two turns, it has a time and tokens of its own.
+          // Between two turns, it has its own time and tokens.
           if (!isRunning) begin();
           break;
         case "compacted":

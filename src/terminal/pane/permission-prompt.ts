@@ -61,7 +61,7 @@ export function showPermission(
   const target = operand(gridText(ask.id));
   const commands = `teams approve ${target}`;
   const rows = (): readonly string[] => {
-    // What was shown whole is never shortened later: its keys stay.
+    // A request that was shown as a whole is never shortened later: its keys stay.
     const part = shownPart(pane, { ...ask, ...(isAll && { whole: true }) }, always === ALWAYS);
     return [
       ...part.call.map((row, i) => pane.styleText(TONE.attention, `${i === 0 ? "▲" : " "} ${row}`)),

@@ -87,7 +87,7 @@ function budgetSentence(
 /** The beginning of {@link budgetSentence}. */
 const NOTIFICATION = /^(The team|\S+) has used (?:up its budget \(|\d+ % of its budget: )/;
 
-/** Returns what to say instead of a notification if there is more budget since; undefined if it still holds, or is none. */
+/** Returns the text instead of a notification after a raise; undefined if the notification still holds, or is not one. */
 function raisedText(ref: TeamRef, { from, text }: InboxEntry["message"]): string | undefined {
   const [start, whose = ""] = NOTIFICATION.exec(text) ?? [];
   const isOfTeam = whose === "The team";

@@ -41,7 +41,7 @@ export function isBareRepository(has: (name: string) => boolean): boolean {
   return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
 }
 
-/** Git passes over a `.git` that is no repository, so only a whole one counts. */
+/** Git ignores a `.git` that is not a repository, so only a complete one counts. */
 function isPlainAt(top: string, what: "objects" | "worktree", home: string | undefined): boolean {
   const found = gitDirectoriesOf(top);
   if (found?.top !== top) return false;
