@@ -16,7 +16,7 @@ const APART = {
   "@modelcontextprotocol/server/stdio": "mcp-server-stdio",
 };
 
-/** What the bundles of our code do not contain. */
+/** Modules that the bundles of our code do not contain. */
 export const EXTERNAL = new RegExp(
   `${NOT_BUNDLED.source}|^(${Object.keys(APART).join("|").replaceAll("/", "\\/")})$`,
 );
@@ -37,7 +37,7 @@ export async function bundlePackages(root, dir) {
   const { output } = await build.write({
     dir,
     format: "es",
-    // With a hash, so that a running program still finds the file of its own build.
+    // With a hash, so that a running program still finds the file of its build.
     entryFileNames: "packages/[name]-[hash].mjs",
     chunkFileNames: "packages/[name]-[hash].mjs",
     comments: { legal: true, annotation: false, jsdoc: false },

@@ -115,7 +115,7 @@ describe("approvals -i", () => {
     await teams(["kill", "crew", "--force", "--team", "crew"]);
   });
 
-  it("approves nothing before all of it was on the screen, at 40×10 without UTF-8 and colours", async () => {
+  it("approves nothing before the whole request was on the screen, at 40×10 without UTF-8 and colours", async () => {
     const { t, view, ask, answer } = await team();
     const planContent = Array.from({ length: 40 }, (_, i) => `Step ${i + 1} – é`).join("\n");
     ask("plan-1-abc", "plan", "A plan", { planContent, planFilePath: "/plans/a.md" });

@@ -181,7 +181,7 @@ describe("events", () => {
 });
 
 describe("KeptFile", () => {
-  it("returns each line once, also of a replaced and of a deleted file", () => {
+  it("returns each line once, even from a replaced or a deleted file", () => {
     const path = join(temporaryDirectory(), "log");
     const file = new KeptFile(() => path);
     expect(file.lines()).toEqual([]);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-/** What the build reads, relative to the checkout. */
+/** The inputs of the build, relative to the checkout. */
 const SOURCES = ["src", "scripts/build.mjs", "scripts/lib", "package.json", "package-lock.json"];
 
 /** Builds the program, unless it is newer than its sources. Tests that start agents or read built-in playbooks need it. */

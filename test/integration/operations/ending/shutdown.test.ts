@@ -26,7 +26,7 @@ import { contextOf } from "../../../support/worker/start-worker.ts";
 import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 const HOUR = 3_600_000;
-/** Less than a jump of the clock, and longer than a machine stands still. */
+/** Less than a jump of the clock, and longer than a machine stalls. */
 const LIMIT = { timeoutMs: 600_000 };
 
 /** Returns a clock that jumps an hour at each reading, as after a laptop's sleep. */

@@ -81,7 +81,7 @@ describe("a long-running program of teams.notify", () => {
     expect(readAnswer(ref, "perm-2")).toBeUndefined();
   });
 
-  it("is told of an answer from elsewhere, and its own comes too late", async () => {
+  it("is notified of an answer from elsewhere, and its own comes too late", async () => {
     const { ref, hears, says, ask } = await started();
     ask("perm-1");
     const [asked] = await hears(1);

@@ -202,7 +202,7 @@ test.each([
   expect(shown[0]).toBe("▲ Allow this edit? src/a.ts");
   expect(shown.at(-3)).toMatch(/^ {2}… \d+ more lines$/);
   expect(shown.length).toBe(height - 1);
-  // As asked for, all of it is output, also what the terminal has no room for.
+  // With `whole`, the whole change is output, even rows that the terminal has no room for.
   expect(view.permission(ask({ change, whole: true }))).toBe(true);
   expect(rows()).toContain("  40 + line 40");
   view.permissionClosed();
