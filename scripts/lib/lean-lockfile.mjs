@@ -16,7 +16,7 @@ const INSTEAD = {
 };
 const PREFIX = "\0lean-lockfile:";
 
-/** In a program that uses the library, not even the end of the process is listened to. */
+/** In a program that uses the library, it does not listen to the end of the process either. */
 const SILENT = { "signal-exit": "module.exports = () => undefined;" };
 
 /**

@@ -5,7 +5,7 @@ import { rolldown } from "rolldown";
 const NOT_BUNDLED = /^blessed($|\/)/;
 
 /**
- * Packages in files of their own below dist/packages, by the name of each file. Together with our code they would pull parts of zod into
+ * Packages in separate files below dist/packages, by the name of each file. Together with our code they would pull parts of zod into
  * every command; each is loaded by an `import()`.
  */
 const APART = {

@@ -10,12 +10,12 @@ import { timeOf } from "./attempt.ts";
 import type { EventsOptions } from "./options.ts";
 import type { TeamEvent } from "./values.ts";
 
-/** Milliseconds between two looks for a team that is expected. */
+/** Milliseconds between two polls for a team that is expected. */
 const NEW_TEAM_MS = 100;
 
 const parse = parseJsonLine(teamEvent);
 
-/** Which events of a team are followed, and how long. */
+/** The events of a team to follow, and for how long. */
 interface Following extends EventsOptions {
   /** Continues although the team does not exist: it does not yet, or its run deletes it before the end. */
   readonly isExpected?: boolean;
@@ -23,8 +23,8 @@ interface Following extends EventsOptions {
 }
 
 /**
- * Iterates over the events of a team. Also `return` ends it at once, and it keeps nothing open then.
- * @param ref moves along if the team gets another name
+ * Iterates over the events of a team. `return` also ends it at once, and leaves nothing open.
+ * @param ref follows the team if it is renamed
  */
 export function followEvents(ref: TeamRef, following: Following = {}): AsyncIterableIterator<TeamEvent> {
   const stop = new AbortController();

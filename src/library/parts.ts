@@ -22,7 +22,7 @@ export interface Tasks {
   }): Promise<readonly Task[]>;
   /**
    * Returns one task.
-   * @throws TeamError TASK_NOT_FOUND, INVALID_INPUT if the id is no number
+   * @throws TeamError TASK_NOT_FOUND, INVALID_INPUT if the id is not a number
    * @example
    * const { status, shown } = await team.tasks.get("3");
    */
@@ -99,8 +99,8 @@ export interface WaitCondition extends TimeLimited {
   /** The acting member has an unread message. */
   readonly message?: boolean | undefined;
   /**
-   * Returns true for the awaited status. It is called at once, and after each change of the team; it may act on the team, as by answering
-   * a request. An error of it ends the wait.
+   * Returns true for the awaited status. It is called at once, and after each change of the team; it may act on the team, for example
+   * answer a request. Its error ends the wait.
    */
   readonly until?: ((status: TeamStatus) => boolean | Promise<boolean>) | undefined;
 }

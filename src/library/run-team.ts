@@ -22,7 +22,7 @@ export function runTeam(options: RunOptions): Promise<RunResult> {
   return attempt(options.signal, async (signal) => {
     const host = await hostOf(options);
     requireProgram(host);
-    // A name of this form may be changed by the lead; the ref moves along.
+    // The lead may change a name of this form; the ref follows.
     const name = options.team ?? `run-${randomBytes(2).toString("hex")}`;
     const ref = movableRef(teamRef(teamsHome(host.env), name));
     const failed = new AbortController();
@@ -84,7 +84,7 @@ function wordsOf(options: RunOptions): string[] {
 
 interface RunEnd {
   readonly signal: AbortSignal;
-  /** null if the team does not exist any more, or did not begin to exist. */
+  /** null if the team no longer exists, or was never created. */
   readonly team: string | null;
   note(text: string): void;
 }

@@ -10,7 +10,7 @@ const PASTE = "\u001b[200~";
 const PASTED = "\u001b[201~";
 /** Characters kept of a paste: more than a line can have. */
 const MAX_PASTE = 10_000;
-/** The shortest beginning of a mark that no key is. */
+/** The shortest beginning of a mark that is not a key. */
 const MIN_BEGINNING = 3;
 
 /**

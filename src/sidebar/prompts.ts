@@ -87,7 +87,7 @@ export function write(state: SidebarState, key: string, char: string | undefined
   }
 }
 
-/** Inserts pasted text into the line that the user writes; it sends nothing, and without a line its characters are no keys. */
+/** Inserts pasted text into the line that the user writes; it sends nothing, and its characters are never keys. */
 export function pasted(state: SidebarState, text: string): Step {
   const { prompt, ...rest } = state;
   if (prompt === undefined || isOneKey(prompt)) return { state: { ...state, notice: PASTE_NOTICE } };

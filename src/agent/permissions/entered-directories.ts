@@ -151,7 +151,7 @@ function mayExist(path: string): boolean {
   }
 }
 
-/** Returns whether git would act in another repository than the author of a rule knows, and may run what that repository names. */
+/** Returns whether git would act in a repository that a rule's author does not know, and may run programs that it names. */
 export function actsElsewhere(
   question: PermissionQuestion,
   words: readonly string[],
@@ -189,7 +189,7 @@ export function entersOtherRepository(question: PermissionQuestion): boolean {
   return known;
 }
 
-/** One decision asks for each command of a line. */
+/** Caches for one decision, which asks once for each command of a line. */
 const ENTERING = new WeakMap<PermissionQuestion, boolean>();
 const DIRECTORIES = new WeakMap<PermissionQuestion, readonly Directory[]>();
 

@@ -3,7 +3,7 @@ import { directoriesOf } from "./entered-directories.ts";
 import { copiedFiles, movedBy } from "./files/copied-files.ts";
 import type { PermissionQuestion } from "./question.ts";
 
-/** Returns the places of what a line moves or removes as a whole. */
+/** Returns the places of files and directories that a line moves or removes as a whole. */
 export function movedByLine({
   line,
   workingDirs,
@@ -18,7 +18,7 @@ export function movedByLine({
 
 /**
  * Returns the files that a line creates by copying directories, as they are now.
- * @param descends whether what is in an entry of a copied directory counts too
+ * @param descends whether the contents of an entry of a copied directory count too
  */
 export function copiedByLine(
   { line, workingDirs, home = "~", list, resolve }: PermissionQuestion,

@@ -79,7 +79,7 @@ class ShellLineReader {
   readonly files: RedirectedFile[] = [];
   readonly patterns = new Set<string>();
   readonly fed = new Map<number, readonly string[] | undefined>();
-  /** The nodes that are read get input. */
+  /** Whether the nodes that are read now get input. */
   #isFed = false;
   unclear: string | undefined;
   readonly #line: string;
@@ -182,7 +182,7 @@ class ShellLineReader {
     this.commands.push(words);
   }
 
-  /** `export A=b`: the command gets it as a word. `CI=1 npm test` sets a variable for the command, which only a known name may. */
+  /** `export A=b`: the command gets it as a word. `CI=1 npm test` sets a variable for the command; only a known name may. */
   #assignment(
     part: Extract<Command["prefix"][number], { type: "Assignment" }>,
     words: string[],

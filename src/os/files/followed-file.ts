@@ -117,7 +117,7 @@ export class KeptFile {
   lines(): readonly string[] {
     const lines = this.#readOpen();
     if (versionOf(this.#path())?.inode === this.#inode && this.#fd !== undefined) return lines;
-    // Its last lines may have been written between the read and the look at the path.
+    // Its last lines may have been written between the read and the check of the path.
     lines.push(...this.#readOpen());
     this.close();
     this.#fd = openIfThere(this.#path());

@@ -23,7 +23,7 @@ interface FollowedMember {
 
 /**
  * Shows the tool calls of the teammates, which run in other processes, as their conversations get them.
- * @param isNew whether the team is new: the calls before the take-over of another team are no news
+ * @param isNew whether the team is new: calls before the take-over of another team are not shown
  * @returns a function that shows the new calls
  */
 export function followTeammates(ref: TeamRef, isNew: boolean, show: ShowFact): () => void {

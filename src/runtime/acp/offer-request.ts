@@ -77,7 +77,7 @@ function permissionParams(
   };
 }
 
-/** Characters; longer than that of a call, since it is what the user decides about. */
+/** In characters. Longer than the title of a call, because the user decides by it. */
 const MAX_TITLE_OF_REQUEST = 1_000;
 
 const TITLES: Readonly<Record<ApprovalDetails["kind"], string>> = {
@@ -87,7 +87,7 @@ const TITLES: Readonly<Record<ApprovalDetails["kind"], string>> = {
   crash: "",
 };
 
-/** Returns all of a request, with hidden characters visible: its user decides by what it reads. */
+/** Returns all of a request, with hidden characters visible: the user decides by this text. */
 function textOf({
   kind,
   summary,

@@ -33,7 +33,7 @@ import { oneLine } from "./tool-call.ts";
 export interface SessionPeer {
   show(fact: SessionFact): void;
   offer: OfferRequest;
-  /** The session does something else from now on. Version 1 has no such message: its client waits for the answer to its prompt. */
+  /** The activity of the session has changed. Version 1 has no such message: its client waits for the answer to its prompt. */
   activity?(activity: Activity): void;
   /** The session has ended on its own. */
   ended(): void;
@@ -143,7 +143,7 @@ export class Session {
     try {
       replayLead(transcriptPath(ctx.home.root, sessionId), (fact) => this.#peer.show(fact));
     } catch (error) {
-      // The team can be led all the same.
+      // The team can still be led.
       this.#problem(error);
     }
   }
@@ -223,7 +223,7 @@ export class Session {
     this.#step({ type: "rested", rest, failure: this.#running?.worker.lastFailure });
   }
 
-  /** Shows what other processes have changed. @returns false, so that the team is followed further */
+  /** Shows the changes of other processes. @returns false, so that the team is still followed */
   #check(): boolean {
     if (this.#running === undefined) return false;
     const { lead } = this.#running;

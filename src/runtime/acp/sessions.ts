@@ -124,7 +124,7 @@ export class Sessions {
     const mode = modeNamed(modeId);
     const { availableModes } = modes();
     if (mode === undefined || !availableModes.some(({ id }) => id === mode))
-      throw new TeamError("INVALID_INPUT", `${JSON.stringify(modeId)} is no mode of this session.`, {
+      throw new TeamError("INVALID_INPUT", `${JSON.stringify(modeId)} is not a mode of this session.`, {
         hint: `Choose one of: ${availableModes.map(({ id }) => id).join(", ")}`,
       });
     await session.setMode(mode);

@@ -49,7 +49,7 @@ export function updateOf(fact: SessionFact, { cwd, hasNotices }: UpdateContext):
         sessionUpdate: "tool_call_update",
         toolCallId: fact.id,
         status: fact.isError ? "failed" : "completed",
-        // A change stays what the client shows of its call.
+        // For a change, the client keeps showing the diff of the call.
         ...(fact.isChange ? {} : { content: [textContent(fact.content)] }),
       };
     case "tasks":

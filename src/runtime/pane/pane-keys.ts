@@ -47,7 +47,7 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
     kept ??= fileHistory(join(ref.home.root, "teams-history.jsonl"), problem);
     return kept;
   };
-  /** How often the person wants the next mode that is not set yet. */
+  /** Number of mode changes that the person has asked for and that are not made yet. */
   let wanted = 0;
   let isChanging = false;
   const nextMode = async (): Promise<void> => {

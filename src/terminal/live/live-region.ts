@@ -95,7 +95,7 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
   /** Output that is not written yet. */
   let pending = "";
   let hasOutput = false;
-  /** Calls of `together` that run, and what they need at their end. */
+  /** Number of running calls of `together`, and the drawing that is due at their end. */
   let depth = 0;
   let due: "now" | "soon" | undefined;
   let prompt = PROMPT;
@@ -144,7 +144,7 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
     pending = "";
     return text;
   };
-  /** Returns what draws these rows below the output. */
+  /** Returns the output that draws these rows below the text. */
   const drawing = (next: LiveRows, text: string): string => {
     const isSame = text === "" && next.rows.length === drawn.rows.length;
     const rows = next.rows.map((row, i) => (isSame && row === drawn.rows[i] ? "" : `${ERASE_ROW}${row}`));

@@ -51,7 +51,7 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
   let question: string | undefined;
   let cancel: (() => void) | undefined;
 
-  /** Returns what is done now, and since when. */
+  /** Returns the current activity, and when it began. */
   const doing = (): { name: string; what: string; since: number; call?: CallOfPath } => {
     const [first, second] = [...calls.values()];
     if (isCompacting) return { name: "Compacting", what: "", since: thinksSince };
@@ -87,7 +87,7 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
   };
   const details = (): readonly string[] =>
     runningRows(
-      // Of a call that waits for an answer, the question shows more.
+      // The question shows more about a call that waits for an answer.
       [...calls.values()].filter(({ isAsked }) => !isAsked),
       cwd,
       width() - 1,

@@ -20,7 +20,7 @@ const INDENT = "  ";
 export const OWN_COMMAND = "!";
 const SUBAGENT_TOOLS: ReadonlySet<string> = new Set(["Agent", "Task"]);
 
-/** Returns the details of what runs: the last output of a single call, or a row for each of several calls. */
+/** Returns the details of the running calls: the last output of a single call, or a row for each of several calls. */
 export function runningRows(
   calls: readonly RunningCall[],
   cwd: string | undefined,

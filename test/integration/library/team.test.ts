@@ -45,7 +45,7 @@ describe("Team", () => {
     expect(await codeOf(openTeam(undefined, { ...options, cwd: "/" }))).toBe("INVALID_INPUT");
   });
 
-  it("refuses what the command line refuses", async () => {
+  it("refuses calls that the command line refuses", async () => {
     const { team, options } = await teamHere();
     expect(await codeOf(createTeam("crew", options))).toBe("TEAM_EXISTS");
     expect(await codeOf(createTeam("t", { ...options, metadata: { _own: 1 } }))).toBe("INVALID_INPUT");

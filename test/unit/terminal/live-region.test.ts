@@ -215,7 +215,7 @@ test.each([
   expect(shown.rows()).toEqual(rows);
 });
 
-test("liveRegion › draws a key beside the text of the last frame, and the newer text with the next frame", async () => {
+test("liveRegion › draws a key with the text of the last frame, and the newer text with the next frame", async () => {
   const { progress, openInput, type, shown, writes } = region();
   let renders = 0;
   let text = "one";

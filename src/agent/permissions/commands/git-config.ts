@@ -16,7 +16,7 @@ export function isPlainRepository(directory: string, what: "objects" | "worktree
   try {
     return isPlainAbove(directory, what, home);
   } catch {
-    // A file that cannot be read: git may be able to.
+    // The file cannot be read here, but git may be able to read it.
     return false;
   }
 }
@@ -169,7 +169,7 @@ export function localRemotesAt(directory: string): readonly string[] {
   try {
     return localRemotesAbove(directory);
   } catch {
-    // A file that cannot be read: git may be able to.
+    // The file cannot be read here, but git may be able to read it.
     return [""];
   }
 }

@@ -138,7 +138,7 @@ function derivedNames(program: string, named: readonly string[]): string[] {
 const PACKED = [".gz", ".bz2", ".xz", ".lzma", ".zst", ".lz4", ".lz", ".br", ".Z", ".gpg", ".asc", ".sig"];
 const COMPILES =
   /^(?:[\w-]*(?:gcc|g\+\+|clang|clang\+\+)(?:-[\d.]+)?|c[cx]?c?|c\+\+|as|rustc|javac|kotlinc|ghc|ocamlc|tsc|swiftc|go|zig|nasm|protoc)$/;
-/** Ends of the files that compilers make from the name of a source. */
+/** Endings of the files that compilers make from the name of a source. */
 const BUILT = [
   ".o",
   ".s",

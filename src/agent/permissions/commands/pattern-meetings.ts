@@ -79,7 +79,7 @@ export function meetings(
   return below;
 }
 
-/** An unknown name counts only for a rule that names a file in a directory, not for a whole directory: else it may be each name. */
+/** An unknown name counts only for a rule that names a file in a directory, not for a whole directory: else it would match every name. */
 function partMeets(
   part: string,
   wanted: string,

@@ -254,7 +254,7 @@ export function optionValues(words: readonly string[]): ReadOptions["values"] {
   const known = table === undefined || table.oneDash ? optionsOfReader(name) : optionsOf(table);
   if (known === undefined) return [];
   const own = ownWords(name, args);
-  // tar: `czf a.tgz` are more words, all of them before the others. Python: its own words are the first ones.
+  // tar: `czf a.tgz` becomes several words at the start, so later indexes move. Python: its own words come first.
   return placed(readOptions(own, known, table), name === "tar" ? words.length - own.length : 1);
 }
 

@@ -19,7 +19,7 @@ export function expansionBy(words: readonly string[]): (word: string) => boolean
 
 export const isBare = (word: string): boolean => !/["'\s]/.test(word);
 
-/** Returns where names belong that a command gets from its input: xargs and parallel append them to the command that they run. */
+/** Returns the place of names that a command gets from its input: xargs and parallel append them to the command that they run. */
 export function listFor(words: readonly string[], read: PathList, changed: PathList): PathList | undefined {
   const at = words.findIndex((word) => APPENDS.test(word));
   if (at < 0) return undefined;

@@ -39,7 +39,7 @@ function shownText([name, ...words]: readonly string[]): string | undefined {
   return name === "echo" && !text.startsWith("-") && !/[\\$`]/.test(text) ? text : undefined;
 }
 
-/** Returns whether the input of xargs are names of files that begin with a directory, so that none is an option. */
+/** Returns whether the input of xargs has only names of files that begin with a directory, so that none is an option. */
 export function getsFoundFiles(words: readonly string[], from: readonly string[] | undefined): boolean {
   const [name, ...args] = from ?? [];
   const isNull = words.some((word) => /^(?:-[a-zA-Z\d]*0\w*|--null)$/.test(word));

@@ -207,7 +207,7 @@ describe("lineEditor › a key that answers a question", () => {
     expect([settled(editor), editor.edited.text]).toEqual([[], ""]);
   });
 
-  test("stays text if its question was answered elsewhere meanwhile, also if another one is open", () => {
+  test("stays text if its question was answered elsewhere meanwhile, even if another one is open", () => {
     let question: string | undefined = "perm-1";
     const editor = asking(() => question);
     press(editor, "y");

@@ -55,7 +55,7 @@ interface Subcommand {
   readonly unknown: string;
 }
 
-/** Words of a rule that are compared. */
+/** Maximum number of a rule's words that are compared. */
 const MAX_SUBCOMMANDS = 5;
 
 /** Returns the words that may be subcommands. After the first one, an unknown word after an option is its value. */
