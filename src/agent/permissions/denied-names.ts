@@ -3,8 +3,9 @@ import { expandBraces } from "./commands/brace-expansion.ts";
 import { commandsNamed } from "./commands/command-starts.ts";
 import { harmlessIndexes, ignoresVariables, mayRunUnknown, takesOnlyData } from "./commands/data-words.ts";
 import { contentsRead, valuesAfterLetters } from "./commands/named-words.ts";
+import { baseName } from "./commands/runners.ts";
 import { runsScripts, tokensOf } from "./commands/scripts.ts";
-import { baseName, STAR, simpleCommand, wildcard } from "./commands/simple-command.ts";
+import { STAR, simpleCommand, wildcard } from "./commands/simple-command.ts";
 import { mayBeSubcommand } from "./commands/tables/subcommand-names.ts";
 import { nameMatcher } from "./files/patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
@@ -219,10 +220,10 @@ class RefusedNames {
 
   /** Returns the rule whose subcommand a command may run under another name, or by a word that the line does not show. */
   #unknownSubcommand(words: readonly string[]): string | undefined {
-    const isFed = /^(?:g?xargs|parallel)$/.test(baseName(words[0] ?? ""));
+    const getsInputWords = /^(?:g?xargs|parallel)$/.test(baseName(words[0] ?? ""));
     for (const [program = "", ...args] of commandsNamed(words, this.#programs)) {
       const name = baseName(program).toLowerCase();
-      const own = { program: name, args, isFed, unknown: UNKNOWN };
+      const own = { program: name, args, getsInputWords, unknown: UNKNOWN };
       const found = this.#exact.get(name)?.find(({ rest }) => mayBeSubcommand(rest, own));
       if (found !== undefined) return found.rule;
     }

@@ -1,5 +1,6 @@
 import { expandBraces } from "./brace-expansion.ts";
 import { ASSIGNMENT, commandStarts } from "./command-starts.ts";
+import { baseName } from "./runners.ts";
 
 /**
  * One piece of a word, or the space between two words; nothing that the shell expands, redirects, groups or comments out. `{}` is
@@ -19,7 +20,7 @@ export function simpleCommand(command: string): string[] | undefined {
   return first === undefined || ASSIGNMENT.test(first) ? undefined : words;
 }
 
-/** Removes what a shell takes as blank, which is less than `trim` removes: `\u00a0git` names another program than `git`. */
+/** Removes the blanks of a shell, which are fewer than those of `trim`: `\u00a0git` names another program than `git`. */
 function trimBlanks(text: string): string {
   let [from, to] = [0, text.length];
   while (from < to && " \t\n".includes(text.charAt(from))) from += 1;
@@ -101,10 +102,6 @@ function subcommandIndexes(words: readonly string[], from: number): number[] {
     isValue = isOption;
   }
   return found;
-}
-
-export function baseName(word: string): string {
-  return word.slice(word.lastIndexOf("/") + 1);
 }
 
 /** An unescaped star, which matches any text; `\\*` is the character itself. */

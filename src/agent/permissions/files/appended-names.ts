@@ -3,15 +3,15 @@ import { wrappedAt } from "../commands/data-words.ts";
 import { searchedNames } from "../commands/named-words.ts";
 import type { PathList } from "../commands/path-list.ts";
 import { readingOf } from "../commands/readers.ts";
+import { baseName } from "../commands/runners.ts";
 import { tokensOf } from "../commands/scripts.ts";
-import { baseName } from "../commands/simple-command.ts";
 import type { LineParts } from "../syntax/parts.ts";
 
 /** Returns whether the program of a command expands a quoted pattern itself. */
 export function expansionBy(words: readonly string[]): (word: string) => boolean {
   const programs = [...commandStarts(words)].map((at) => baseName(words[at] ?? ""));
   if (programs.some((name) => EXPANDS_PATTERNS.has(name))) return () => true;
-  // curl expands brackets in URLs, and names files by what they matched.
+  // curl expands brackets in URLs, and names files by the matched text.
   const isCurl = programs.includes("curl");
   // JSON in the data has brackets too, but also quotes. A name of an output (`.#1`) counts with both.
   return (word) => isCurl && ((word.includes("[") && isBare(word)) || /(?:^|\/)\.[^/]*\*/.test(word));

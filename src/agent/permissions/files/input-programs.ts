@@ -33,7 +33,7 @@ export function mayRunInput(
   return named > 1 || runnerOf(words[0] ?? "") === undefined;
 }
 
-/** Returns what `echo` prints, if all shells print the same; undefined for other commands. */
+/** Returns the output of `echo` if it is the same in all shells; undefined for other commands. */
 function shownText([name, ...words]: readonly string[]): string | undefined {
   const text = words.join(" ");
   return name === "echo" && !text.startsWith("-") && !/[\\$`]/.test(text) ? text : undefined;

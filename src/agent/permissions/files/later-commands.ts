@@ -1,6 +1,6 @@
 import { commandsNamed } from "../commands/command-starts.ts";
 import { riskyWords } from "../commands/risky-options.ts";
-import { baseName } from "../commands/simple-command.ts";
+import { baseName } from "../commands/runners.ts";
 import type { LineParts } from "../syntax/parts.ts";
 import { UNKNOWN } from "../syntax/word-values.ts";
 

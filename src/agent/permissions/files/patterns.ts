@@ -22,7 +22,7 @@ export function expandPattern(
   directory: string,
   list: ListNames = listEntries,
 ): readonly string[] | undefined {
-  // Shells differ in what they find.
+  // Shells find different files.
   if (pattern.includes("**")) return undefined;
   let found = pattern.startsWith("/") ? ["/"] : [""];
   let entries = 0;
