@@ -11,12 +11,12 @@ import type { EventsOptions } from "./options.ts";
 import type { TeamEvent } from "./values.ts";
 
 /** Milliseconds between two polls for a team that is expected. */
-const NEW_TEAM_MS = 100;
+const POLL_MS = 100;
 
 const parse = parseJsonLine(teamEvent);
 
 /** The events of a team to follow, and for how long. */
-interface Following extends EventsOptions {
+interface FollowOptions extends EventsOptions {
   /** Continues although the team does not exist: it does not yet, or its run deletes it before the end. */
   readonly isExpected?: boolean;
   readonly isWanted?: (event: TeamEvent) => boolean;
@@ -26,7 +26,7 @@ interface Following extends EventsOptions {
  * Iterates over the events of a team. `return` also ends it at once, and leaves nothing open.
  * @param ref follows the team if it is renamed
  */
-export function followEvents(ref: TeamRef, following: Following = {}): AsyncIterableIterator<TeamEvent> {
+export function followEvents(ref: TeamRef, following: FollowOptions = {}): AsyncIterableIterator<TeamEvent> {
   const stop = new AbortController();
   const signals = following.signal === undefined ? [stop.signal] : [stop.signal, following.signal];
   // Without a time, all events after this call: a caller may act before it iterates.
@@ -46,7 +46,7 @@ export function followEvents(ref: TeamRef, following: Following = {}): AsyncIter
 
 async function* generate(
   ref: TeamRef,
-  { since, isExpected = false, isWanted = () => true }: Following,
+  { since, isExpected = false, isWanted = () => true }: FollowOptions,
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<TeamEvent, undefined> {
@@ -73,7 +73,7 @@ async function* generate(
         return undefined;
       }
       // A directory that does not exist yet cannot be watched, and a short run may delete it soon.
-      await bell.wait({ signal, ...(isExpected && !teamExists(ref) && { timeoutMs: NEW_TEAM_MS }) });
+      await bell.wait({ signal, ...(isExpected && !teamExists(ref) && { timeoutMs: POLL_MS }) });
     }
   } finally {
     bell.close();

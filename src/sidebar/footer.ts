@@ -112,9 +112,9 @@ function promptLines(prompt: Prompt, { width, height }: ScreenSize): Line[] {
   const what = cut([span(` ${title} `, { fg, bold: true })], width);
   const isBelow = width - widthOf(what) < MIN_LINE;
   const room = Math.max(1, width - 1 - (isBelow ? 1 : widthOf(what)));
-  const { text, behind = 0 } = prompt;
-  const at = text.length - behind;
-  // The text after the cursor gets a third of the room, or more if the text before it is short.
+  const { text, afterCursor = 0 } = prompt;
+  const at = text.length - afterCursor;
+  // The text after the cursor gets a third of the room, and the room that the text before it does not need.
   const before = shownPart(text.slice(0, at));
   const after = cutToWidth(
     shownPart(text.slice(at)),

@@ -11,7 +11,7 @@ type Enter<K extends Prompt["kind"]> = (prompt: PromptOf<K>, rest: SidebarState)
 /** Characters of a line; for a longer text, use an editor and a command that takes `-`. */
 const MAX_TEXT = 2_000;
 
-const PASTE_NOTICE = "pasted text is no key: nothing was done";
+const PASTE_NOTICE = "pasted text is not a key: nothing was done";
 
 /** What Enter does; `y` for a prompt that is answered by one key. */
 const ENTER: { readonly [K in Prompt["kind"]]: Enter<K> } = {
@@ -22,7 +22,7 @@ const ENTER: { readonly [K in Prompt["kind"]]: Enter<K> } = {
   message: (prompt, rest) => {
     const text = prompt.text.trim();
     if (text === "") return { state: rest };
-    const { behind: _, ...line } = prompt;
+    const { afterCursor: _, ...line } = prompt;
     const next: Prompt = { ...line, text: "", sent: [text, ...prompt.sent], at: 0 };
     return { state: { ...rest, prompt: next }, effect: { kind: "message", to: prompt.to, text } };
   },
@@ -129,20 +129,20 @@ const ERASES: Readonly<Record<string, Target>> = {
 
 function edited(rest: SidebarState, prompt: Prompt, edit: (buffer: TextBuffer) => void): Step {
   const buffer = textBuffer();
-  buffer.set(prompt.text, prompt.text.length - (prompt.behind ?? 0));
+  buffer.set(prompt.text, prompt.text.length - (prompt.afterCursor ?? 0));
   edit(buffer);
   const { text, cursor } = buffer;
-  const { behind: _, ...kind } = prompt;
-  const behind = text.length - cursor;
-  const next = { ...kind, text, ...(behind > 0 && { behind }) } as Prompt;
-  // The list shows at once what a filter leaves.
+  const { afterCursor: _, ...kind } = prompt;
+  const afterCursor = text.length - cursor;
+  const next = { ...kind, text, ...(afterCursor > 0 && { afterCursor }) } as Prompt;
+  // The list is filtered at once.
   return { state: { ...(prompt.kind === "filter" ? withFilter(rest, text) : rest), prompt: next } };
 }
 
 function recalled(prompt: Prompt, by: 1 | -1): Prompt {
   if (prompt.kind !== "message") return prompt;
   const at = Math.min(Math.max(prompt.at + by, 0), prompt.sent.length);
-  const { behind: _, ...line } = prompt;
+  const { afterCursor: _, ...line } = prompt;
   return at === prompt.at ? prompt : { ...line, at, text: at === 0 ? "" : (prompt.sent[at - 1] ?? "") };
 }
 

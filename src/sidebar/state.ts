@@ -36,7 +36,7 @@ export interface SidebarState {
 /** The line that the user is writing. */
 export type Prompt = PromptKind & {
   /** Code units after the cursor; none if omitted. */
-  readonly behind?: number;
+  readonly afterCursor?: number;
 };
 
 type PromptKind =

@@ -22,7 +22,7 @@ export function shortCall(
 }
 
 /** A call, with the path that its summary begins or ends with. */
-export interface CallOfPath {
+export interface CallWithPath {
   readonly summary: string;
   readonly path?: string | undefined;
 }
@@ -32,7 +32,7 @@ const MIN_BEFORE = 8;
 
 /** Returns the path of a call, which is relative and shortened in the middle to the width, and the rest of its summary; undefined without a path. */
 export function shortSummary(
-  { summary, path }: CallOfPath,
+  { summary, path }: CallWithPath,
   cwd: string | undefined,
   width: number,
 ): string | undefined {

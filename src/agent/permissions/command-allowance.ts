@@ -76,17 +76,17 @@ export function commandAllowance(
 function coversCommand(
   pattern: string,
   words: readonly string[],
-  { fed }: ShellLine,
+  { inputSources }: ShellLine,
   at: number,
   { actsElsewhere }: CommandSubject,
 ): boolean {
   const named = writtenWords(pattern).length;
-  const from = fed.get(at);
+  const from = inputSources.get(at);
   return (
     unnamedWord(pattern, words) === undefined &&
     staysBelow(pattern, words) &&
     (getsFoundFiles(words, from) || !mayAddRisky(words, named)) &&
-    !(fed.has(at) && mayRunInput(words, named, from)) &&
+    !(inputSources.has(at) && mayRunInput(words, named, from)) &&
     actsElsewhere?.(words, isWide(pattern)) !== true
   );
 }

@@ -1,9 +1,9 @@
 import { cutToWidth, displayWidth } from "../../text/cell-width.ts";
-import { type CallOfPath, shortCall, shortSummary } from "../../text/short-call.ts";
+import { type CallWithPath, shortCall, shortSummary } from "../../text/short-call.ts";
 import { gridText, stripControls } from "../../text/terminal-text.ts";
 
 /** A call without a result. */
-export interface RunningCall extends CallOfPath {
+export interface RunningCall extends CallWithPath {
   readonly tool: string;
   /** When it began to run, in milliseconds of the steady clock. */
   since: number;

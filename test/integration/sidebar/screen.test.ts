@@ -183,7 +183,7 @@ describe("sidebar in a pane", () => {
     keys("j");
     await sees("▌● inventory");
     paste("shut\nKy");
-    await sees("pasted text is no key");
+    await sees("pasted text is not a key");
     keys("m");
     await sees("to inventory: ▏");
     paste("one\ntwo\n");

@@ -76,7 +76,7 @@ const MAX_WRAPPERS = 4;
 /** Options of wrappers, and values that no wrapper takes for a program. */
 const WRAPPER_WORD = /^(?:-[0rnPLtkp]\d*|-I\{\}|-I|\{\}|[\d.]+[smhd]?|--null|--no-run-if-empty)$/;
 
-/** Programs with a subcommand for nearly everything: `git rm` is no `rm`. */
+/** Programs with a subcommand for nearly everything: `git rm` is not `rm`. */
 const HAS_SUBCOMMANDS =
   /^(?:git|hg|svn|jj|npm|pnpm|yarn|bun|pip3?|cargo|brew|conda|poetry|uv|gsutil|dvc|hub|gh (?:repo|label|secret|variable)|aws s3|terraform state|(?:docker|podman|nerdctl)(?: (?:container|image|volume|network|compose|config|context|service|stack|secret|pod|manifest|plugin|buildx|node))?)$/;
 

@@ -111,7 +111,7 @@ const LEAST_CLUSTER = 12;
 /** More letters of options than are searched for values. */
 const MANY_LETTERS = /^-\w{65}/;
 
-/** Returns what find looks for, in any directory: `-name x`, but not `! -name x`. */
+/** Returns the names that find looks for, in any directory: `-name x`, but not `! -name x`. */
 export function searchedNames(words: readonly string[]): readonly string[] {
   return words.flatMap((word, at) => {
     const test = /^-i?(name|path|wholename)$/.exec(words[at - 1] ?? "")?.[1];

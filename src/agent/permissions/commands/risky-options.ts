@@ -204,7 +204,7 @@ function ownWords(name: string, written: readonly string[]): readonly string[] {
   return at < 0 ? written : written.slice(0, at + (/[cm]$/.test(written[at] ?? "") ? 2 : 1));
 }
 
-/** The words after the code or the module are no options of Python. */
+/** The words after the code or the module are not options of Python. */
 const CODE_OR_MODULE = /^-[bBdEiIOPqRsSuv]*[cm]/;
 
 /** Returns the words of tar with a dash before each letter of its first word: `xzf a.tgz` is `-x -z -f a.tgz`. */

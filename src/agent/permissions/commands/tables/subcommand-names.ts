@@ -50,7 +50,7 @@ interface Subcommand {
   readonly program: string;
   readonly args: readonly string[];
   /** It gets words from its input. */
-  readonly isFed: boolean;
+  readonly getsInputWords: boolean;
   /** Text that only the shell knows. */
   readonly unknown: string;
 }
@@ -79,7 +79,7 @@ export function mayBeSubcommand(wanted: readonly string[], command: Subcommand):
   let isOther = false;
   for (const [at, name] of wanted.slice(0, MAX_SUBCOMMANDS).entries()) {
     const word = operands[at];
-    if (word === undefined) return command.isFed;
+    if (word === undefined) return command.getsInputWords;
     if (word.includes(command.unknown)) return true;
     if (word === name) continue;
     if (at > 0 || !isSameSubcommand(command.program, name, word)) return false;
