@@ -115,7 +115,7 @@ const HINTS: Readonly<Record<string, string>> = {
   ENFILE: "Close programs that hold many files open on this machine, and try again.",
 };
 
-/** Returns what to do about a failed system call; a general hint for an unknown code. */
+/** Returns the hint for a failed system call; a general one for an unknown code. */
 export function systemErrorHint(error: unknown): string {
   return (
     HINTS[systemCode(error) ?? ""] ??

@@ -1,4 +1,4 @@
-/** By the names that the package `proper-lockfile` requires: what the bundle holds instead, as CommonJS. */
+/** The replacements in the bundle, as CommonJS, by the names that the package `proper-lockfile` requires. */
 const INSTEAD = {
   // It patches node:fs for the whole process. os/files/lock-directory.ts passes the functions that the package calls.
   "graceful-fs": "module.exports = {};",

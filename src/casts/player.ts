@@ -14,7 +14,7 @@ interface PlayerOptions {
   readonly idleLimit: number;
   /** Index of the marker at which to begin. */
   readonly from?: number | undefined;
-  /** Called when what it does changes: it plays, pauses, or has jumped. */
+  /** Called when its state changes: it plays, pauses, or has jumped. */
   readonly onChange?: (state: PlayerState) => void;
 }
 

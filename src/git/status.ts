@@ -56,7 +56,7 @@ const STATUS = [
  */
 export async function changesIn(directory: string, env: Env): Promise<GitChanges> {
   const found = gitDirectoriesOf(directory);
-  // Git reports why this is no repository.
+  // Git reports why this is not a repository.
   return found === undefined ? parseStatus(await git(directory, STATUS, env)) : changesOf(found, env);
 }
 

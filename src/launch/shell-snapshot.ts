@@ -65,7 +65,7 @@ function maskFile(path: string, secrets: readonly string[]): void {
   if (masked !== text) replaceFile(path, masked, { sync: false });
 }
 
-/** Removes old snapshots, and what killed processes left of snapshots that they had not redacted yet. */
+/** Removes old snapshots, and unredacted snapshots of killed processes. */
 function removeOld(directory: string, now: number): void {
   for (const name of listDir(directory)) {
     const [, taken, partial] = OUR_FILE.exec(name) ?? [];

@@ -17,7 +17,7 @@ export interface Host {
   note(text: string): void;
 }
 
-/** Reads what the options leave to the process: its directory, its environment, and where this package is. */
+/** Reads the values that the options leave to the process: its directory, its environment, and the place of this package. */
 export async function hostOf(options: CallerOptions): Promise<Host> {
   const cwd = resolve(options.cwd ?? process.cwd());
   const env = withAbsoluteRoot(options.env ?? processEnv(), () => cwd);

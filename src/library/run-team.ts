@@ -89,7 +89,7 @@ interface RunEnd {
   note(text: string): void;
 }
 
-/** Reads what the run printed. @throws TeamError its failure */
+/** Parses the output of the run. @throws TeamError its failure */
 function readResult(ended: BoundResult, { signal, team, note }: RunEnd): RunResult {
   const result = parsed(ended.stdout) as (Omit<RunResult, "outcome"> & { outcome: string }) | undefined;
   const lines = ended.stderr.split("\n").filter((line) => line !== "");

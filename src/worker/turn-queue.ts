@@ -66,7 +66,7 @@ export class TurnQueue {
     this.#held = this.#held.filter(({ message }) => message.from !== ended);
   }
 
-  /** Drops the notices that a teammate is idle or has ended; what it wrote stays. */
+  /** Drops the notices that a teammate is idle or has ended; its messages stay. */
   dropNotices(): void {
     this.#held = this.#held.filter((entry) => !isWordless(entry));
     this.#entries = this.#entries.filter((entry) => !isWordless(entry));

@@ -63,7 +63,7 @@ export class Conversation {
     );
   }
 
-  /** Tries a last time to write what is not on the disk, and reports what is lost. Call it when the agent ends. */
+  /** Tries a last time to write unsaved entries, and reports the lost ones. Call it when the agent ends. */
   async close(): Promise<void> {
     const unsaved = await this.#writer.close();
     if (unsaved !== undefined) this.#emit({ type: "unsaved", ...unsaved, isLost: true });

@@ -21,7 +21,7 @@ export function placesInstead(
     .filter(({ path }) => !workingDirs.includes(path));
 }
 
-/** Tells a person what the sandbox does about such entries, in one line. */
+/** Tells a person in one line how the sandbox treats such entries. */
 export function unnamedReport(entries: readonly UnnamedEntry[], workingDirs: readonly string[]): string {
   const named = entries.slice(0, MAX_REPORTED).map((entry) => outcomeOf(entry, workingDirs));
   const rest = entries.length - named.length;

@@ -52,7 +52,7 @@ const EDIT_KEYS: Readonly<Record<string, Action>> = {
   end: { kind: "end", to: "last" },
 };
 
-/** Returns what pressed keys do, each with the typed text after it. */
+/** Returns the effects of pressed keys, each with the typed text after it. */
 export function keyActions(
   pressed: Pressed,
   shown: ShownRequest | undefined,

@@ -26,7 +26,7 @@ export const command = defineCommand({
     "--as. It prints nothing on stdout and never blocks the CLI.",
   async run({ args, options, io, out }) {
     const event = HOOK_NAMES.find((hook) => hook === args.event);
-    // Status 2 would make the CLI refuse what it is about to do.
+    // Status 2 would make the CLI refuse its next action.
     try {
       const own = options.as === undefined ? agentIdentity(io.env) : undefined;
       const [team, name] = [options.team ?? own?.team, options.as ?? own?.name];

@@ -28,7 +28,7 @@ const PROGRAM_OPTIONS: readonly Candidate[] = [
 ];
 
 /**
- * Finds what fits at the cursor.
+ * Finds the completions at the cursor.
  * @param words the words after `teams` and before the cursor's word
  * @param last the cursor's word, up to the cursor
  */

@@ -9,7 +9,7 @@ import { homeDirectory } from "../../os/files/app-directories.ts";
 
 export type CallPlace = Pick<ToolContext, "cwd" | "env">;
 
-/** Returns what the call would access: `external` for a tool that the lead does not have, or for an invalid input. */
+/** Returns the access of the call: `external` for a tool that the lead does not have, or for an invalid input. */
 export function accessOf(name: string, input: unknown, where: CallPlace): ToolAccess {
   const tool = builtinTools().find((one) => one.name === name);
   const parsed = tool?.input.safeParse(input);

@@ -93,7 +93,7 @@ async function attempt(step: () => Promise<unknown>): Promise<Failure | undefine
   }
 }
 
-/** Returns the text of the notification: the news, the unassigned tasks and what is left, then the last lines. */
+/** Returns the text of the notification: the news, the unassigned tasks and remaining parts, then the last lines. */
 function newsOf({ news }: Ending, freed: readonly Task[], notes: readonly string[]): string {
   const list = freed.map((task) => `#${task.id} ${task.subject}`).join(", ");
   const [first = "", ...lines] = news.split("\n");
@@ -144,7 +144,7 @@ async function notifyLead(ctx: OperationContext, { id, name }: Ending, message: 
   await ifLeadExists(() => sendMessage(ctx.ref, { from: SYSTEM_NAME, to: LEAD_NAME, text, messageId }));
 }
 
-/** Sends what the member could not deliver itself. A member that a person restarted does it. */
+/** Sends messages that the member could not deliver itself. A member that a person restarted does it. */
 async function sendLastReports({ ref }: OperationContext, { name, how }: Ending): Promise<void> {
   if (how !== "restarted") await ifLeadExists(() => sendReportsOf(ref, name));
 }

@@ -26,7 +26,7 @@ export class MissedVerifies {
     this.#options = options;
   }
 
-  /** Starts what is missing. Reads no task if no command is confirmed. */
+  /** Starts the missed verifications. Reads no task if no command is confirmed. */
   check(): void {
     const { ref } = this.#ctx;
     for (const id of verifiedIds(ref)) {

@@ -70,7 +70,7 @@ const running = new WeakMap<OperationContext, Promise<readonly NoticedEnd[]>>();
 
 /**
  * Finds members whose process has ended and processes each end once across all processes: completes an agreed shutdown; after a
- * crash, unassigns the tasks and notifies the lead (protocol.md section 4). Finishes what a killed process left half done. Calls
+ * crash, unassigns the tasks and notifies the lead (protocol.md section 4). Finishes the work of a killed process. Calls
  * with one context run one after the other; when a call returns, the ends that it found are reported.
  * @throws TeamError TEAM_NOT_FOUND
  */

@@ -11,7 +11,7 @@ import { ownerName } from "../../team/tasks/tasks.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A team file, and what of the team it cannot hold, as sentences. */
+/** A team file, and sentences about the parts of the team that it cannot hold. */
 export interface WrittenTeam {
   readonly file: Json;
   readonly left: readonly string[];
@@ -108,7 +108,7 @@ function taskFields(task: ProvenTask, all: readonly ProvenTask[], isMember: (nam
   });
 }
 
-/** Escapes what a reader would take for a variable. */
+/** Escapes text that a reader would read as a variable. */
 function escaped(value: unknown): unknown {
   if (typeof value === "string") return value.replaceAll("${", () => "$${");
   if (Array.isArray(value)) return value.map(escaped);

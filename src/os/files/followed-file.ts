@@ -45,7 +45,7 @@ export class FollowedFile {
     this.#stop();
   }
 
-  /** Reads what is new. A missing file has nothing. */
+  /** Reads the new bytes. A missing file has none. */
   read(): void {
     if (this.#isRewound()) {
       this.#offset = 0;
@@ -78,7 +78,7 @@ export class FollowedFile {
 }
 
 /**
- * Calls `onChange` when a file is changed. A file that cannot be watched (missing, or no watches left) is no error: callers also read
+ * Calls `onChange` when a file is changed. A file that cannot be watched (missing, or no watches left) is not an error: callers also read
  * it at other times.
  * @returns undefined if the file cannot be watched
  */

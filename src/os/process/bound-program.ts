@@ -11,7 +11,7 @@ interface BoundOptions {
   readonly signal: AbortSignal;
 }
 
-/** How a program ended, and what it wrote. */
+/** The end of a program, and its output. */
 export interface BoundResult {
   /** null if a signal ended it. */
   readonly code: number | null;

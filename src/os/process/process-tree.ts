@@ -25,7 +25,7 @@ const KILL_WAIT_MS = 2000;
 export const POLL_MS = 25;
 
 interface TreeRoot {
-  /** The launch script: what the place runs. */
+  /** The launch script, which the place runs. */
   readonly root: { readonly pid: number; readonly procStart: string };
   /** The process that an agent in process lives in: its marked descendants belong to the tree too. */
   readonly host?: { readonly pid: number; readonly procStart: string };
@@ -90,7 +90,7 @@ export async function endCommand(pid: number, marker: string): Promise<void> {
 }
 
 /**
- * Ends what is left of a command whose starter died: everything that carries its marker.
+ * Ends the rest of a command whose starter died: all processes that carry its marker.
  * @param marker value of {@link COMMAND_VARIABLE}
  * @returns the pids that are still alive at the end
  */

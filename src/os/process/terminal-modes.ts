@@ -24,7 +24,7 @@ export function saveTerminalModes(): () => string {
 
 /**
  * Returns whether a terminal collects whole lines for the program that reads it. A program that edits its input itself turns that off
- * while it reads; what was typed before is often dropped then.
+ * while it reads; text typed before is often dropped then.
  * @param path of another terminal; by default the one of this process
  * @returns undefined if the system does not say it
  */

@@ -77,7 +77,7 @@ export class SessionRequests {
     else await answerApproval(ctx, id, answer);
   }
 
-  /** Another answer may have come first, which is no problem. */
+  /** Another answer may have come first, which is not a problem. */
   #report(id: string, error: unknown): void {
     if (error instanceof TeamError && OVERTAKEN.has(error.code)) return;
     this.#left.add(id);

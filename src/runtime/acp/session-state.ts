@@ -42,7 +42,7 @@ interface Prompt {
 }
 
 /**
- * The state of a session: its prompts until they end, and what the lead does. Knows no version of the protocol: version 1 answers a
+ * The state of a session: its prompts until they end, and the lead's activity. Knows no version of the protocol: version 1 answers a
  * prompt at its end, version 2 reports the activity.
  */
 export interface SessionState {
@@ -72,7 +72,7 @@ export interface Step {
   readonly effects: readonly SessionEffect[];
 }
 
-/** Returns the state after an event, and what follows from it. Pure. */
+/** Returns the state after an event, and the effects. Pure. */
 export function step(before: SessionState, event: SessionEvent): Step {
   const { state, effects } = change(before, event);
   const activity = activityOf(state);

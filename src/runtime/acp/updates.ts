@@ -15,7 +15,7 @@ export interface UpdateContext {
   readonly hasNotices: boolean;
 }
 
-/** Returns what a client of protocol version 1 gets for a fact. Texts are cleaned: they come from models, tools and files. */
+/** Returns the update of a fact for a client of protocol version 1. Texts are cleaned: they come from models, tools and files. */
 export function updateOf(fact: SessionFact, { cwd, hasNotices }: UpdateContext): SessionUpdate {
   switch (fact.kind) {
     case "text":
@@ -68,7 +68,7 @@ export function updateOf(fact: SessionFact, { cwd, hasNotices }: UpdateContext):
     case "notice":
       if (hasNotices)
         return { sessionUpdate: "notice", severity: fact.severity, title: oneLine(fact.text) || "teams" };
-      // A client without notices shows what needs its user as a message of the lead.
+      // A client without notices shows important ones as messages of the lead.
       return fact.severity === "info"
         ? thought(`${fact.text}\n`)
         : {

@@ -130,7 +130,7 @@ export interface Lead {
   readonly showHeader: () => void;
   /** Notes where teammates will run, unless the user sees it anyway. */
   readonly notePlacement: () => void;
-  /** Collects what the run takes and changes. */
+  /** Collects the costs and the changes of the run. */
   readonly recorder: RunRecorder;
   /** Called when the lead has recreated or renamed its team. */
   teamMoved: (before: TeamRef) => Promise<void>;

@@ -96,7 +96,7 @@ export class LongRunningProgram {
   }
 
   async #ended(program: PipedProgram, how: string): Promise<void> {
-    // The watcher of its lifeline and what it left in the background.
+    // The watcher of its lifeline, and its background processes.
     await program.end();
     if (this.#closing.signal.aborted) return;
     this.#program = undefined;
@@ -117,7 +117,7 @@ export class LongRunningProgram {
     });
   }
 
-  /** Starts the program again, and announces what is still open with new tokens. */
+  /** Starts the program again, and announces the open requests with new tokens. */
   async #restart(): Promise<void> {
     const open = [...this.#open.values()];
     this.#open.clear();

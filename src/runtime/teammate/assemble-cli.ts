@@ -47,7 +47,7 @@ export interface CliParts {
   readonly sandbox: AgentSandbox | undefined;
   /** Where the CLI reaches the team's tools. */
   readonly socket: SocketPlace;
-  /** Receives what closes the parts at the end of the teammate. */
+  /** Receives functions that close the parts at the end of the teammate. */
   readonly ends: (() => Promise<void>)[];
   /** Ends the teammate from outside. */
   readonly signal: AbortSignal;

@@ -36,7 +36,7 @@ export interface Window {
   readonly cursor: number;
 }
 
-/** Returns what the screen shows of a document with `count` rows in `room` rows: the document may have changed meanwhile. */
+/** Returns the visible part of a document with `count` rows in `room` rows: the document may have changed meanwhile. */
 export function windowOf(reader: Reader, count: number, room: number): Window {
   const last = Math.max(0, count - Math.max(1, room));
   const top = reader.top === "end" ? last : Math.min(Math.max(reader.top, 0), last);

@@ -207,7 +207,7 @@ function journalEntries(ref: TeamRef, agent: string, raw: readonly unknown[], ke
 
 interface Loaded {
   readonly entries: unknown[];
-  /** The text, if it is no array at the second try either. */
+  /** The text, if it is not an array at the second try either. */
   readonly broken?: string;
 }
 

@@ -30,15 +30,15 @@ export interface TaskProof {
 
 export type ProvenTask = Task & TaskProof;
 
-/** A task of a list, with what is said and shown of it if that is known. */
+/** A task of a list, with its claim and verify result if they are known. */
 export type ListedTask = Task & Partial<TaskProof>;
 
-/** Returns a task with what is said and shown of it. */
+/** Returns a task with its claim and verify result. */
 export function withProof(ref: TeamRef, task: Task): ProvenTask {
   return { ...task, ...proofOf(ref, task) };
 }
 
-/** Returns tasks with what is said and shown of each. Reads the directory of the records once. */
+/** Returns tasks with their claims and verify results. Reads the directory of the records once. */
 export function withProofs(ref: TeamRef, tasks: readonly Task[]): ProvenTask[] {
   const known = verifiedIds(ref);
   return tasks.map((task) => ({ ...task, ...proofOf(ref, task, known.has(task.id)) }));

@@ -208,7 +208,7 @@ export async function changeTask(
   };
   const plan = jsonUpdate({ path, schema: taskForm(id), missing, change: changeAndRemember });
   const after = await updateTeamFile(ref, path, plan, options);
-  // A change of a lease, a link or a notification mark is no event.
+  // A change of a lease, a link or a notification mark is not an event.
   if (before !== undefined && (before.status !== after.status || ownerName(before) !== ownerName(after)))
     recordTask(ref, "changed", after, { before, actor });
   return after;

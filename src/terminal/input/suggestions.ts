@@ -22,7 +22,7 @@ export interface Suggestions {
 }
 
 /**
- * Returns what a word at the cursor can become.
+ * Returns the suggestions for a word at the cursor.
  * @param word begins with `/` or `@`
  * @param command the command whose first argument is the word
  * @param more called if there are other suggestions for this word later

@@ -14,11 +14,11 @@ export interface LiveRegion {
   readonly editor: LineEditor;
   /** Writes output of the agent above the region: whole rows, each with its line end. */
   write(text: string): void;
-  /** Draws once what the calls in it change. */
+  /** Runs a function, and draws the changes of all its calls once. */
   together<T>(act: () => T): T;
   /** Shows work in progress: its newest rows, if not all fit. May draw a moment later, and calls `rows` then. */
   progress(rows: (() => readonly string[]) | undefined): void;
-  /** Shows what the agent does now, with rows of details above it; undefined if it does nothing. Draws as `progress` does. */
+  /** Shows the agent's activity, with rows of details above it; undefined if it has none. Draws as `progress` does. */
   activity(row: string | undefined, details?: () => readonly string[]): void;
   /** Shows a question above the activity, or writes it if it does not fit; undefined removes it. */
   question(asked: LiveQuestion | undefined): void;

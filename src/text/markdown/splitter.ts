@@ -45,7 +45,7 @@ type State =
   | { readonly kind: "list"; readonly marker: ListMarker; readonly number: number | undefined }
   | { readonly kind: "fence"; readonly open: string; readonly end: RegExp; readonly lines: number };
 
-/** The next characters tell what such a line is. Without them a preview would show `-` below a paragraph as its heading. */
+/** The next characters decide the kind of such a line. Without them, a preview would show `-` below a paragraph as its heading. */
 const MARKER_ALONE = /^[ \t]*(?:(?:[-+*=#>|~`]+|\d{1,9}[.)]?)[ \t]*)?$/;
 
 /** Pieces of a line that are searched for more than a marker. */
