@@ -51,7 +51,7 @@ const STATUS = [
 ];
 
 /**
- * Counts changed and untracked files of a worktree; ignored files do not count. Changes count also if a flag in the index, a
+ * Counts changed and untracked files of a worktree; ignored files do not count. Changes count even if a flag in the index, a
  * sparse checkout or a setting hides them from `git status`. @throws GitError
  */
 export async function changesIn(directory: string, env: Env): Promise<GitChanges> {

@@ -104,7 +104,7 @@ function keptLine(kept: readonly string[]): string {
   return `no longer in the project's files, but in force until you confirm it (teams trust) or start the agent again: ${kept.join(", ")}`;
 }
 
-/** Whether a file has no content, also if it holds blanks or a byte order mark. */
+/** Whether a file has no content, even if it holds blanks or a byte order mark. */
 function isEmpty(file: string): boolean {
   try {
     const { kind, size } = pathStat(file);

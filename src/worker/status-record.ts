@@ -119,7 +119,7 @@ export function createStatusKeeper(
     state: "starting",
     activity: "",
     taskIds: [],
-    // Includes earlier processes of this agent, also with another conversation: the team's budget covers all of them.
+    // Includes earlier processes of this agent, even with another conversation: the team's budget covers all of them.
     tokens: last?.tokens ?? NO_TOKENS,
     costUsd: last?.costUsd ?? 0,
     since: now,

@@ -53,7 +53,7 @@ export function commandAllowance(
   const used = new Set<string>();
   const rules = applicable.map((one) => ({ ...one, matches: commandMatcher(one.pattern) }));
   const links = line.commands.map(linksMadeBy);
-  // Another command may replace a file by a link, also after this one: in a loop or in the background.
+  // Another command may replace a file by a link, even after this one: in a loop or in the background.
   const makesLinks = links.some((made) => made !== undefined);
   const moved = movedFile(line, links);
   if (moved !== undefined) return { missing: `a redirection of ${moved}` };

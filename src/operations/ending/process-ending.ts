@@ -41,7 +41,7 @@ const MAX_CLEAN_UPS = 3;
  * Carries out all consequences of a claimed ending: closes the member's requests, unassigns its tasks and notifies the lead. For a
  * member that left for good, also ends its remaining processes, removes its worktree if it has no unsaved changes, closes its
  * pane and removes its run files. Every step is idempotent: if this process is killed, the next reconcile repeats them.
- * @throws the error of a failed step, also if this try gives the step up
+ * @throws the error of a failed step, even if this try gives the step up
  */
 export async function processEnding(ctx: OperationContext, ending: Ending): Promise<void> {
   const { ref } = ctx;

@@ -51,7 +51,7 @@ export interface LeadPlan {
   /** Ends when the goal is reached; else the lead waits for the user's next line, until the user ends the run. */
   readonly once: boolean;
   readonly keep: boolean;
-  /** Deletes the team at the end, also with unfinished work. */
+  /** Deletes the team at the end, even with unfinished work. */
   readonly remove: boolean;
   /** Whether the team can be resumed. The built-in audit cannot: its report belongs to one run. */
   readonly resumable: boolean;

@@ -158,7 +158,7 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
     parts.ends.push(async () => forget());
   } else await checkVersion({ ...setup, signal: parts.signal, note });
   const before = readMetadata(member, "conversation");
-  // The end of the process must not leave the CLI behind, also while it starts.
+  // The end of the process must not leave the CLI behind, even while it starts.
   parts.signal.addEventListener("abort", () => void agent.end(), { once: true });
   // A dialog of its start may be open before the channel knows it.
   const mayAsk = hasOwnScreen(adapter.channel) && !isTyped(adapter.channel);

@@ -90,7 +90,7 @@ export function judgeForeign(facts: ForeignFacts): ForeignVerdict {
 
 /**
  * Returns the state of a foreign member. If it is proven to have ended, it has `exited` if it had agreed to, else `crashed`. Without
- * evidence it is `unknown`, also while a message waits that it has not taken: it may be in a turn, or show a dialog.
+ * evidence it is `unknown`, even while a message waits that it has not taken: it may be in a turn, or show a dialog.
  */
 function stateOf(facts: ForeignFacts): Pick<ForeignVerdict, "state" | "stateFrom" | "failure"> {
   const { alive, agreedToStop, turnEnds, reported, interruptedAt = NEVER } = facts;

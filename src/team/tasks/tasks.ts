@@ -270,7 +270,7 @@ export function isBlockedNow(ref: TeamRef, task: Task): boolean {
   return isBlocked(task, get) || isUnsure;
 }
 
-/** Returns the owner's name, also if another program wrote an agent id. */
+/** Returns the owner's name, even if another program wrote an agent id. */
 export function ownerName(task: Task): string | undefined {
   return task.owner === undefined || task.owner === "" ? undefined : splitAddress(task.owner).name;
 }

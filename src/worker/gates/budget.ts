@@ -32,7 +32,7 @@ class BudgetLimit {
 
   /**
    * Checks the spending so far.
-   * @param onUsedUp called if a budget is used up, also if its notification then fails
+   * @param onUsedUp called if a budget is used up, even if its notification then fails
    * @throws TeamError TEAM_NOT_FOUND, and errors of the lead's inbox; the next check repeats a notification that failed
    */
   async check(onUsedUp: () => void): Promise<void> {

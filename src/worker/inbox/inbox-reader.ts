@@ -5,7 +5,7 @@ import { type InboxEntry, markAsRead, recordProgress, unreadMessages } from "../
 import type { WorkerContext } from "../context.ts";
 
 interface InboxHandlers {
-  /** Handles a message that needs no model, also during a turn. @returns whether it did; the message is done then */
+  /** Handles a message that needs no model, even during a turn. @returns whether it did; the message is done then */
   handleControlMessage(entry: InboxEntry): Promise<boolean>;
   queueForTurn(entries: readonly InboxEntry[]): void;
   /** Called after each read, with or without new messages. */

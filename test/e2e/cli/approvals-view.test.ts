@@ -69,7 +69,7 @@ describe("approvals -i", () => {
     expect(await person.code()).toBe(0);
   });
 
-  it("answers the shown request if another team has a newer one with the same id, also after that team's end", async () => {
+  it("answers the shown request if another team has a newer one with the same id, even after that team's end", async () => {
     const { t, teams, view, ask, answer } = await team();
     await teams(["create", "second"]);
     const second = teamRef({ root: t.root, runtime: join(t.runtime, "teams") }, "second");

@@ -95,7 +95,7 @@ const PS_COLUMNS =
   /^(?:(?:p?pid|pgid|sid|u?user|[re]?uid|ucomm|comm|args|cmd|command|stat|state|time|etimes?|l?start|tty?|tt|[p%]cpu|[p%]mem|rss|vsz|ni|nice|pri|nlwp)=?(?:,|$))+$/;
 
 /**
- * ps in its usual forms, word for word: `e` among its letters shows variables, also after an error in another word. Linux and
+ * ps in its usual forms, word for word: `e` among its letters shows variables, even after an error in another word. Linux and
  * macOS show command lines to every user.
  */
 function readPs(args: readonly string[]): Reading | undefined {

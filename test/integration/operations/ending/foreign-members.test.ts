@@ -124,7 +124,7 @@ test("shutdown › says that it cannot see whether a foreign member without a pr
   expect(news?.message.text).toContain("teams cannot see its process");
 });
 
-test("reconcile › removes a foreign member that agreed to end, also if no process was ever proven", async () => {
+test("reconcile › removes a foreign member that agreed to end, even if no process was ever proven", async () => {
   const { ref, ctx, names } = await setUp();
   await joinByHand(ref, "ada");
   const { id } = await createTask(ref, { subject: "its work", owner: "ada" });

@@ -80,7 +80,7 @@ describe("a member that is asked to shut down", () => {
     await eventually("that it is idle", async () => (await state(ref)) === "idle");
   });
 
-  it("is shown as stopping before it reads the request, also if it joined by file", async () => {
+  it("is shown as stopping before it reads the request, even if it joined by file", async () => {
     const ref = await testTeam(["dev"]);
     expect(await state(ref)).toBe("unknown");
     await requestShutdown(contextOf(ref), ["dev"]);

@@ -40,7 +40,7 @@ test("lineEditor › reports shift-tab as a key, whole or in pieces, but not ins
 });
 
 describe("lineEditor › a line", () => {
-  test("is dated from its first character, also after it was erased", () => {
+  test("is dated from its first character, even after it was erased", () => {
     const editor = lineEditor();
     const begun = (...pieces: readonly [string, number][]) =>
       pieces

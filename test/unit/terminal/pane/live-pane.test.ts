@@ -254,7 +254,7 @@ test.each([
   expect(rows().slice(0, expected.length)).toEqual(expected);
 });
 
-test("a live pane › shows a long command whole on demand, also with a short result", () => {
+test("a live pane › shows a long command whole on demand, even with a short result", () => {
   const { view, rows } = livePane({ width: 40 });
   view.event(call("1", `echo ${"long ".repeat(12)}end`));
   view.event(result("1", "done"));
