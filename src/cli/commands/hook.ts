@@ -69,7 +69,7 @@ async function record(
   if (event === "PreToolUse") await untilTurnIsWritten(ref.paths.config, name);
 }
 
-/** Hooks that tell the result of a call. */
+/** Hooks that report the result of a call. */
 const RESULTS: ReadonlySet<string> = new Set(["PostToolUse", "AfterTool"]);
 
 /** Bytes of the input that are read: the results of tools can be large, and tell nothing about the state. */

@@ -134,7 +134,7 @@ export function scriptOf({ cwd, env = {}, words }: InnerProgram): string | undef
     value === undefined ? [] : [`${name}=${value}`],
   );
   const all = [cwd, ...pairs, ...words];
-  // `env` would take such a program for a variable or an option, and refuses a variable without a name.
+  // `env` would read such a program as a variable or an option, and refuses a variable without a name.
   if (/^-|=/.test(program) || pairs.some((pair) => pair.startsWith("="))) return undefined;
   if (all.some((word) => word.includes("\0"))) return undefined;
   const script = [

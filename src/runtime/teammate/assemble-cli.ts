@@ -169,7 +169,7 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
   return agent;
 }
 
-/** Shows in its pane, and tells the lead, that the CLI works without the team's tools. */
+/** Shows in its pane, and notifies the lead, that the CLI works without the team's tools. */
 function reportWithoutTools({ ctx, worker, lead, note }: CliParts, { id }: Adapter, remedy: string): void {
   const what = `${id} has not connected to the team's tools, so it works without them. To do: ${remedy}.`;
   note(what);

@@ -54,7 +54,7 @@ function parsed(text: string | undefined): { readonly name?: unknown; readonly v
   try {
     return Object(JSON.parse(text ?? "{}"));
   } catch (error) {
-    // Another program's file: it tells no version.
+    // Another program's file: it names no version.
     return { name: messageOf(error) };
   }
 }

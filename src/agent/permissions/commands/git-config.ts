@@ -34,7 +34,7 @@ function isAtOrAbove(directory: string, home: string | undefined): boolean {
 }
 
 /**
- * Returns whether entries of a directory make git take it for a repository, whose `config` it then reads. With `commondir`, the
+ * Returns whether entries of a directory make git treat it as a repository, whose `config` it then reads. With `commondir`, the
  * other entries are in the directory that this file names.
  */
 export function isBareRepository(has: (name: string) => boolean): boolean {

@@ -1,5 +1,5 @@
 /**
- * The limits of the search in a command line. A line beyond one of them is never taken for harmless: deny rules and `writes`
+ * The limits of the search in a command line. A line beyond one of them never counts as harmless: deny rules and `writes`
  * refuse it, and else only a person or bypassPermissions allows it.
  */
 

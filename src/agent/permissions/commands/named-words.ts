@@ -71,12 +71,12 @@ function suffixedNames(
   return found;
 }
 
-/** Returns a word, and the parts of it that a program may take for a path, also as a URL spells them. */
+/** Returns a word, and the parts of it that a program may read as a path, also as a URL spells them. */
 function namesInWord(word: string): string[] {
   const decoded = word.replace(/%([2-7][0-9a-f])/gi, (_, code) =>
     String.fromCharCode(Number.parseInt(code, 16)),
   );
-  // curl takes `{a}` for a, and `#1` for the text that a pattern of the URL matched.
+  // curl reads `{a}` as a, and `#1` as the text that a pattern of the URL matched.
   const spelled = decoded.replace(/\{([^{},]*)\}/g, "$1").replace(/#\d/g, "*");
   return [...new Set([word, decoded, spelled])].flatMap(partsOfWord);
 }

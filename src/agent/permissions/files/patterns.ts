@@ -92,7 +92,7 @@ function listedDirectories(patterns: readonly string[]): readonly string[] | und
 }
 
 /**
- * Returns whether a shell may expand a pattern to a word that begins with `-`, which a program then takes for an option. The
+ * Returns whether a shell may expand a pattern to a word that begins with `-`, which a program then reads as an option. The
  * directories are listed once.
  * @param directories undefined if they are too many
  */

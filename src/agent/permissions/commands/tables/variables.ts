@@ -1,4 +1,4 @@
-/** Variables that no common program takes for a program, a file, a place or options. Every other variable asks. */
+/** Variables that no common program reads as a program, a file, a place or options. Every other variable asks. */
 const HARMLESS = [
   "CI DEBUG VERBOSE QUIET LOG_LEVEL NODE_ENV BABEL_ENV RAILS_ENV RACK_ENV APP_ENV FLASK_ENV FLASK_DEBUG MIX_ENV GO_ENV",
   "PORT TZ LANG LANGUAGE LC_[A-Z]+ COLUMNS LINES FORCE_COLOR NO_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM",
