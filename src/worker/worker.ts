@@ -161,7 +161,7 @@ export class Worker {
     this.#context.queue.addAlert(text, this.#context.wake);
   }
 
-  /** Called if a turn ended before the program got its messages: the next look at the inbox finds them. */
+  /** Called if a turn ended before the program got its messages: the next read of the inbox finds them. */
   onInputKept(): void {
     this.#inbound.reader.forget([...this.#context.runningTurn.keys]);
   }

@@ -31,7 +31,7 @@ type CursorRow = Pick<Screen, "rows" | "cursor" | "height">;
 
 function beforeCursor({ rows, cursor, height }: CursorRow): string {
   const row = rows.slice(-height)[cursor.y] ?? "";
-  // Cells and characters differ only behind wide characters; then more counts as typed.
+  // Cells and characters differ only after wide characters; then more counts as typed.
   return [...row].slice(0, cursor.x).join("").replace(BORDER, "").replace(MODE, "").trimEnd();
 }
 

@@ -119,7 +119,7 @@ export class Conversation {
   /**
    * Replaces all messages.
    * @param window recorded for the next process
-   * @param how `between-turns`: no turn is unfinished; `cleared`: nothing of the messages is left
+   * @param how `between-turns`: no turn is unfinished; `cleared`: no message is left
    */
   replace(
     messages: readonly ConversationMessage[],

@@ -3,7 +3,7 @@ import { StringDecoder } from "node:string_decoder";
 import { after } from "../clock.ts";
 import { fileSize, openIfThere, readFrom, truncateFile, versionOf } from "./fs.ts";
 
-/** Milliseconds between two looks at the file, with a watch and on a file system without one. */
+/** Milliseconds between two polls of the file, with a watch and on a file system without one. */
 const SLOW_MS = 5_000;
 const FAST_MS = 250;
 /** Read bytes after which the file is emptied, to keep the disk free. */

@@ -5,7 +5,7 @@ import type { Env } from "../env.ts";
 
 interface BoundOptions {
   readonly cwd: string;
-  /** The whole environment: nothing of this process is added. */
+  /** The whole environment: no variable of this process is added. */
   readonly env: Env;
   /** Sends SIGINT to the program when it aborts; the program then exits. */
   readonly signal: AbortSignal;

@@ -8,7 +8,7 @@ import { COMMAND_VARIABLE, endCommand } from "./process-tree.ts";
 
 interface PipedOptions {
   readonly cwd: string;
-  /** The whole environment: nothing of this process is added. */
+  /** The whole environment: no variable of this process is added. */
   readonly env: Env;
   /** The program also ends if this process is killed. */
   readonly endsWithParent?: boolean;

@@ -127,7 +127,7 @@ interface Termination {
   readonly signalled: Set<string>;
 }
 
-/** The work of this process. Several members end at once, and a look at all processes takes milliseconds, so one look serves all. */
+/** The work of this process. Several members end at once, and a read of the process table takes milliseconds, so one serves all. */
 const terminations = new Set<Termination>();
 let isLooking = false;
 

@@ -29,7 +29,7 @@ interface Announced {
 
 /** Milliseconds before each new start after an unexpected end; then it is given up. */
 const RESTART_MS: readonly number[] = [1_000, 2_000, 4_000, 8_000, 16_000];
-/** A program that ran so many milliseconds has not failed at its start. */
+/** Milliseconds after which the end of a program is not a failed start. */
 const STABLE_MS = 60_000;
 /** Bytes that wait for a program that does not read; further lines are dropped. */
 const MAX_UNREAD = 1024 * 1024;

@@ -34,7 +34,7 @@ interface LimitedInbox {
 
 /** Milliseconds after the end of a limit within which a CLI that continues on its own must do so: a second message would repeat its work. */
 const OWN_RESUME_MS = 60_000;
-/** Milliseconds between two looks before the end of a limit, at least. */
+/** Minimum milliseconds between two polls before the end of a limit. */
 const SHORTEST_MS = 100;
 
 /** Lets a CLI that reads its inbox itself wait for the end of its account's limit, and continue then: on its own, or by a message. */

@@ -51,7 +51,7 @@ interface Watched {
 
 /** Milliseconds after which a message that an idle CLI has not taken shows that it is blocked: it polls each second. */
 const UNREAD_MS = 15_000;
-/** Milliseconds between two looks if nothing rings, even during a turn: no hook tells that a person ended it in the CLI's screen. */
+/** Milliseconds between two polls if no bell rings, even during a turn: no hook tells that a person ended it in the CLI's screen. */
 const SLOW_MS = 10_000;
 const TURN_MS = 2_000;
 

@@ -65,7 +65,7 @@ interface LiveRegionOptions {
 
 /** Milliseconds between two drawings of progress; a key is drawn at once. */
 const FRAME_MS = 33;
-/** Milliseconds without progress after a slow drawing at most: a terminal that stood still shows it again soon. */
+/** Milliseconds without progress after a slow drawing at most: a terminal that was stalled shows it again soon. */
 const MAX_REST_MS = 1_000;
 /** Erases from the cursor to the end of its row. Sent before a row: after a full row, the cursor is on its last cell. */
 const ERASE_ROW = "\x1b[K";
