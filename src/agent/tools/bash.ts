@@ -98,7 +98,11 @@ function oneLine(command: string): string {
   return joinedLines(revealHiddenInCommand(command).trim(), " ⏎ ").replace(/\s+/g, " ");
 }
 
-function runInBackground(command: string, context: ToolContext, timeout = Number.POSITIVE_INFINITY): ToolResult {
+function runInBackground(
+  command: string,
+  context: ToolContext,
+  timeout = Number.POSITIVE_INFINITY,
+): ToolResult {
   const { background } = context;
   const started = background.start("bash", oneLine(command), async (signal, file) => {
     const decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
