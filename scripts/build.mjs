@@ -253,7 +253,7 @@ async function completionTable() {
   fs.writeFileSync(path.join(stage, "completion.json"), stdout);
 }
 
-/** Builds the types of the library: one file without imports, for each of both module systems. */
+/** Builds the types of the library: one file without imports for each module system. */
 async function declarations() {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), "teams-types-"));
   try {

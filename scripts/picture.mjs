@@ -17,7 +17,7 @@ import { openCamera } from "./lib/camera.mjs";
 const DEADLINE_MS = 60_000;
 /** Cells of the screen, with tmux's status line. */
 const SIZE = { columns: 180, rows: 47 };
-/** Milliseconds between two looks at the screen, the most for which one is shown, and the time of the last one. */
+/** Milliseconds between two captures of the screen, the most for which one is shown, and the time of the last one. */
 const LOOK_MS = 800;
 const LONGEST_MS = 1_500;
 const LAST_MS = 4_000;

@@ -97,7 +97,7 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && systemCode(error) !== undefined && "syscall" in error;
 }
 
-/** What the storage below a path cannot do, whatever its owner and mode: each failure with what to do about it. */
+/** Failures of the storage below a path that no owner or mode explains, each with its remedy. */
 const STORAGE_HINTS: Readonly<Record<string, string>> = {
   ENOSPC: "Free some disk space there and try again.",
   EDQUOT: "Delete some of your files there, or ask for a larger quota, and try again.",
@@ -115,7 +115,7 @@ const HINTS: Readonly<Record<string, string>> = {
   ENFILE: "Close programs that hold many files open on this machine, and try again.",
 };
 
-/** Returns what to do about a failed system call; a general hint for an unknown code. */
+/** Returns the hint for a failed system call; a general one for an unknown code. */
 export function systemErrorHint(error: unknown): string {
   return (
     HINTS[systemCode(error) ?? ""] ??

@@ -35,7 +35,7 @@ function dayOf(since: unknown): number {
 }
 
 /**
- * Returns what is wrong with the quarantine.
+ * Returns the problems of the quarantine.
  * @param ran the titles of all tests of a whole run; undefined if only some ran
  */
 export function quarantineFlaws(

@@ -22,7 +22,7 @@ function isSkip(skip: unknown): skip is AllowedSkip {
 }
 
 /**
- * Returns what is wrong with the skipped tests of a run in CI: otherwise two machines would run two different suites.
+ * Returns the problems of the skipped tests of a run in CI: otherwise two machines would run two different suites.
  * @param all the titles of all tests
  */
 export function skipFlaws(

@@ -7,7 +7,7 @@ import type { Crew } from "./team/crew.ts";
 export interface Client {
   /** Its name in `teams mcp --config`. */
   readonly name: string;
-  /** What a person must know besides. */
+  /** A remark for the person who sets it up. */
   readonly remark?: string;
   /** Puts a configuration where the program reads it. */
   configure(crew: Crew, text: string): void;

@@ -24,7 +24,7 @@ export interface Program {
   readonly answerKeys?: { readonly keys: readonly string[]; readonly isYes: boolean };
   /** Keys that interrupt a turn in its own screen; by default one Escape. */
   readonly interruptKeys?: readonly string[];
-  /** The command by which a person starts it; none if it has no screen of its own. */
+  /** The command by which a person starts it; undefined without its own screen. */
   readonly plain?: readonly string[];
   /** Why rows do not apply, by their ids. */
   readonly notApplicable?: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ export interface Program {
   readonly knownFailures?: Readonly<Record<string, string>>;
   /** Writes what a login and a first start would leave, and returns the variables for it. */
   prepare(home: Home): Readonly<Record<string, string>>;
-  /** What a first start lacks, and how `teams` shows that. */
+  /** The parts of a first start that are missing, and how `teams` shows that. */
   readonly lacks: readonly Lack[];
 }
 
@@ -44,6 +44,6 @@ export interface Lack {
   readonly variables?: readonly string[];
   /** The program shows a dialog, it ends with the reason, or neither: then the start succeeds without it. */
   readonly shows: "needs-input" | "ends" | "starts";
-  /** What the activity of the member, or the error, must name. */
+  /** A pattern that the activity of the member, or the error, must match. */
   readonly named?: RegExp;
 }

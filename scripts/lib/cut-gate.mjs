@@ -1,5 +1,5 @@
 /**
- * Finds text that is cut at a number of UTF-16 units, outside of src/text/characters/. Only types tell a text from a list, so this
+ * Finds text that is cut at a number of UTF-16 units, outside of src/text/characters/. Only types distinguish a text from a list, so this
  * asks TypeScript's checker. Its API is called unstable: typescript is pinned in package-lock.json, and a change of the API fails
  * this check and its test, never silently.
  */

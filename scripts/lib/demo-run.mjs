@@ -4,7 +4,7 @@
  *
  *   node scripts/lib/demo-run.mjs <report> <true to keep the run's files>
  *
- * This process waits for the run, also during Ctrl-C: the run ends its team itself, and this process ends any
+ * This process waits for the run, even during Ctrl-C: the run ends its team itself, and this process ends any
  * team that is left.
  */
 import { spawn, spawnSync } from "node:child_process";

@@ -63,7 +63,7 @@ function readEffect(node, line, found) {
     if (value?.type === "Identifier") found.globals.push({ name: value.name, line });
 }
 
-/** `new Date()` and `Date()`; a date made of a given number is no clock. */
+/** `new Date()` and `Date()`; a date made of a given number is not a clock. */
 function isClock(node) {
   if (node.type === "NewExpression") return globalName(node.callee) === "Date" && node.arguments.length === 0;
   return node.type === "CallExpression" && globalName(node.callee) === "Date";

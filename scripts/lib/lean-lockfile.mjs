@@ -1,4 +1,4 @@
-/** By the names that the package `proper-lockfile` requires: what the bundle holds instead, as CommonJS. */
+/** The replacements in the bundle, as CommonJS, by the names that the package `proper-lockfile` requires. */
 const INSTEAD = {
   // It patches node:fs for the whole process. os/files/lock-directory.ts passes the functions that the package calls.
   "graceful-fs": "module.exports = {};",
@@ -16,7 +16,7 @@ const INSTEAD = {
 };
 const PREFIX = "\0lean-lockfile:";
 
-/** In a program that uses the library, not even the end of the process is listened to. */
+/** In a program that uses the library, it does not listen to the end of the process either. */
 const SILENT = { "signal-exit": "module.exports = () => undefined;" };
 
 /**

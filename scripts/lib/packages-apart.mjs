@@ -5,7 +5,7 @@ import { rolldown } from "rolldown";
 const NOT_BUNDLED = /^blessed($|\/)/;
 
 /**
- * Packages in files of their own below dist/packages, by the name of each file. Together with our code they would pull parts of zod into
+ * Packages in separate files below dist/packages, by the name of each file. Together with our code they would pull parts of zod into
  * every command; each is loaded by an `import()`.
  */
 const APART = {
@@ -16,7 +16,7 @@ const APART = {
   "@modelcontextprotocol/server/stdio": "mcp-server-stdio",
 };
 
-/** What the bundles of our code do not contain. */
+/** Modules that the bundles of our code do not contain. */
 export const EXTERNAL = new RegExp(
   `${NOT_BUNDLED.source}|^(${Object.keys(APART).join("|").replaceAll("/", "\\/")})$`,
 );
@@ -37,7 +37,7 @@ export async function bundlePackages(root, dir) {
   const { output } = await build.write({
     dir,
     format: "es",
-    // With a hash, so that a running program still finds the file of its own build.
+    // With a hash, so that a running program still finds the file of its build.
     entryFileNames: "packages/[name]-[hash].mjs",
     chunkFileNames: "packages/[name]-[hash].mjs",
     comments: { legal: true, annotation: false, jsdoc: false },

@@ -90,7 +90,7 @@ export const adapterSchema = z.strictObject({
     .check(describe("Its first message waits for its session, or also for the team's tools")),
   withoutTools: z
     .optional(text)
-    .check(describe("What the person does if it has not connected to the team's tools")),
+    .check(describe("The person's next step if it has not connected to the team's tools")),
   trustedEnv: z
     ._default(z.record(z.string(), z.string()), {})
     .check(describe("Variables for it in a directory that the user trusts with teams")),

@@ -13,7 +13,7 @@ export interface ToolsPatience {
 
 /** For a CLI whose own screen may show a dialog that delays its tools. */
 export const SCREEN_PATIENCE: ToolsPatience = { ask: 10_000, giveUp: 120_000, report: 60_000 };
-/** Without a screen of its own, the CLI has no dialog that a person could answer. */
+/** For a CLI without its own screen: it has no dialog that a person could answer. */
 export const PIPE_PATIENCE: ToolsPatience = { ask: 15_000, giveUp: 30_000, report: 60_000 };
 
 interface ToolsOptions {

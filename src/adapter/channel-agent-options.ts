@@ -37,7 +37,7 @@ export interface ChannelAgentOptions {
   readonly onInputKept: () => void;
   /** Called before each turn. `stop` ends it before it begins. */
   readonly beforeTurn: (signal: AbortSignal) => Promise<"go" | "stop">;
-  /** Called after each report of what was spent. @returns whether a budget is used up, so that the running turn must stop */
+  /** Called after each report of usage. @returns whether a budget is used up, so that the running turn must stop */
   readonly exceedsBudget: () => Promise<boolean>;
   readonly limits: AccountLimits;
   /** Called for a turn that a person began in the CLI's own screen. */

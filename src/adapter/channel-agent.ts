@@ -162,7 +162,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
     return turn;
   }
 
-  /** Interrupts the CLI when the signal aborts. A CLI that does not end its turn then is left behind by ours. */
+  /** Interrupts the CLI when the signal aborts. If the CLI does not end its turn then, ours ends without it. */
   #interruptOnAbort(turn: OpenTurn, signal: AbortSignal): () => void {
     return onAbort(signal, () => {
       const { cli, note } = this.#options;

@@ -64,7 +64,7 @@ export interface ChannelAnswer {
   readonly allowed: boolean;
   /** For the model. */
   readonly note?: string | undefined;
-  /** Whether the note is the answer of a person or the lead: the model must read it, also if the CLI itself passes none on. */
+  /** Whether the note is the answer of a person or the lead: the model must read it, even if the CLI itself passes none on. */
   readonly isAnswered?: boolean;
 }
 

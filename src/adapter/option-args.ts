@@ -1,7 +1,7 @@
 import type { Adapter } from "./adapter-schema.ts";
 import type { ChannelSetup } from "./channel.ts";
 
-/** Returns the arguments by which a CLI gets its model and its effort; none for what its channel sets itself. */
+/** Returns the arguments by which a CLI gets its model and its effort; none for those that its channel sets itself. */
 export function optionArgs({
   adapter,
   model,

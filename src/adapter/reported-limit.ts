@@ -73,7 +73,7 @@ const TIME = new RegExp(`\\b(?:resets?|try again|available)(?: on| at)?:? ${DATE
  */
 function timeIn(text: string, now: number): number | undefined {
   const [whole, month, day, year, hour, minute, half, zone] = TIME.exec(text) ?? [];
-  // A number alone is no time of day.
+  // A number alone is not a time of day.
   if (whole === undefined || (minute === undefined && half === undefined)) return undefined;
   const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0);
   const clock = [hours, Number(minute ?? 0)] as const;

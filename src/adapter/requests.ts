@@ -9,7 +9,7 @@ export function oneLine(text: string): string {
   return cutText(stripControls(text).replace(/\s+/g, " ").trim(), MAX_SUMMARY);
 }
 
-/** Returns the fields of a value of unknown form; none if it is no object. */
+/** Returns the fields of a value of unknown form; none if it is not an object. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }

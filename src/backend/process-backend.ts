@@ -3,10 +3,10 @@ import { launchArgv } from "../launch/launch-script.ts";
 import { discardLaunch, prepareLaunches } from "../launch/prepare.ts";
 import { type Clock, systemClock } from "../os/clock.ts";
 import { removeFile } from "../os/files/fs.ts";
-import { livenessOf, startTimeOf } from "../os/process/identity.ts";
+import { startTimeOf } from "../os/process/identity.ts";
 import { spawnDetached } from "../os/process/spawn.ts";
 import type { PlaceRecord } from "../schema/status.ts";
-import { launchScriptOf } from "../team/members/judge-liveness.ts";
+import { isLaunchScriptAlive } from "../team/members/judge-liveness.ts";
 import { alsoRing } from "../wakeup/fifo-bell.ts";
 import { type SocketBell, socketBell } from "../wakeup/socket-bell.ts";
 import { awaitStart, noLogFile, withInstanceMarker } from "./await-start.ts";
@@ -113,7 +113,7 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
       );
     },
     async present(places) {
-      return new Set(places.filter(isThere).map((place) => place.instance));
+      return new Set(places.filter(isLaunchScriptAlive).map((place) => place.instance));
     },
     async capture(place, lines) {
       return place.logFile === undefined ? undefined : logTail(place.logFile, lines);
@@ -136,9 +136,4 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
       for (const instance of [...channels.keys()]) dropChannel(instance);
     },
   };
-}
-
-function isThere(place: PlaceRecord): boolean {
-  const script = launchScriptOf(place);
-  return script !== undefined && livenessOf(script) === "alive";
 }

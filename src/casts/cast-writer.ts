@@ -57,7 +57,7 @@ export class CastWriter {
     try {
       this.#lines.append(eventLine((steadyNow() - this.#start) / 1000, "m", `recording ended: ${why}`));
     } catch {
-      // A full disk has no room for this either; `onEnd` tells the user.
+      // A full disk has no room for this either; `onEnd` notifies the user.
     }
     this.close();
     this.#onEnd(why);

@@ -14,7 +14,7 @@ interface PlayerOptions {
   readonly idleLimit: number;
   /** Index of the marker at which to begin. */
   readonly from?: number | undefined;
-  /** Called when what it does changes: it plays, pauses, or has jumped. */
+  /** Called when its state changes: it plays, pauses, or has jumped. */
   readonly onChange?: (state: PlayerState) => void;
 }
 
@@ -28,7 +28,7 @@ export interface PlayerState {
 
 /** An empty screen of the same terminal. */
 const EMPTY_SCREEN = `${RESET_OUTPUT}\x1b[2J\x1b[H`;
-/** Events of a jump between two looks at the keys. */
+/** Events of a jump between two reads of the keys. */
 const JUMP_EVENTS = 500;
 /** Seconds after a marker within which "previous" means the one before it. */
 const AT_MARKER = 1;

@@ -66,7 +66,7 @@ export async function recordPane(
 interface PaneText {
   /** Returns the text so far, and whether the recording is over. */
   push(bytes: Uint8Array): { readonly text: string; readonly isOver: boolean };
-  /** Returns what is held at the end. */
+  /** Returns the held text at the end. */
   end(): string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Reduces recorded output to what draws: text, colours, cursor moves, erasing, scrolling, the alternate screen. A recording may come
+ * Reduces recorded output to drawing: text, colours, cursor moves, erasing, scrolling, the alternate screen. A recording may come
  * from anywhere, and a terminal obeys what it prints. Left out are the clipboard (OSC 52), titles, colours of the palette, files and
  * notifications, everything that makes a terminal answer or send input (device attributes and status, DECRQSS, XTGETTCAP, ENQ, mouse,
  * focus and paste modes), window operations, printing, and clearing the scrollback. A sequence may be split between two pieces.

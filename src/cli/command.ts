@@ -12,7 +12,7 @@ interface Declaration<A extends readonly ArgumentSpec[], O extends OptionSpecs> 
   readonly summary: string;
   readonly args: A;
   readonly options: O;
-  /** The first lines of its own help, if they are more than the summary. */
+  /** The first lines of the command's help, if they are more than the summary. */
   readonly description?: string;
   /** Two or three complete command lines. */
   readonly examples: readonly string[];

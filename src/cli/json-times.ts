@@ -4,8 +4,8 @@ import type { ListedTask } from "../team/tasks/task-proof.ts";
 import { isoTime } from "../text/local-time.ts";
 
 /*
- * What programs get with --json. A time is an ISO text there, as in messages and events; in our code it is milliseconds since
- * the epoch.
+ * The values that programs get with --json. Their times are ISO texts, as in messages and events; in our code, a time is
+ * milliseconds since the epoch.
  */
 
 /** Returns a status for --json. */

@@ -1,6 +1,6 @@
 import { REDACTED } from "../os/redact.ts";
 
-/** What looks like a secret in a command or an address, and what stays of it. */
+/** Forms of secrets in a command or an address, each with its replacement. */
 const FORMS: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic|Token)\s+[^\s"']+/gi, `$1 ${REDACTED}`],
   [/\b([\w-]*(?:KEY|TOKEN|SECRET|PASSWORD))=("[^"]*"|'[^']*'|[^\s"'&]+)/gi, `$1=${REDACTED}`],
@@ -8,7 +8,7 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi, `$1${REDACTED}@`],
 ];
 
-/** Masks what looks like a secret in all texts of a value: commands of hooks and notifications often hold one. */
+/** Masks text that looks like a secret in all texts of a value: commands of hooks and notifications often hold one. */
 export function maskSecrets<T>(value: T): T {
   if (typeof value === "string")
     return FORMS.reduce((text, [form, mask]) => text.replace(form, mask), value as string) as T;

@@ -26,7 +26,7 @@ export async function pagedAnswer(
   for (let from = 0; ; from += size) {
     io.out(`${all.slice(from, from + size).join("\n")}\n`);
     const left = all.length - from - size;
-    // Keys that were typed before are no answer to what is shown now.
+    // Keys that were typed before do not answer the page that is shown now.
     await io.dropTyped();
     io.out(left > 0 ? `Enter shows the next of ${left} more lines; n refuses. ` : question);
     const answer = await io.readLine();

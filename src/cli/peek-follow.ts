@@ -89,7 +89,7 @@ interface ScreenReading {
   readonly end: ScreenEnd | undefined;
 }
 
-/** Returns a function that reads the agent's screen, at its current place, and what changed since its last call. */
+/** Returns a function that reads the agent's screen, at its current place, and the changes since its last call. */
 function screenReader(ctx: OperationContext, name: string): () => Promise<ScreenReading> {
   let [seen, instance]: [LastSeen, string?] = [{}];
   return async () => {

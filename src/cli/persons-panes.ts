@@ -38,7 +38,7 @@ interface AdoptChoice {
   readonly team: string | undefined;
   readonly name: string | undefined;
   readonly cli: string | undefined;
-  /** Checks the program of the pane by its process; one that it refuses is not adopted. */
+  /** Checks the pane's program by its process; a refused program is not adopted. */
   readonly isWanted?: (pid: number) => boolean;
 }
 

@@ -26,7 +26,7 @@ export async function askTrust(call: AnyCall): Promise<void> {
   const decision = trustDecision(root, io.cwd);
   if (decision === false) return;
   const { ignored, ignoredReason } = loadSettings(root, io.cwd);
-  // Read before the question: only what is shown is confirmed.
+  // Read before the question: only the shown parts are confirmed.
   const parts = await unconfirmedParts({ root, cwd: io.cwd, home: homeDirectory(io.env) });
   if (ignored.length === 0 && (decision === undefined || parts.length === 0)) return;
   const isNew = decision === undefined;

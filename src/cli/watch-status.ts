@@ -81,7 +81,7 @@ async function printChanges(
   return EXIT.interrupted;
 }
 
-/** Draws the status on the alternate screen, so that nothing of it stays in the scrollback; what waits for the user comes first. */
+/** Draws the status on the alternate screen, so that it leaves nothing in the scrollback; open requests come first. */
 async function watchOnScreen(
   { io, out }: AnyCall,
   ctx: OperationContext,

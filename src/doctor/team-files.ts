@@ -34,7 +34,7 @@ import { listSome, type Problem } from "./finding.ts";
 
 /**
  * Returns the problem of a config that cannot be read; undefined if it can.
- * @param giveUp whether the repair may quarantine a config if nothing of it can be recovered
+ * @param giveUp whether the repair may quarantine a config if no part of it can be recovered
  */
 export function configProblem(ref: TeamRef, giveUp: boolean): Problem | undefined {
   const problem = jsonProblem(ref.paths.config, teamConfig);

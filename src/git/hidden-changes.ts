@@ -39,7 +39,7 @@ function isOff(settings: string, key: string): boolean {
   return last !== undefined && /^(?:false|no|off|0|)$/i.test(last.slice(key.length + 1)) && last !== key;
 }
 
-/** Files whose changes git does not look for: it has set a flag of theirs in the index. */
+/** Files whose changes git does not look for, because the index has a flag for them. */
 export interface FlaggedFiles {
   readonly assumed: readonly string[];
   /** Without those that a sparse checkout leaves out. */
@@ -51,7 +51,7 @@ export async function flaggedFiles(place: CheckoutPlace, env: Env): Promise<Flag
   const { top } = place;
   const listed = await git(top, ["ls-files", "-v", "-z"], env, variablesOf(place));
   const entries = listed.split("\0").map((entry) => ({ tag: entry.slice(0, 1), file: entry.slice(2) }));
-  // A name that is no UTF-8 is taken for present: git then refuses it, and the worktree stays.
+  // A name that is not UTF-8 counts as present: git then refuses it, and the worktree stays.
   const isThere = (file: string): boolean =>
     file.includes("\uFFFD") || entryOf(join(top, file)) !== undefined;
   const assumed = entries.flatMap(({ tag, file }) => (/[a-z]/.test(tag) ? [file] : []));

@@ -47,7 +47,7 @@ export async function nestedWork(place: GitDirectories, env: Env): Promise<reado
   return found;
 }
 
-/** Returns the repositories inside a worktree that have commits of their own; does not look at their files. @throws GitError */
+/** Returns the repositories inside a worktree with their own commits; does not read their files. @throws GitError */
 export async function nestedCommits(place: GitDirectories, env: Env): Promise<readonly NestedWork[]> {
   return commitsOf(await nestedIn(place), env);
 }

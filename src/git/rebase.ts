@@ -14,7 +14,7 @@ export interface RebaseFailure {
   readonly output: string;
 }
 
-/** No editor opens, and nothing of the user's settings changes what is rebased. */
+/** No editor opens, and no setting of the user changes the rebase. */
 const QUIET: Env = { GIT_EDITOR: ":", GIT_SEQUENCE_EDITOR: ":", GIT_REFLOG_ACTION: "teams land" };
 const SETTINGS = [
   "rebase.autoStash=false",
@@ -76,7 +76,7 @@ export function rebaseIn(top: string): RebaseInProgress | undefined {
   return { from: read("orig-head"), branch: read("head-name") };
 }
 
-/** Ends the rebase that is in progress, and restores what was there before. @throws GitError */
+/** Aborts the rebase in progress, and restores the state before it. @throws GitError */
 export async function abortRebase(top: string, env: Env, extra: Env = {}): Promise<void> {
   await git(top, ["rebase", "--abort"], env, { ...QUIET, ...extra });
 }

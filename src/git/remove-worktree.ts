@@ -23,7 +23,7 @@ export async function removeWorktree(
     await remove();
   } catch (error) {
     if (!(error instanceof GitError) || !HAS_SUBMODULES.test(error.message)) throw error;
-    // Git checks other worktrees again, but refuses this one without a look.
+    // Git checks other worktrees again, but refuses this one unchecked.
     if ((await unsavedIn(path, madeBranch, env, repository)) !== undefined) throw error;
     await remove("--force");
   }

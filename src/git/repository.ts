@@ -29,7 +29,7 @@ export function inMainWorktree(directory: string): string | undefined {
   }
 }
 
-/** The directories in which git keeps what it knows of a worktree. */
+/** The directories of git's own data about a worktree. */
 export interface GitDirectories {
   /** Top of the worktree. */
   readonly top: string;

@@ -51,12 +51,12 @@ const STATUS = [
 ];
 
 /**
- * Counts changed and untracked files of a worktree; ignored files do not count. Changes count also if a flag in the index, a
+ * Counts changed and untracked files of a worktree; ignored files do not count. Changes count even if a flag in the index, a
  * sparse checkout or a setting hides them from `git status`. @throws GitError
  */
 export async function changesIn(directory: string, env: Env): Promise<GitChanges> {
   const found = gitDirectoriesOf(directory);
-  // Git reports why this is no repository.
+  // Git reports why this is not a repository.
   return found === undefined ? parseStatus(await git(directory, STATUS, env)) : changesOf(found, env);
 }
 
@@ -71,7 +71,7 @@ export async function changesOf(place: CheckoutPlace, env: Env): Promise<GitChan
   return changes.changed === 0 ? changes : { ...changes, hasFlags: true };
 }
 
-/** What git keeps in its directory while an operation is not finished. */
+/** Entries of git's directory while an operation is unfinished, each with the operation. */
 const OPERATIONS = [
   ["rebase-merge", "rebase"],
   ["rebase-apply", "rebase"],

@@ -23,7 +23,7 @@ interface SnapshotOptions {
 }
 
 const TIMEOUT_MS = 10_000;
-/** Milliseconds between two looks for a snapshot that another process takes. */
+/** Milliseconds between two polls for a snapshot that another process takes. */
 const POLL_MS = 50;
 /** Milliseconds until a snapshot is removed; agents of its batch are not expected to run longer. */
 const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
@@ -65,7 +65,7 @@ function maskFile(path: string, secrets: readonly string[]): void {
   if (masked !== text) replaceFile(path, masked, { sync: false });
 }
 
-/** Removes old snapshots, and what killed processes left of snapshots that they had not redacted yet. */
+/** Removes old snapshots, and unredacted snapshots of killed processes. */
 function removeOld(directory: string, now: number): void {
   for (const name of listDir(directory)) {
     const [, taken, partial] = OUR_FILE.exec(name) ?? [];

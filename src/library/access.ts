@@ -13,7 +13,7 @@ import { callerOf, type Host } from "./host.ts";
 export class TeamAccess {
   readonly host: Host;
   readonly home: Home;
-  /** Moves along if the team gets another name. */
+  /** Follows the team if it is renamed. */
   readonly ref: TeamRef;
   /** The acting member. */
   readonly actor: string;
@@ -57,7 +57,7 @@ export class TeamAccess {
     return callerOf(this.host, signal);
   }
 
-  /** Loads the settings of the host's directory, and notes what of them is ignored. */
+  /** Loads the settings of the host's directory, and reports which of them are ignored. */
   settings(): LoadedSettings {
     const settings = loadSettings(this.home.root, this.host.cwd);
     for (const text of ignoredLines(settings)) this.host.note(text);

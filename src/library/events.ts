@@ -12,13 +12,13 @@ import { timeOf } from "./checks.ts";
 import type { EventsOptions } from "./options.ts";
 import type { TeamEvent } from "./values.ts";
 
-/** Milliseconds between two looks for a team that is expected. */
-const NEW_TEAM_MS = 100;
+/** Milliseconds between two polls for a team that is expected. */
+const POLL_MS = 100;
 
 const parse = parseJsonLine(teamEvent);
 
-/** Which events of a team are followed, and how long. */
-interface Following extends EventsOptions {
+/** The events of a team to follow, and for how long. */
+interface FollowOptions extends EventsOptions {
   /** Continues although the team does not exist: it does not yet, or its run deletes it before the end. */
   readonly isExpected?: boolean;
   readonly isWanted?: (event: TeamEvent) => boolean;
@@ -29,7 +29,7 @@ interface Following extends EventsOptions {
  * @param ref moves along if the team gets another name
  * @throws TeamError INVALID_INPUT for an invalid time
  */
-export function followEvents(ref: TeamRef, following: Following = {}): AsyncIterableIterator<TeamEvent> {
+export function followEvents(ref: TeamRef, following: FollowOptions = {}): AsyncIterableIterator<TeamEvent> {
   const stop = new AbortController();
   const signals = following.signal === undefined ? [stop.signal] : [stop.signal, following.signal];
   // Without a time, all events after this call: a caller may act before it iterates.
@@ -49,7 +49,7 @@ export function followEvents(ref: TeamRef, following: Following = {}): AsyncIter
 
 async function* generate(
   ref: TeamRef,
-  { since, isExpected = false, isWanted = () => true }: Following,
+  { since, isExpected = false, isWanted = () => true }: FollowOptions,
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<TeamEvent, undefined> {
@@ -76,7 +76,7 @@ async function* generate(
         return undefined;
       }
       // A directory that does not exist yet cannot be watched, and a short run may delete it soon.
-      await bell.wait({ signal, ...(isExpected && !teamExists(ref) && { timeoutMs: NEW_TEAM_MS }) });
+      await bell.wait({ signal, ...(isExpected && !teamExists(ref) && { timeoutMs: POLL_MS }) });
     }
   } finally {
     bell.close();

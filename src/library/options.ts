@@ -46,9 +46,9 @@ export interface OpenTeamOptions extends CallerOptions {
 
 /** The tools of an agent, beyond the rules of the settings. */
 export interface ToolLimits {
-  /** Rules of what runs without asking, such as `Read` or `Bash(git:*)`. */
+  /** Rules for calls that run without asking, such as `Read` or `Bash(git:*)`. */
   readonly allowedTools?: readonly string[] | undefined;
-  /** Rules of what never runs. */
+  /** Rules for calls that never run. */
   readonly disallowedTools?: readonly string[] | undefined;
   /** The names of its only tools; the team tools are not limited. */
   readonly tools?: readonly string[] | undefined;

@@ -22,7 +22,7 @@ export interface Tasks {
   }): Promise<readonly Task[]>;
   /**
    * Returns one task.
-   * @throws TeamError TASK_NOT_FOUND, INVALID_INPUT if the id is no number
+   * @throws TeamError TASK_NOT_FOUND, INVALID_INPUT if the id is not a number
    * @example
    * const { status, shown } = await team.tasks.get("3");
    */

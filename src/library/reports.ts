@@ -119,7 +119,7 @@ export interface TeamSummary {
   readonly flaw: string | null;
 }
 
-/** A run: its goal, who leads it, and what it may use. */
+/** A run: its goal, its lead, and its limits. */
 export interface RunOptions extends CallerOptions, Cancellable, ToolLimits {
   /** The goal of the team. A playbook needs none. */
   readonly goal?: string | undefined;

@@ -31,7 +31,7 @@ export function runTeam(options: RunOptions): Promise<RunResult> {
     requireValidTools("the lead", defined({ tools, allowedTools, disallowedTools }));
     const host = await hostOf(options);
     requireProgram(host);
-    // A name of this form may be changed by the lead; the ref moves along.
+    // The lead may change a name of this form; the ref follows.
     const name = options.team ?? `run-${randomBytes(2).toString("hex")}`;
     const ref = movableRef(teamRef(teamsHome(host.env), name));
     const failed = new AbortController();
@@ -95,12 +95,12 @@ function wordsOf(options: RunOptions): string[] {
 
 interface RunEnd {
   readonly signal: AbortSignal;
-  /** null if the team does not exist any more, or did not begin to exist. */
+  /** null if the team no longer exists, or was never created. */
   readonly team: string | null;
   note(text: string): void;
 }
 
-/** Reads what the run printed. @throws TeamError its failure */
+/** Parses the output of the run. @throws TeamError its failure */
 function readResult(ended: BoundResult, { signal, team, note }: RunEnd): RunResult {
   const result = parsed(ended.stdout) as (Omit<RunResult, "outcome"> & { outcome: string }) | undefined;
   const lines = ended.stderr.split("\n").filter((line) => line !== "");

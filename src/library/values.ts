@@ -148,7 +148,7 @@ export interface Task {
   readonly verifyRun: VerifyRun | null;
 }
 
-/** A task of a status, which may lack what its verify command showed. */
+/** A task of a status, which may lack its verify result. */
 export interface ListedTask extends Pick<Task, "id" | "subject" | "description" | "status" | "owner"> {
   readonly blocks: readonly string[];
   readonly blockedBy: readonly string[];
@@ -193,7 +193,7 @@ export interface ApprovalDetails extends Approval {
   readonly answer?: { readonly approve: boolean; readonly by: string; readonly note?: string };
 }
 
-/** A member of a team, and what it does. */
+/** A member of a team, and its activity. */
 export interface MemberStatus {
   readonly name: string;
   readonly agentType: string | null;

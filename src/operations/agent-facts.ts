@@ -3,7 +3,7 @@ import { isInside } from "../agent/permissions/protected-paths.ts";
 import type { AgentType } from "../agent/prompts/agent-types.ts";
 import type { EventFacts } from "../schema/event.ts";
 
-/** What the spawner of an agent has chosen; what is missing comes from its type or from the lead. */
+/** The spawner's choices for an agent; missing ones come from its type or from the lead. */
 interface OwnChoices {
   readonly model?: string | undefined;
   readonly tools?: readonly string[] | undefined;

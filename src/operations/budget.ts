@@ -13,7 +13,7 @@ import { type OperationContext, requireLead } from "./context.ts";
 /** Whether the price of this model is known. */
 export type IsPriced = (model: string) => boolean;
 
-/** What is known of the costs of models and CLIs. */
+/** The known costs of models and CLIs. */
 export interface KnownCosts {
   readonly isPriced: IsPriced;
   /** Returns what a third-party CLI reports; undefined if it is no longer known. */

@@ -70,8 +70,8 @@ function movePane(
   if (hidden) return hidePane(server, place, name);
   const { displayName, name: team, members } = readTeam(ctx.ref);
   const owner = { team: ctx.ref.team, rootTag: rootTag(ctx.home.root), teamTitle: displayName ?? team };
-  const behind = members.slice(members.findIndex((member) => member.name === name) + 1);
-  const later = behind.flatMap((member) => readPlace(ctx.ref, member.name)?.paneId ?? []);
+  const following = members.slice(members.findIndex((member) => member.name === name) + 1);
+  const later = following.flatMap((member) => readPlace(ctx.ref, member.name)?.paneId ?? []);
   return showPane(server, place, owner, { later, moved: (window) => recordWindow(ctx, name, place, window) });
 }
 

@@ -5,7 +5,7 @@ import { type Ability, peerTitle, takesChanges } from "../team/members/peer-abil
 import type { OperationContext } from "./context.ts";
 import { peerOf } from "./processes/peer.ts";
 
-/** What a program that reads its inbox itself does with a new mode: it obeys, or its version is unknown. */
+/** The answer to a new mode by a program that reads its inbox itself: it obeys, or its version is unknown. */
 export interface PeerAnswer {
   readonly takes: Exclude<Ability, "no">;
   readonly version?: string | undefined;

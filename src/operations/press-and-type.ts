@@ -57,7 +57,7 @@ export async function pressInPane(
 }
 
 /**
- * Types a text into the pane of a member and presses Enter, unless somebody has begun to type there.
+ * Types a text into the pane of a member and presses Enter, unless a person has begun to type there.
  * @returns whether the program has reacted to Enter in time
  * @throws TeamError INVALID_INPUT for an empty text; RECIPIENT_INACTIVE without a pane of tmux; PERMISSION_DENIED if the pane takes no
  * text now, with what was typed; LOCK_TIMEOUT if another sender takes too long

@@ -10,7 +10,7 @@ import { isoTime } from "../text/local-time.ts";
 import { type Approval, listApprovals } from "./approvals/approvals.ts";
 
 /**
- * What a team does: `running` if a member works or waits for an answer, `idle` if processes live and none works, `stopped` without a
+ * The activity of a team: `running` if a member works or waits for an answer, `idle` if processes live and none works, `stopped` without a
  * living process, `unknown` for another program's team.
  */
 export type TeamState = "running" | "idle" | "stopped" | "unknown";
@@ -86,7 +86,7 @@ function activityOf(home: Home, { team, config, ours }: TeamEntry): Activity {
   }
 }
 
-/** A lead without a process has no verdict of its own: `alive` is null. */
+/** A lead without a process has no verdict: its `alive` is null. */
 function stateOf(
   verdicts: readonly { readonly state: AgentState; readonly alive: boolean | null }[],
 ): TeamState {

@@ -7,7 +7,7 @@ import type { MemberStatus, TeamStatus } from "./status.ts";
 /** What a check of a condition acts with. */
 export type WaitContext = Pick<OperationContext, "actor" | "ref" | "env">;
 
-/** What a wait is for: all of it must be true. */
+/** Conditions of a wait: all must be true. */
 export interface WaitCondition {
   readonly idle: boolean;
   readonly tasks: boolean;

@@ -72,7 +72,7 @@ function asJson(text: string): string {
 /** Escapes a text as element content and as an attribute. */
 function asXml(text: string): readonly string[] {
   const body = text.replace(/&/g, "&amp;");
-  // Messages escape only what reads as an entity.
+  // Messages escape only text that reads as an entity.
   const message = text.replace(/&(?=(?:lt|gt|quot|amp);)/g, "&amp;");
   return [message, body, body.replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;")];
 }

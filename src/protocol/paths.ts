@@ -95,7 +95,7 @@ export interface AgentPaths {
   /** `<runtime>/…/<agent>`: the directory of its FIFOs. */
   readonly runtime: string;
   readonly bell: string;
-  /** Lock of whoever types into its pane. */
+  /** Lock for typing into its pane. */
   readonly typing: string;
   /** The FIFO into which a recorder copies the output of its pane. */
   readonly outputCopy: string;

@@ -3,7 +3,7 @@ import type { Env } from "../os/env.ts";
 import { sameName } from "../schema/names.ts";
 import type { TeamEntry } from "../team/config/config.ts";
 
-/** What a command says about its team by the member or the request that it names. */
+/** The member or request that a command names, from which its team follows. */
 export interface Addressed {
   readonly name?: string | undefined;
   readonly team?: string | undefined;
@@ -12,8 +12,8 @@ export interface Addressed {
 }
 
 /**
- * Returns the team that a command means, of several: the only one with a member of this name (or else with what is named so), else
- * the one that works in this directory, or in the nearest above it.
+ * Chooses the team of a command from several: the only team with a member of this name, or else with a request of this name; else
+ * the team of this directory, or of the nearest directory above it.
  * @returns the team; `among` instead if none or several fit
  */
 export function nearbyTeam(

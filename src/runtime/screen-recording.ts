@@ -51,7 +51,7 @@ export async function recordScreen({
   return undefined;
 }
 
-/** Returns the path of this process's terminal; a text that is no path if it has none. */
+/** Returns the path of this process's terminal; without one, a text that is not a path. */
 function ownTerminal({ terminal }: Io): string {
   const fd = terminal.stdout ? 1 : 2;
   return terminalPath(fd) ?? "none";

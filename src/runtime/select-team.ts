@@ -38,7 +38,7 @@ function resolveTeam(home: Home, env: Env, selection: Selection, words: Addresse
   return name === undefined ? teamAt(home, impliedTeam(home, env, words)) : findTeam(home, name);
 }
 
-/** Returns the team of the caller's pane, or the only team with what the command names if the pane's team lacks it. */
+/** Returns the team of the caller's pane; if that lacks the named member or request, the only team that has it. */
 function markedTeam(home: Home, marked: string | undefined, words: Addressed): string | undefined {
   if (marked === undefined || words.name === undefined) return marked;
   const owners = teamsWith(

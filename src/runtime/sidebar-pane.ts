@@ -23,7 +23,7 @@ const SIDEBAR_VARIABLES = [
   "TZ",
 ];
 
-/** Variables of the locale: one that the caller lacks must not come from the tmux server. An empty one counts as not set. */
+/** Variables of the locale: if the caller lacks one, its value must not come from the tmux server. An empty one counts as not set. */
 const LOCALE_VARIABLES = ["LC_ALL", "LC_CTYPE", "LANG"];
 
 /**

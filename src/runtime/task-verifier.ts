@@ -18,7 +18,7 @@ export interface VerifierOptions extends Pick<VerifyOptions, "actor" | "patience
 
 /**
  * Returns the function that proves a task before its completion. A command runs with the directory, the settings, the sandbox
- * and the deny rules of the task's owner, whichever process completes the task. All that it needs is loaded for the first
+ * and the deny rules of the task's owner, whichever process completes the task. Its modules are loaded for the first
  * task with a confirmed command.
  */
 export function taskVerifier(options: VerifierOptions): (task: Task, signal: AbortSignal) => Promise<void> {

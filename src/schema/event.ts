@@ -39,7 +39,7 @@ export interface EventSubject {
 
 /** What happened: ids, names and sizes, never the text of a message, a model or a tool. Times are in milliseconds. */
 export type EventFacts =
-  /** A new agent: a lead, a teammate or a subagent. What is not its own comes from its spawner. */
+  /** A new agent: a lead, a teammate or a subagent. Values that it does not choose itself come from its spawner. */
   | {
       readonly type: "agent";
       readonly what: "created";

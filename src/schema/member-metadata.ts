@@ -103,7 +103,7 @@ const KEYS = {
   recording: ["_rec", z.string().check(z.minLength(1))],
   /** Member or team: limits of tokens and cost. */
   budget: ["_budget", budgetLimits],
-  /** Team: what members that left it had spent. */
+  /** Team: the spending of members that have left it. */
   spentByFormer: ["_spent", spentAmount],
   /** Team: endings that are not processed yet. */
   endings: ["_endings", endings],

@@ -115,7 +115,7 @@ export const statusRecord = z.looseObject({
   version: z.optional(z.string()),
   /** With `ownInbox`, the source of the state; omitted if it is unknown. */
   stateFrom: z.optional(z.enum(STATE_SOURCES)),
-  /** It approved a shutdown, so its end is no crash; the first process that notices the end completes the shutdown. */
+  /** It approved a shutdown, so its end is not a crash; the first process that notices the end completes the shutdown. */
   agreedToStop: z.optional(z.boolean()),
   /** The lead asked it to shut down, and it has neither agreed nor refused yet. */
   shutdownRequested: z.optional(z.boolean()),
@@ -127,7 +127,7 @@ export const statusRecord = z.looseObject({
   taskIds: z._default(z.array(z.string()), []),
   /** Number of messages that the running turn started with. */
   inTurn: z.optional(z.number()),
-  /** Its account's limit makes it wait; it continues by itself, or when a person resumes it. */
+  /** Its account's limit makes it wait; it continues when the limit ends, or when a person resumes it. */
   limited: z.optional(z.boolean()),
   /** When that limit ends, in milliseconds since the epoch, if the server has said it. */
   pausedUntil: z.optional(z.number()),

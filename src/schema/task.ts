@@ -34,7 +34,7 @@ export function withNumber(value: Task, id: string): Task {
   return value.id === id ? value : { ...value, id };
 }
 
-/** Parses `.highwatermark`, the highest task id ever used; undefined if the text is no number. */
+/** Parses `.highwatermark`, the highest task id ever used; undefined if the text is not a number. */
 export function watermarkOf(text: string): number | undefined {
   return /^\s*[0-9]{1,14}\s*$/.test(text) ? Number(text) : undefined;
 }

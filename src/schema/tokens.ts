@@ -16,7 +16,7 @@ export function addTokens(a: TokenCount, b: TokenCount): TokenCount {
   };
 }
 
-/** Returns what a count has more of each kind than an earlier one. */
+/** Returns the difference of two counts, for each kind of token. */
 export function tokensSince(now: TokenCount, before: TokenCount): TokenCount {
   const more = (kind: keyof TokenCount): number => Math.max(0, now[kind] - before[kind]);
   return {

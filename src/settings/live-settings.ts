@@ -30,7 +30,7 @@ export function liveSettings(root: string, cwd: string, warn: (problem: string) 
   const told = new Set(ignoredLines(settings));
   let toldHooks = JSON.stringify(hooks);
   let confirmedAt = decidedAt(root, cwd);
-  /** Keeps the hooks of the start and the restrictions of the project, and says once what does not apply, and what stays. */
+  /** Keeps the hooks of the start and the restrictions of the project. Reports once which changes do not apply, and which stay. */
   const accept = (read: LoadedSettings): LoadedSettings => {
     const isConfirmed = confirmedAt !== decidedAt(root, cwd);
     confirmedAt = decidedAt(root, cwd);
@@ -104,7 +104,7 @@ function keptLine(kept: readonly string[]): string {
   return `no longer in the project's files, but in force until you confirm it (teams trust) or start the agent again: ${kept.join(", ")}`;
 }
 
-/** Whether a file has no content, also if it holds blanks or a byte order mark. */
+/** Whether a file has no content, even if it holds blanks or a byte order mark. */
 function isEmpty(file: string): boolean {
   try {
     const { kind, size } = pathStat(file);

@@ -82,7 +82,7 @@ const teamsSettings = z.looseObject({
     ),
   autoResume: z
     ._default(z.boolean(), true)
-    .check(describe("Whether agents continue by themselves when their account's limit ends")),
+    .check(describe("Whether agents continue automatically when their account's limit ends")),
   fallback: z
     ._default(z.array(nonEmptyText), [])
     .check(describe("Models that agents use, the first possible one, while their own model's limit lasts")),

@@ -236,7 +236,7 @@ export function permittedMode(
 }
 
 /**
- * Returns a function that tells whether a model's price is known, from these settings or the built-in catalogue. A
+ * Returns a predicate: whether a model's price is known, from these settings or the built-in catalogue. A
  * playbook has no price.
  */
 export function isPricedBy({ teams }: Settings): IsPriced {

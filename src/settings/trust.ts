@@ -49,7 +49,7 @@ export interface PartOfFile extends Part {
   readonly file: string;
 }
 
-/** What the user has confirmed in the repository of a directory. */
+/** The user's confirmations for the repository of a directory. */
 export interface Confirmations {
   /** Undefined without a decision. */
   readonly decision: boolean | undefined;

@@ -4,7 +4,7 @@ import type { AgentDiff } from "../operations/landing/read-diffs.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import type { MessageLine } from "./data.ts";
 
-/** What a view shows beyond the team's data; it is read when the view opens. */
+/** The source of a view's further data; it is read when the view opens. */
 export type Source =
   | { readonly kind: "whole"; readonly id: string; readonly from: string }
   | { readonly kind: "diff" | "messages" | "log"; readonly member: string }

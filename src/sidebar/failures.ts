@@ -12,8 +12,8 @@ const ROWS = 2;
 const ALL_FROM = 20;
 
 /**
- * Returns what failed between two reads of the team. A crash is not among it: it waits as a request.
- * @param before undefined for the first read, of which nothing is new
+ * Returns the failures between two reads of the team. A crash is not among them: it waits as a request.
+ * @param before undefined for the first read, which has no new failure
  */
 export function newFailures(before: SidebarData | undefined, { status }: SidebarData): readonly string[] {
   if (before === undefined) return [];

@@ -103,7 +103,7 @@ function lookOfPrompt(prompt: Prompt): PromptLook {
   }
 }
 
-/** What is answered, the keys, and the line, which shows its end if it is too long. */
+/** Returns the answered request, the keys, and the typed line, which shows its end if it is too long. */
 function promptLines(prompt: Prompt, { width, height }: ScreenSize): Line[] {
   const { title, fg, keys } = lookOfPrompt(prompt);
   const asked = prompt.kind === "answer" ? textLines(prompt.summary, width, ANSWERED_ROWS, {}) : [];
@@ -112,9 +112,9 @@ function promptLines(prompt: Prompt, { width, height }: ScreenSize): Line[] {
   const what = cut([span(` ${title} `, { fg, bold: true })], width);
   const isBelow = width - widthOf(what) < MIN_LINE;
   const room = Math.max(1, width - 1 - (isBelow ? 1 : widthOf(what)));
-  const { text, behind = 0 } = prompt;
-  const at = text.length - behind;
-  // What is behind the cursor gets a third of the room, and all that the text before it leaves.
+  const { text, afterCursor = 0 } = prompt;
+  const at = text.length - afterCursor;
+  // The text after the cursor gets a third of the room, and the room that the text before it does not need.
   const before = shownPart(text.slice(0, at));
   const after = cutToWidth(
     shownPart(text.slice(at)),

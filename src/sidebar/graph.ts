@@ -4,7 +4,7 @@ import type { SidebarTask } from "./data.ts";
 export interface GraphNode {
   readonly task: SidebarTask;
   readonly depth: number;
-  /** What follows it is listed above, below its first appearance. */
+  /** A later appearance: the tasks that wait for it are listed under the first one. */
   readonly isRepeated: boolean;
 }
 

@@ -1,16 +1,11 @@
 import { Transform } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { textStart } from "../text/characters/cut-text.ts";
-import { withPlainKeys } from "../text/extended-keys.ts";
+import { PASTE_END, PASTE_START, withPlainKeys } from "../text/extended-keys.ts";
 
-/** Switch a terminal's marks around pasted text on and off. */
-export const PASTES_ON = "\u001b[?2004h";
-export const PASTES_OFF = "\u001b[?2004l";
-const PASTE = "\u001b[200~";
-const PASTED = "\u001b[201~";
 /** Characters kept of a paste: more than a line can have. */
 const MAX_PASTE = 10_000;
-/** The shortest beginning of a mark that no key is. */
+/** The shortest beginning of a mark that is not a key. */
 const MIN_BEGINNING = 3;
 
 /**
@@ -22,7 +17,7 @@ export class KeyInput extends Transform {
   pasted: (text: string) => void = () => undefined;
   readonly #terminal: NodeJS.ReadStream;
   readonly #decoder = new StringDecoder("utf8");
-  /** What may be the beginning of a mark. */
+  /** Input that may be the beginning of a mark. */
   #held = "";
   /** The text since the beginning of a paste. */
   #paste: string | undefined;
@@ -55,7 +50,7 @@ export class KeyInput extends Transform {
     let rest = this.#held + text;
     let keys = "";
     for (;;) {
-      const mark = this.#paste === undefined ? PASTE : PASTED;
+      const mark = this.#paste === undefined ? PASTE_START : PASTE_END;
       const at = rest.indexOf(mark);
       this.#held = at === -1 ? beginningAtEnd(rest, mark, this.#paste === undefined ? MIN_BEGINNING : 1) : "";
       const part = rest.slice(0, at === -1 ? rest.length - this.#held.length : at);

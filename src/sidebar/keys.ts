@@ -1,4 +1,4 @@
-/** What the sidebar shows: a list of the team, or a document. */
+/** A view of the sidebar: a list of the team, or a document. */
 export type View = ListView | "help" | "whole" | "diff" | "messages" | "log" | "teams";
 export type ListView = "team" | "tasks" | "graph";
 

@@ -44,7 +44,7 @@ export const TASK_LOOKS: Readonly<
   blocked: { sign: "◌", word: "blocked", tone: TONE.faint },
 };
 
-/** How the result of a verify command looks; the sign follows the one of what the owner said. */
+/** How the result of a verify command looks; the sign follows that of the owner's claim. */
 export const SHOWN_LOOKS: Readonly<
   Record<Shown, { readonly sign: string; readonly word: string; readonly tone: number }>
 > = {

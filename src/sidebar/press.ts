@@ -18,7 +18,7 @@ import {
   targets,
 } from "./state.ts";
 
-/** What a key acts on. */
+/** The state and data that a key acts on. */
 export interface Scene {
   readonly state: SidebarState;
   readonly data: SidebarData;
@@ -29,7 +29,7 @@ export interface Scene {
 
 export type Handler = (scene: Scene) => Step;
 
-/** What each key does in a list. */
+/** The action of each key in a list. */
 export const IN_LISTS: Readonly<Partial<Record<Action, Handler>>> = {
   down: moving((at) => at + 1),
   up: moving((at) => at - 1),
@@ -139,7 +139,7 @@ const NEW_WHOLE_NOTICE = "the request has just appeared: read it, then answer";
 const UNREAD_NOTICE = "a part was not shown yet: read on (Space), then answer";
 const PART_NOTICE = "read the request to its end, then press y";
 
-/** Begins an answer to the current request. One that the screen shows in part is opened instead of approved. */
+/** Begins an answer to the current request. A request that is shown only in part is opened instead of approved. */
 function asked(scene: Scene, verdict: Answer["verdict"]): Step {
   const { state, seen } = scene;
   return withRequest(scene, ({ id, from, summary }) => {

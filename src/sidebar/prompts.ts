@@ -11,7 +11,7 @@ type Enter<K extends Prompt["kind"]> = (prompt: PromptOf<K>, rest: SidebarState)
 /** Characters of a line; for a longer text, use an editor and a command that takes `-`. */
 const MAX_TEXT = 2_000;
 
-const PASTE_NOTICE = "pasted text is no key: nothing was done";
+const PASTE_NOTICE = "pasted text is not a key: nothing was done";
 
 /** What Enter does; `y` for a prompt that is answered by one key. */
 const ENTER: { readonly [K in Prompt["kind"]]: Enter<K> } = {
@@ -22,7 +22,7 @@ const ENTER: { readonly [K in Prompt["kind"]]: Enter<K> } = {
   message: (prompt, rest) => {
     const text = prompt.text.trim();
     if (text === "") return { state: rest };
-    const { behind: _, ...line } = prompt;
+    const { afterCursor: _, ...line } = prompt;
     const next: Prompt = { ...line, text: "", sent: [text, ...prompt.sent], at: 0 };
     return { state: { ...rest, prompt: next }, effect: { kind: "message", to: prompt.to, text } };
   },
@@ -87,7 +87,7 @@ export function write(state: SidebarState, key: string, char: string | undefined
   }
 }
 
-/** Inserts pasted text into the line that the user writes; it sends nothing, and without a line its characters are no keys. */
+/** Inserts pasted text into the line that the user writes; it sends nothing, and its characters are never keys. */
 export function pasted(state: SidebarState, text: string): Step {
   const { prompt, ...rest } = state;
   if (prompt === undefined || isOneKey(prompt)) return { state: { ...state, notice: PASTE_NOTICE } };
@@ -129,20 +129,20 @@ const ERASES: Readonly<Record<string, Target>> = {
 
 function edited(rest: SidebarState, prompt: Prompt, edit: (buffer: TextBuffer) => void): Step {
   const buffer = textBuffer();
-  buffer.set(prompt.text, prompt.text.length - (prompt.behind ?? 0));
+  buffer.set(prompt.text, prompt.text.length - (prompt.afterCursor ?? 0));
   edit(buffer);
   const { text, cursor } = buffer;
-  const { behind: _, ...kind } = prompt;
-  const behind = text.length - cursor;
-  const next = { ...kind, text, ...(behind > 0 && { behind }) } as Prompt;
-  // The list shows at once what a filter leaves.
+  const { afterCursor: _, ...kind } = prompt;
+  const afterCursor = text.length - cursor;
+  const next = { ...kind, text, ...(afterCursor > 0 && { afterCursor }) } as Prompt;
+  // The list is filtered at once.
   return { state: { ...(prompt.kind === "filter" ? withFilter(rest, text) : rest), prompt: next } };
 }
 
 function recalled(prompt: Prompt, by: 1 | -1): Prompt {
   if (prompt.kind !== "message") return prompt;
   const at = Math.min(Math.max(prompt.at + by, 0), prompt.sent.length);
-  const { behind: _, ...line } = prompt;
+  const { afterCursor: _, ...line } = prompt;
   return at === prompt.at ? prompt : { ...line, at, text: at === 0 ? "" : (prompt.sent[at - 1] ?? "") };
 }
 
@@ -157,7 +157,7 @@ function withComment(state: SidebarState, member: string, comment: LineComment):
   return { ...state, comments: { ...state.comments, [member]: own } };
 }
 
-/** Forgets comments that were sent; one that was changed meanwhile stays. */
+/** Forgets sent comments, except those that were changed meanwhile. */
 export function withoutComments(
   state: SidebarState,
   member: string,

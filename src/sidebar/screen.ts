@@ -1,7 +1,8 @@
 import type { Widgets } from "blessed";
 import { asciiRow } from "../text/ascii.ts";
 import { cells } from "../text/cell-width.ts";
-import { KeyInput, PASTES_OFF, PASTES_ON } from "./key-input.ts";
+import { BRACKETED_PASTE_OFF, BRACKETED_PASTE_ON } from "../text/extended-keys.ts";
+import { KeyInput } from "./key-input.ts";
 import type { Line, SpanStyle } from "./spans.ts";
 
 /** A full-screen grid of cells with a keyboard and a mouse. */
@@ -98,7 +99,7 @@ function gridScreen(screen: Widgets.Screen, input: KeyInput, options: ScreenOpti
     },
     onPaste(listener) {
       input.pasted = listener;
-      program.write(PASTES_ON);
+      program.write(BRACKETED_PASTE_ON);
     },
     onMouse(listener) {
       program.on("mouse", (event: { action: string; button?: string; y: number }) => {
@@ -116,7 +117,7 @@ function gridScreen(screen: Widgets.Screen, input: KeyInput, options: ScreenOpti
       if (closed) return;
       closed = true;
       program.disableMouse();
-      program.write(PASTES_OFF);
+      program.write(BRACKETED_PASTE_OFF);
       screen.destroy();
       input.close();
     },

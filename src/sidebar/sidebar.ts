@@ -56,7 +56,7 @@ type SidebarEnd =
   | { readonly kind: "closed" | "team-gone" }
   | { readonly kind: "other-team"; readonly team: string };
 
-/** What is shown until an action that takes long has its result. */
+/** The text that is shown until a long action has its result. */
 const STARTED: Readonly<Partial<Record<MemberAction, string>>> = {
   interrupt: "interrupting",
   shutdown: "shutting down",

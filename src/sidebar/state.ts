@@ -36,7 +36,7 @@ export interface SidebarState {
 /** The line that the user is writing. */
 export type Prompt = PromptKind & {
   /** Code units after the cursor; none if omitted. */
-  readonly behind?: number;
+  readonly afterCursor?: number;
 };
 
 type PromptKind =
@@ -44,7 +44,7 @@ type PromptKind =
       readonly kind: "answer";
       readonly id: string;
       readonly from: string;
-      /** What is answered, as the request shows it. */
+      /** The summary of the answered request. */
       readonly summary: string;
       readonly verdict: Verdict;
       readonly text: string;
@@ -77,7 +77,7 @@ export interface Answer {
   readonly note: string;
 }
 
-/** What can be done with a member by one key. */
+/** An action on a member that takes one key. */
 export type MemberAction = "focus" | "zoom" | "hide" | "interrupt" | "shutdown" | "kill";
 
 /** An action outside of the sidebar's state. */

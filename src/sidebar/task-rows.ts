@@ -81,7 +81,7 @@ export function taskRows(task: SidebarTask, data: SidebarData, selected: boolean
 /** Cells of the two marks and the space after them. */
 const MARKS_WIDTH = 3;
 
-/** What is said and what is shown of a task, as two signs; nothing if no task has a verify command. */
+/** Returns two signs of a task: the member's claim and the verify result; nothing if no task has a verify command. */
 function proofMarks({ said = false, shown = "none" }: SidebarTask, all: readonly SidebarTask[]): Span[] {
   if (all.every((task) => (task.shown ?? "none") === "none")) return [];
   const look = SHOWN_LOOKS[shown];

@@ -175,7 +175,7 @@ export function finishGroups(path: string): boolean {
   return files().some((file) => file.endsWith(DONE) && ownerLiveness(file.slice(0, -DONE.length)) !== "dead");
 }
 
-/** Returns the text of a posted change of a living process; removes what dead ones left. */
+/** Returns the text of a posted change of a living process; removes those of dead ones. */
 function changeIn(file: string): string | undefined {
   const name = basename(file);
   if (ownerOf(name) === undefined) return undefined;

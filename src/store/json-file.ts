@@ -51,7 +51,7 @@ export function readJsonFile<T>(
  * Reads a file again for a while if what it holds is not whole, since another program may be writing it. A whole file costs no further
  * system call.
  * @param wait waits for that writer, in milliseconds
- * @returns what was read last
+ * @returns the last read value
  */
 export function rereadUntil<T>(
   path: string,

@@ -13,7 +13,7 @@ import { awaitLock, type LockWait, type OwnerLock, seekOwnerLock, takeOwnedDirec
 
 /** Longer than the 10 s after which a stale lock is removed (product.md, Commands). */
 const WAIT_MS = 15_000;
-/** A foreign writer may take the lock of a holder that was stopped for 10 s. More often for one change is no accident. */
+/** A foreign writer may take the lock of a holder that was stopped for 10 s. If it happens repeatedly for one change, it is not an accident. */
 const MAX_LOST = 5;
 /**
  * Milliseconds between two tries: short, because a lock is held for a few, and uneven, so that waiters part. Many processes

@@ -150,7 +150,7 @@ async function replaceInTurn<T>(
   return updated as unknown as Updated<T>;
 }
 
-/** Syncs the new name, and tells the processes of the group that their changes are in the file. */
+/** Syncs the new name, and notifies the processes of the group that their changes are in the file. */
 function finish({ staged, group }: Pick<Updated<unknown>, "staged" | "group">): void {
   staged?.settle();
   group?.confirm();

@@ -160,7 +160,7 @@ function requireTeams({ ctx, teamsOff = false }: TeamToolContext): void {
 
 /**
  * @throws TeamError PERMISSION_DENIED for a lead in delegate mode: a subagent's work counts as the lead's own work (S53);
- * INVALID_INPUT if its program has subagents of its own
+ * INVALID_INPUT if its program has its own subagents
  */
 function requireOwnWork({ role, worker, hasOwnSubagents }: TeamToolContext): void {
   if (hasOwnSubagents) {

@@ -45,7 +45,7 @@ export interface TeamToolContext extends MemberToolContext {
   readonly spawn: SpawnOptions;
   /** The user has turned agent teams off: a lead has no teammates, and no tools for them. */
   readonly teamsOff?: boolean | undefined;
-  /** Its program is a CLI with subagents of its own, so it only starts teammates. */
+  /** Its program is a CLI with its own subagents, so it only starts teammates. */
   readonly hasOwnSubagents?: boolean | undefined;
   /** Keeps the team's files even if the lead deletes the team. */
   readonly keepsTeam?: boolean | undefined;

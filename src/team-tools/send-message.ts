@@ -207,7 +207,7 @@ export async function agreeToShutdown(
   const message = { type: "shutdown_approved" as const, requestId, from: ctx.actor, ...placeOf(ctx) };
   const text = formatProtocol(message, new Date(ctx.clock.now()));
   await sendMessage(ctx.ref, { ...sender(worker), to: LEAD_NAME, text });
-  // Before the request is closed, so that the agent never looks at work in between.
+  // Before the request is closed, so that the agent never checks for work in between.
   worker.agreeToStop();
 }
 

@@ -22,7 +22,7 @@ export const touchesInput = z
     ),
   );
 
-/** Returns a task without this program's private metadata (keys that begin with `_`), with what is said and shown of it. */
+/** Returns a task without this program's private metadata (keys that begin with `_`), with its claim and verify result. */
 export function publicTask(ref: TeamRef, task: Task): Record<string, unknown> {
   const { metadata, ...rest } = task;
   return { ...rest, metadata: visibleMetadata(metadata), ...proofFacts(withProof(ref, task)) };

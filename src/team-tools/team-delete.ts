@@ -15,7 +15,7 @@ export const teamDelete: LeadTool = ({ led }) => ({
   execute: () => withRefusals(async () => deletionResult(await led.delete())),
 });
 
-/** Says what a deletion removed, and what stays. */
+/** Describes which parts of a team a deletion removed, and which stay. */
 export function deletionResult({ title, kept: isKept, worktrees, problems = [] }: Deletion): ToolResult {
   if (title === undefined) {
     return jsonResult({ success: true, message: "There is no team; nothing was deleted." });

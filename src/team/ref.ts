@@ -40,7 +40,7 @@ export interface KeptConfig {
   insteadOf(ref: TeamRef, error: unknown): TeamConfig;
 }
 
-/** Returns the team that `teams` would create with this name. To find one that exists, use `findTeam`. @throws TeamError INVALID_NAME */
+/** Returns the team that `teams` would create with this name. To find an existing one, use `findTeam`. @throws TeamError INVALID_NAME */
 export function teamRef(home: Home, name: string): TeamRef {
   return teamAt(home, teamDir(name));
 }

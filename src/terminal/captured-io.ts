@@ -6,7 +6,7 @@ interface CapturedIoOptions {
   readonly env: Env;
   readonly cwd: string;
   readonly columns?: number | undefined;
-  /** Gets what is written to stdout and stderr. */
+  /** Gets the output to stdout and stderr. */
   write(text: string): void;
   /** Aborts when the command must end. */
   readonly signal: AbortSignal;

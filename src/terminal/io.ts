@@ -21,7 +21,7 @@ export interface Io {
   readStdin(): Promise<string>;
   /** The next typed line; undefined at the end of the input. */
   readLine(): Promise<string | undefined>;
-  /** Drops what was typed into the terminal of stdin until now: it is no answer to a question that comes. A pipe keeps its lines. */
+  /** Drops the text typed into the terminal of stdin until now: it is not an answer to a later question. A pipe keeps its lines. */
   dropTyped(): Promise<void>;
   /** The raw bytes of stdin. */
   bytesIn(): AsyncIterable<Uint8Array>;

@@ -6,7 +6,7 @@ import { line, type Output } from "./output.ts";
 /** How many of the last lines of an output are shown. */
 const MAX_ROWS = 20;
 
-/** Returns what became of one agent's work, with the end of the output of a failed step. */
+/** Returns the outcome for one agent's work, with the end of the output of a failed step. */
 export function landText(report: LandReport, { styleText }: Pick<Output, "styleText">): string {
   const { agent, outcome, target, commits, commit, checkout, reason, hint, output } = report;
   const on = target ?? "its branch";

@@ -8,7 +8,7 @@ import { signalProcess } from "../os/process/process-table.ts";
 import { withoutMark } from "../text/characters/byte-order-mark.ts";
 import type { Io } from "./io.ts";
 
-/** {@link Io} of this process, and what is needed to end it. */
+/** {@link Io} of this process, and the means to end it. */
 interface ProcessIo extends Io {
   /** Resolves when everything written has left this process. */
   flushed(): Promise<void>;

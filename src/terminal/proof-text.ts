@@ -34,7 +34,7 @@ function wholeCommand(command: string): string {
   return joinedLines(revealHidden(command), "\\n");
 }
 
-/** Indents an output, so that it cannot be taken for our own lines. */
+/** Indents an output, so that it cannot look like our own lines. */
 function quoted(output: string): string[] {
   return stripControls(output)
     .split("\n")

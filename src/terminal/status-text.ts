@@ -14,7 +14,7 @@ import { taskTable } from "./task-text.ts";
 
 /** The order of the parts. */
 export interface StatusOrder {
-  /** What waits for the user comes before the members: on a screen that shows the beginning. */
+  /** Open requests come before the members, for a screen that shows only the beginning. */
   readonly requestsFirst?: boolean;
 }
 

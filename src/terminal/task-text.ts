@@ -41,7 +41,7 @@ export function taskState(task: TableTask, among: readonly TableTask[]): string 
 }
 
 /**
- * Returns the tasks as a table: state, what is said and shown if a task has a verify command, owner, unfinished blockers and
+ * Returns the tasks as a table: state, claim and verify result if a task has a verify command, owner, unfinished blockers and
  * subject.
  * @param among all tasks, if only some are shown
  */
@@ -53,7 +53,7 @@ export function taskTable(
     among = tasks,
   }: Pick<Output, "styleText" | "columns"> & { readonly among?: readonly TableTask[] },
 ): string {
-  // Without any verify command, what is shown is nowhere different.
+  // Without any verify command, all verify results are the same.
   const isProved = among.some(({ shown = "none" }) => shown !== "none");
   const rows = tasks.map((task): Cell[] => {
     const waits = openBlockers(task, among);

@@ -25,8 +25,14 @@ const CURSOR = /^\u001b\[(\d+);(\d+)(?::(\d+))?([A-H~])$/;
 /** An event of a released key. */
 const RELEASED = "3";
 
+/** Bracketed paste: the marks that a terminal sends around pasted text, and the sequences that switch them on and off. */
+export const PASTE_START = `${ESCAPE}[200~`;
+export const PASTE_END = `${ESCAPE}[201~`;
+export const BRACKETED_PASTE_ON = `${ESCAPE}[?2004h`;
+export const BRACKETED_PASTE_OFF = `${ESCAPE}[?2004l`;
+
 interface Key {
-  /** The code point of the key without modifiers, or of what xterm types with them. */
+  /** The code point of the key without modifiers, or of the character that xterm types with them. */
   readonly code: number;
   readonly shifted?: number | undefined;
   /** The key at the same place of an American keyboard. */
@@ -36,7 +42,7 @@ interface Key {
 }
 
 /**
- * Returns what a terminal without extended keys sends for a key.
+ * Returns the bytes that a terminal without extended keys sends for a key.
  * @returns empty if there is no such key; undefined if the sequence is no extended key
  */
 export function plainKey(sequence: string): string | undefined {
@@ -79,7 +85,7 @@ function textOf(parameter: string | undefined): string | undefined {
     : undefined;
 }
 
-/** Returns the character of a code; empty for a code that is none, and for a control character. */
+/** Returns the character of a code; empty for an invalid code, and for a control character. */
 function charOf(code: number): string {
   const isChar =
     code >= 0x20 && code <= 0x10ffff && !(code >= 0x7f && code < 0xa0) && !(code >= 0xd800 && code < 0xe000);
@@ -136,7 +142,7 @@ function controlOf({ code, base }: Key): string {
   return letter >= 0x40 && letter < 0x7f ? String.fromCharCode(letter & 0x1f) : "";
 }
 
-/** Returns what the key types. */
+/** Returns the character that the key types. */
 function typedBy({ code, shifted, modifiers, text }: Key): string {
   if (text !== undefined) return text;
   const isShift = (modifiers & SHIFT) !== 0;

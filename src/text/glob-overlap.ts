@@ -72,7 +72,7 @@ function includes(set: CharSet, char: string): boolean {
   return set.kind === "char" ? set.char === char : set.has(char);
 }
 
-/** Returns the lists of items of which a path must match one. */
+/** Returns the alternatives of a pattern as lists of items; a path must match one list. */
 function alternatives(glob: string): Item[][] {
   return braceAlternatives(glob).flatMap((one) => {
     const lists = itemLists(withoutEnd(one, "/"));

@@ -1,6 +1,6 @@
 /**
  * Returns a time in the zone of this machine: `2026-11-23 23:25`, or with seconds.
- * @param at an ISO text, or milliseconds since the epoch; a text that is no time is returned as it is
+ * @param at an ISO text, or milliseconds since the epoch; a text that is not a time is returned unchanged
  */
 export function localTime(at: string | number, precision: "minutes" | "seconds" = "minutes"): string {
   const date = new Date(at);
@@ -11,7 +11,7 @@ export function localTime(at: string | number, precision: "minutes" | "seconds" 
   return precision === "minutes" ? `${day} ${minute}` : `${day} ${minute}:${two(date.getSeconds())}`;
 }
 
-/** Returns a time for JSON; null for none, and for one that no calendar has. @param at milliseconds since the epoch */
+/** Returns a time for JSON; null without a time, and for a time outside the calendar. @param at milliseconds since the epoch */
 export function isoTime(at: number | null | undefined): string | null {
   const date = new Date(at ?? Number.NaN);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();

@@ -22,7 +22,7 @@ export function shortCall(
 }
 
 /** A call, with the path that its summary begins or ends with. */
-export interface CallOfPath {
+export interface CallWithPath {
   readonly summary: string;
   readonly path?: string | undefined;
 }
@@ -32,7 +32,7 @@ const MIN_BEFORE = 8;
 
 /** Returns the path of a call, which is relative and shortened in the middle to the width, and the rest of its summary; undefined without a path. */
 export function shortSummary(
-  { summary, path }: CallOfPath,
+  { summary, path }: CallWithPath,
   cwd: string | undefined,
   width: number,
 ): string | undefined {
@@ -44,7 +44,7 @@ export function shortSummary(
   if (!summary.endsWith(path)) return undefined;
   const before = gridText(summary.slice(0, summary.length - path.length));
   const short = shortPath(path, cwd, width - displayWidth(before) - 1);
-  // What is searched for is more important than where.
+  // The search text is more important than the place.
   const room = width - 1 - displayWidth(short);
   return `${cutToWidth(before, Math.max(MIN_BEFORE, room))} ${short}`;
 }

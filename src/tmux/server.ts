@@ -209,7 +209,7 @@ function printing(text: string): TmuxCommand {
   return ["display-message", "-p", text];
 }
 
-/** Returns what was printed before a mark; undefined without the mark. Hooks can print more after it. */
+/** Returns the output before a mark; undefined without the mark. Hooks can print more after it. */
 function textBefore(output: string, mark: string): string | undefined {
   const at = output.indexOf(`${mark}\n`);
   return at < 0 ? undefined : output.slice(0, at);

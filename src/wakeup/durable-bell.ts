@@ -65,7 +65,7 @@ class DurableBell implements Bell {
     this.#lifeline?.close();
   }
 
-  /** Recreates what is missing. Never rejects: the agent has other bells. */
+  /** Recreates missing files. Never rejects: the agent has other bells. */
   async #restore(): Promise<void> {
     if (this.#closed) return;
     try {

@@ -6,7 +6,7 @@ import { type Bell, ManualBell } from "./bell.ts";
 /** Names of files that exist only during a change: locks, their owners, temporary files. */
 const TRANSIENT = /(^\.)|(\.(lock|q~*|owner|tmp)$)/;
 
-/** A bell that also tells what it watches. */
+/** A bell that also knows which directories are watched. */
 export interface TreeBell extends Bell {
   /** Whether changes in this directory are reported now. */
   isWatched(directory: string): boolean;

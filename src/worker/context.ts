@@ -39,7 +39,7 @@ export interface WorkerSetup {
   readonly signal: AbortSignal;
   /**
    * Decides whether a worker with nothing left to do waits or ends. Called again each time it wakes up.
-   * @param held unread messages that are no reason to wait: idle notices that wait until no teammate works, and messages
+   * @param held unread messages that are not a reason to wait: idle notices that wait until no teammate works, and messages
    * that failed
    * @param interrupted the newest turn was interrupted, so more input is expected
    */

@@ -35,7 +35,7 @@ export interface StatusKeeper {
   setOpenQuestions(open: readonly string[]): void;
   /**
    * @param dialog of the agent's own screen, which only a person can answer; undefined without one
-   * @param isStart whether it precedes the session, or one that precedes it may be open
+   * @param isStart whether the dialog precedes the session, or such a dialog may be open
    */
   setDialog(dialog: string | undefined, isStart?: boolean): void;
   /** Sets whether a shutdown request waits for the agent's answer. */
@@ -44,9 +44,9 @@ export interface StatusKeeper {
   setBackgroundCount(background: number): void;
   /** @param costUsd in US dollars */
   addSpent(tokens: TokenCount, costUsd: number): void;
-  /** Sets what the conversation took in earlier processes, whose record may be gone. Ignored if it is less than recorded. */
+  /** Sets the usage of the conversation in earlier processes, whose record may be gone. Ignored if it is less than recorded. */
   restoreSpent(tokens: TokenCount, costUsd: number): void;
-  /** What the agent's whole conversation took. */
+  /** The usage of the agent's whole conversation. */
   readonly spent: SpentAmount;
   /** The agent's tasks in progress, the newest last. */
   readonly taskIds: readonly string[];
@@ -119,7 +119,7 @@ export function createStatusKeeper(
     state: "starting",
     activity: "",
     taskIds: [],
-    // Includes earlier processes of this agent, also with another conversation: the team's budget covers all of them.
+    // Includes earlier processes of this agent, even with another conversation: the team's budget covers all of them.
     tokens: last?.tokens ?? NO_TOKENS,
     costUsd: last?.costUsd ?? 0,
     since: now,

@@ -22,7 +22,7 @@ export interface TurnMaterial {
 
 /** Something that a person does to the agent itself, between two turns. */
 export interface AgentAction {
-  /** What the agent's status says meanwhile. */
+  /** The activity in the agent's status meanwhile. */
   readonly activity: string;
   /** @param signal aborts when the person interrupts it @throws the reason if it is not possible */
   act(agent: Agent, signal: AbortSignal): Promise<void>;
@@ -66,7 +66,7 @@ export class TurnQueue {
     this.#held = this.#held.filter(({ message }) => message.from !== ended);
   }
 
-  /** Drops the notices that a teammate is idle or has ended; what it wrote stays. */
+  /** Drops the notices that a teammate is idle or has ended; its messages stay. */
   dropNotices(): void {
     this.#held = this.#held.filter((entry) => !isWordless(entry));
     this.#entries = this.#entries.filter((entry) => !isWordless(entry));

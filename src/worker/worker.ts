@@ -161,7 +161,7 @@ export class Worker {
     this.#context.queue.addAlert(text, this.#context.wake);
   }
 
-  /** Called if a turn ended before the program got its messages: the next look at the inbox finds them. */
+  /** Called if a turn ended before the program got its messages: the next read of the inbox finds them. */
   onInputKept(): void {
     this.#inbound.reader.forget([...this.#context.runningTurn.keys]);
   }
@@ -171,7 +171,7 @@ export class Worker {
     this.#context.agent.fail(error);
   }
 
-  /** Shows that the agent waits for a person at a dialog of its own. @param dialog undefined when the dialog is gone */
+  /** Shows that the agent waits for a person at its own dialog. @param dialog undefined when the dialog is gone */
   setDialog(dialog: string | undefined, isStart?: boolean): void {
     this.#context.status.setDialog(dialog, isStart);
   }

@@ -37,7 +37,7 @@ function add(name = "ada"): Promise<Worktree> {
 const filter = (): string =>
   `[filter "x"]\n clean = touch ${marker}; cat\n smudge = touch ${marker}; cat\n[core]\n attributesFile = ${join(top, "attributes")}\n`;
 
-/** What commands in a sandbox can do to a repository, before git runs outside. */
+/** Changes that a command in a sandbox can make to a repository, before git runs outside. */
 describe("git for a model › runs no program that a command of the agent has prepared", () => {
   beforeEach(() => writeFileSync(join(top, "attributes"), "* filter=x\n"));
 

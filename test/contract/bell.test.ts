@@ -114,7 +114,7 @@ describe.each(Object.entries(BELLS))("%s", (name, open) => {
     expect(await bell.wait()).toBe("rung");
   });
 
-  // The clock rings by itself.
+  // The clock rings without a caller.
   if (name !== "the clock") {
     test("a wait ends after its timeout", async () => {
       const { bell } = await subject();

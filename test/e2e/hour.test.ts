@@ -145,7 +145,7 @@ it("an hour at a terminal › runs the demo and a team of two, approves, comment
   expect(readFileSync(join(app, "clock.ts"), "utf8")).toContain("Date.now()");
   expect(git(app, "log", "--format=%s")).toBe("Count milliseconds\nAdd a clock\nChange shared.txt");
 
-  // The server dies, and the run continues with all that was said.
+  // The server dies, and the run continues with the whole conversation.
   await t.killServer();
   person = await sitDown(t, app);
   person.enter("teams run --resume --team crew");

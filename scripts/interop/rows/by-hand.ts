@@ -203,7 +203,7 @@ export const BY_HAND: readonly Row[] = [
         try {
           await crew.state("own", "idle");
           const isIn = (name: string): boolean => crew.config().members.some((one) => one.name === name);
-          // What a change without a lock leaves that began before the other's.
+          // The result of a change without a lock that began before the other's.
           changeConfig(crew, (config) => {
             config.members = config.members.filter(({ name }: { name: string }) => name !== "own");
           });

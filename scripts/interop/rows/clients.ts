@@ -7,7 +7,7 @@ import type { Crew } from "../team/crew.ts";
 import { writeDiagnosis } from "../team/diagnosis.ts";
 import { type Bench, check, type Row } from "./row.ts";
 
-/** The programs as MCP clients that a person has configured: they are no members that teams started. */
+/** The programs as MCP clients that a person has configured: they are not members that teams started. */
 export const CLIENTS: readonly Row[] = [
   {
     id: "mcp-tools",

@@ -9,7 +9,7 @@ async function untilNextMinute(): Promise<void> {
   await until("the next minute", () => Math.floor(Date.now() / 60_000) > minute, 62_000);
 }
 
-/** Ends: crash, resume, shutdown, kill, delete; and what must never happen. */
+/** Ends: crash, resume, shutdown, kill, delete; and states that must never occur. */
 export const ENDS: readonly Row[] = [
   {
     id: "crash",

@@ -17,7 +17,7 @@ export interface PersonsPane {
   readonly paneId: string;
   /** Types a command line into its shell. */
   start(line: string): Promise<void>;
-  /** Types a line once the program shows what is typed, and presses Enter. */
+  /** Types a line once the program shows typed text, and presses Enter. */
   type(text: string): Promise<void>;
   keys(...keys: readonly string[]): void;
   close(): void;
@@ -42,7 +42,7 @@ export function openShell(crew: Crew): PersonsPane {
       crew.tmux("send-keys", "-t", paneId, "Enter");
     },
     async type(text) {
-      // The terminal shows what is typed also before the program reads it.
+      // The terminal shows typed text even before the program reads it.
       const front = (): string => crew.tmux("display-message", "-p", "-t", paneId, "#{pane_current_command}");
       await until("the program in the foreground", () => front() !== "sh");
       let last = "";

@@ -52,7 +52,7 @@ class AcpChannel implements Channel {
   #isInterrupted = false;
   /** Calls that were refused since its model did anything else, and all whose reason a person gave: the protocol has no reasons. */
   #refusals: Refusal[] = [];
-  /** The CLI repeats an earlier conversation: nothing of it is news. */
+  /** The CLI repeats an earlier conversation, which is not reported. */
   #isReplaying = false;
   readonly #ending = new AbortController();
   #sessionCost: number | undefined;

@@ -16,7 +16,7 @@ export interface CodexRequest {
 
 /**
  * Returns a request as our permission rules understand it. A request that they do not understand is external: it asks.
- * @param item what Codex has said of the call
+ * @param item Codex's description of the call
  * @returns undefined for a request that only a person can answer in its screen
  */
 export function codexRequest(

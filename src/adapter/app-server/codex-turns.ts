@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Longest result of a tool that the log gets, in characters. */
 const MAX_RESULT = 20_000;
 
-/** What Codex says of the turns of one thread, as events of a channel. */
+/** Codex's reports on the turns of one thread, as events of a channel. */
 export class CodexTurns {
   readonly #events: ChannelEvents;
   readonly #items = new Map<string, Fields>();

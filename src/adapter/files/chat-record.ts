@@ -6,7 +6,7 @@ import { fileSize, listDir } from "../../os/files/fs.ts";
 import { fieldsOf } from "../requests.ts";
 
 /**
- * Qwen's own record of a conversation. It tells what no event tells: which calls were cancelled, by a refusal or in its screen.
+ * Qwen's own record of a conversation. It has facts that no event has: which calls were cancelled, by a refusal or in its screen.
  * Only results that are appended after the first look are news.
  */
 export class ChatRecord {
@@ -37,7 +37,7 @@ export class ChatRecord {
     this.#file = path === undefined ? undefined : this.#follow(path, fileSize(path) ?? 0);
   }
 
-  /** Reads what is new. @returns whether there is a record */
+  /** Reads the new entries. @returns whether there is a record */
   read(): boolean {
     if (this.#file === undefined) {
       const path = recordOf(this.#env, this.#session);
@@ -57,7 +57,7 @@ export class ChatRecord {
       const { callId, status } = fieldsOf(fieldsOf(JSON.parse(line)).toolCallResult);
       if (typeof callId === "string" && status === "cancelled") this.#onCancelled(callId);
     } catch {
-      // Not a whole line of it: what it says is unknown.
+      // Not a whole line, so its content is unknown.
     }
   }
 }

@@ -26,7 +26,7 @@ const START_MS = 60_000;
 const START_DIALOG = { name: "Qwen is not ready", remedy: "look at its pane: a dialog or a login" };
 /** Milliseconds from the connection of the tools until they, and the conversation, can be used. */
 const SETTLE_MS = 500;
-/** Milliseconds between two looks at the record while calls are open. */
+/** Milliseconds between two polls of the record while calls are open. */
 const RECORD_MS = 500;
 /** Milliseconds until an interrupt counts as without effect, and until the cancellation of calls has had its effect. */
 const ESCAPE_MS = 2_000;

@@ -5,7 +5,7 @@ import type { QwenFiles } from "./qwen-files.ts";
 import { submittedText } from "./qwen-texts.ts";
 import type { QwenTurns } from "./qwen-turns.ts";
 
-/** Milliseconds until a text is submitted again to a Qwen that forgets what comes at a bad moment. */
+/** Milliseconds until a text is submitted again to a Qwen that forgets text that comes at a bad moment. */
 const AGAIN_MS = 5_000;
 /** Milliseconds until a text that Qwen has not taken needs the person. Qwen looks at its file twice a second. */
 const TAKE_MS = 10_000;
@@ -68,7 +68,7 @@ export class QwenDelivery {
     let since = systemClock.now();
     files.submit(this.#submitted);
     void this.#urge(signal, () => {
-      // A second submission is never a second turn: Qwen drops what comes during a turn, or has lost the first one.
+      // A second submission is never a second turn: Qwen drops text that comes during a turn, or has lost the first one.
       if (this.forgets || (!turns.isTaken && wasEntered(this.#submitted, since))) {
         since = systemClock.now();
         files.submit(this.#submitted);

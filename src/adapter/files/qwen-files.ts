@@ -78,7 +78,7 @@ export class QwenFiles {
   }
 }
 
-/** Returns undefined for what is no JSON. */
+/** Returns undefined for text that is not JSON. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

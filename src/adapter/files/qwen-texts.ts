@@ -13,7 +13,7 @@ export function submittedText(text: string): string {
   return `${GUARD}\n${withoutFileMarks(text)}`;
 }
 
-/** Returns what an answer has cost; undefined if its usage is not reported, as in parts of an answer. */
+/** Returns the usage of an answer; undefined if it is not reported, as in parts of an answer. */
 export function spentOf(usage: unknown): Spent | undefined {
   const { input_tokens, output_tokens, cache_read_input_tokens } = fieldsOf(usage);
   const [input, output, cacheRead] = [input_tokens, output_tokens, cache_read_input_tokens].map(countOf);

@@ -151,6 +151,6 @@ export class GeminiInput {
 /** Returns a text that Gemini takes as a prompt: a first /, ! or ? would be a command or its shell mode. */
 export function asPrompt(text: string): string {
   const plain = withoutFileMarks(/^\s*[/!?]/.test(text) ? `Message from teams:\n${text}` : text);
-  // After a backslash, Gemini takes Enter for a new line.
+  // After a backslash, Gemini reads Enter as a new line.
   return plain.endsWith("\\") ? `${plain} ` : plain;
 }

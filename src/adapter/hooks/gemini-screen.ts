@@ -41,7 +41,7 @@ const VIM_MODE: InputShown = {
 };
 
 /**
- * Reads Gemini's input from its screen (0.61.0). The cursor is no sign: in a pane without focus, Gemini leaves it below its screen.
+ * Reads Gemini's input from its screen (0.61.0). The cursor is not a sign: in a pane without focus, Gemini leaves it below its screen.
  * @param text that was typed
  */
 export function readGeminiInput({ rows, height }: Screen, text?: string): InputShown {

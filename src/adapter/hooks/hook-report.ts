@@ -4,7 +4,7 @@ import { fieldsOf, oneLine } from "../requests.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Each hook that tells a state, and its report; undefined if the input says that it tells nothing. */
+/** Each hook that reports a state, and its report; undefined if the input has nothing to report. */
 const HOOKS = {
   // After a compaction it comes during a turn.
   SessionStart: ({ source }: Fields) => (source === "compact" ? undefined : "started"),

@@ -110,7 +110,7 @@ export class Bridge {
   }
 }
 
-/** Returns undefined for what is no JSON. */
+/** Returns undefined for text that is not JSON. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -11,7 +11,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Longest result of a tool that the log gets, in characters. */
 const MAX_RESULT = 20_000;
 
-/** Milliseconds until another try that are no short overload. */
+/** Milliseconds until another try that mean more than a short overload. */
 const LONG_RETRY_MS = 120_000;
 
 interface Taking {
@@ -145,7 +145,7 @@ export class HttpTurn {
   }
 
   #onPart(part: Fields): void {
-    // Events after the end of a turn are no news.
+    // Events after the end of a turn are ignored.
     if (!this.#isBusy) return;
     if (part.type === "text") {
       // Text typed by a person has no `time`, so it is not reported.

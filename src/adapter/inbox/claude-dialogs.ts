@@ -40,7 +40,7 @@ function isTrusted(projects: Readonly<Record<string, unknown>>, directory: strin
   return parent !== directory && isTrusted(projects, parent);
 }
 
-/** Returns claude's own file of what a person has answered; it is only read. */
+/** Returns claude's own file with a person's answers; it is only read. */
 function memoryOf(env: Env): Readonly<Record<string, unknown>> | undefined {
   const directory = env.CLAUDE_CONFIG_DIR || env.HOME;
   const text = directory === undefined ? undefined : readText(join(directory, ".claude.json"));

@@ -8,9 +8,9 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Bytes at the end of a transcript that are searched for its newest turn. */
 const TAIL_BYTES = 1024 * 1024;
-/** claude writes this as the last entry of a turn that Escape has ended (2.1.34 to 2.1.332); a person's prompt is no block. */
+/** claude writes this as the last entry of a turn that Escape has ended (2.1.34 to 2.1.332); a person's prompt is not stored as a block. */
 const INTERRUPTED = "[Request interrupted by user";
-/** Milliseconds until claude has written the last text of a turn, at most, and between two looks. */
+/** Milliseconds until claude has written the last text of a turn, at most, and between two polls. */
 const WRITTEN_MS = 1_000;
 const POLL_MS = 50;
 

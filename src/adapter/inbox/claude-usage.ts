@@ -28,7 +28,7 @@ export class ClaudeUsage {
     this.#since = since;
   }
 
-  /** @returns what was used since the last call; undefined if nothing */
+  /** @returns the usage since the last call; undefined if there is none */
   take(transcript: string): TokenCount | undefined {
     if (!TRANSCRIPT.test(transcript)) return undefined;
     for (const path of [transcript, ...subagentFiles(transcript)]) this.#fileOf(path)?.read();

@@ -5,7 +5,7 @@ import { textStart } from "../../text/characters/cut-text.ts";
 
 /** Milliseconds that a program may take to print its version: some load everything first. */
 const TIMEOUT_MS = 10_000;
-/** Maximum characters of its output: more is no version. */
+/** Maximum characters of its output: a longer one is not a version. */
 const MAX_OUTPUT = 4_096;
 
 /** The version that a program prints, or why it is not known. */

@@ -112,7 +112,7 @@ function loginOf({ login }: Adapter, env: Env): CliLogin {
   return { state: isSetUp ? "unknown" : "none", from: null, hint };
 }
 
-/** Only a script of Node.js needs it: another way to install the CLI may bring a program of its own. */
+/** Only a script needs Node.js: another way to install the CLI may bring a native program. */
 function nodeOf({ node: needed }: Adapter, file: string | null, found: string | null): CliNode | null {
   if (needed === undefined || (file !== null && !isNodeScript(file))) return null;
   return { needed, found, isEnough: found === null ? null : (isInRange(found, needed) ?? null) };

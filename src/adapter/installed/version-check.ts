@@ -7,7 +7,7 @@ import { knownAdapters } from "../adapters.ts";
 import { requireProgram } from "../require-program.ts";
 import { isInRange, type ProgramVersion, versionOf } from "./cli-version.ts";
 
-/** The version of a CLI for its adapter. `unknown`: the adapter names no tested versions, or the CLI tells no version. */
+/** The version of a CLI for its adapter. `unknown`: the adapter names no tested versions, or the CLI reports no version. */
 export type VersionRank = "tested" | "untested" | "unsupported" | "unknown";
 
 export function rankOf(

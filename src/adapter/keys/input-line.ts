@@ -21,7 +21,7 @@ export const TAIL = 24;
 
 /**
  * Returns a reader for any program: its input is the line before the cursor.
- * @param prompt what the line shows when it is empty
+ * @param prompt the text of the line when it is empty
  */
 export function lineAtCursor(prompt: string | undefined): ReadInput {
   return (screen, text) => {

@@ -125,7 +125,7 @@ export class KeysInput {
     if (!program.isInForeground()) return OTHER_PROGRAM;
     const form = this.#form(text, screen);
     try {
-      // Without `readInput`, only the line at the cursor is known: it does not tell a dialog from the end of a text.
+      // Without `readInput`, only the line at the cursor is known: it does not distinguish a dialog from the end of a text.
       const mayEnter = (now: Screen): boolean =>
         readInput === undefined || ["typed", "draft"].includes(readInput(now, form.text).kind);
       const options = { idleScreen: screen, lock, lineEnds: form.lineEnds, also, mayEnter } as const;

@@ -90,7 +90,7 @@ export class KeysPane {
   }
 
   /**
-   * Waits until the program can take its first message: what is typed earlier is often dropped. Returns early if the
+   * Waits until the program can take its first message: earlier text is often dropped. Returns early if the
    * program ends.
    */
   async ready(signal: AbortSignal): Promise<void> {

@@ -133,7 +133,7 @@ export class PaneOutput {
     this.#socket = reading(this.#fifo.fd, (bytes) => this.#take(bytes));
   }
 
-  /** Reads what a recorder passes on. @returns false without a recorder that does */
+  /** Reads the output that a recorder passes on. @returns false without such a recorder */
   async #listenToCopy(): Promise<boolean> {
     const path = this.#copyPath;
     if (path === undefined || this.#copy !== undefined) return path !== undefined;

@@ -11,7 +11,7 @@ const MODE = new RegExp(`^(?:${PERMISSION_MODES.join("|")}) (?=›)`, "u");
 
 /**
  * Returns the text before the cursor that a person may have begun to type; undefined if there is none. A text to the right of the
- * cursor is no draft: programs show a hint there. The last line of a draft of several lines may be empty; it is not seen then.
+ * cursor is not a draft: programs show a hint there. The last line of a draft of several lines may be empty; it is not seen then.
  */
 export function draftOf(screen: CursorRow): string | undefined {
   const before = beforeCursor(screen);
@@ -31,7 +31,7 @@ type CursorRow = Pick<Screen, "rows" | "cursor" | "height">;
 
 function beforeCursor({ rows, cursor, height }: CursorRow): string {
   const row = rows.slice(-height)[cursor.y] ?? "";
-  // Cells and characters differ only behind wide characters; then more counts as typed.
+  // Cells and characters differ only after wide characters; then more counts as typed.
   return [...row].slice(0, cursor.x).join("").replace(BORDER, "").replace(MODE, "").trimEnd();
 }
 

@@ -9,7 +9,7 @@ interface InterruptOptions {
   /** The pane of the program; undefined outside tmux. */
   readonly place: PlaceRecord | undefined;
   readonly env: Env;
-  /** A text that the program may have put into its own input; it is no draft of a person. */
+  /** A text that the program may have put into its own input; it is not a draft of a person. */
   readonly ownText: string;
 }
 

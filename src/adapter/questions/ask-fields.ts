@@ -5,7 +5,7 @@ import { oneLine } from "../requests.ts";
 export interface FieldChoice {
   readonly label: string;
   readonly description?: string | undefined;
-  /** What the CLI gets for it; undefined leaves the field out. */
+  /** The value for the CLI; undefined leaves the field out. */
   readonly value: unknown;
 }
 
@@ -16,7 +16,7 @@ export interface AskedField {
   readonly choices: readonly FieldChoice[];
   /** Several choices, separated by commas. */
   readonly isMultiple: boolean;
-  /** Reads an answer that is no choice; undefined: it is no answer. Without it only a choice is. */
+  /** Reads an answer that is not a choice; undefined if it is not valid. Without this function, only a choice is an answer. */
   readonly read?: ((text: string) => unknown) | undefined;
 }
 
@@ -76,7 +76,7 @@ function readAnswer(field: AskedField, text: string): { readonly value: unknown 
   return value === undefined ? undefined : { value };
 }
 
-/** Several choices are a list; a choice that leaves the field out is none. */
+/** Returns a list of the chosen value; undefined for a choice that leaves the field out. */
 function listOf(value: unknown): unknown {
   return value === undefined ? undefined : [value];
 }

@@ -40,7 +40,7 @@ export class TurnPauses {
     this.#stopped = undefined;
   }
 
-  /** Interrupts a turn that has used up a budget. Call it after each report of what was spent. Never rejects. */
+  /** Interrupts a turn that has used up a budget. Call it after each report of usage. Never rejects. */
   async spent(turn: OpenTurn): Promise<void> {
     this.#unchecked = turn;
     if (this.#isChecking) return;

@@ -17,7 +17,7 @@ const MAX_UNWRITTEN = 1024 * 1024;
 
 /**
  * A private file for the whole output of a command, with secrets redacted. A write error (a full disk) ends neither the command nor
- * the agent: what cannot be written is kept, and written with the next output.
+ * the agent: unwritten output is kept, and written with the next output.
  */
 export class OutputFile {
   readonly path: string;
@@ -50,7 +50,7 @@ export class OutputFile {
     this.write(this.masks[stream].push(text));
   }
 
-  /** Tries again to write what could not be written. */
+  /** Tries to write the unwritten output again. */
   retry(): void {
     if (this.problem !== undefined) this.append("");
   }

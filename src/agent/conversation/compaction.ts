@@ -33,7 +33,7 @@ interface CompactionInput {
   readonly emit: (event: AgentEvent) => void;
   /** Called with the cost of each model call. */
   readonly onSpent: (spent: Spent) => void;
-  /** Set between two turns: nothing of the conversation stays as it is. */
+  /** Set between two turns: the whole conversation is replaced. */
   readonly asked?: AskedCompaction | undefined;
 }
 

@@ -63,7 +63,7 @@ export class Conversation {
     );
   }
 
-  /** Tries a last time to write what is not on the disk, and reports what is lost. Call it when the agent ends. */
+  /** Tries a last time to write unsaved entries, and reports the lost ones. Call it when the agent ends. */
   async close(): Promise<void> {
     const unsaved = await this.#writer.close();
     if (unsaved !== undefined) this.#emit({ type: "unsaved", ...unsaved, isLost: true });
@@ -119,7 +119,7 @@ export class Conversation {
   /**
    * Replaces all messages.
    * @param window recorded for the next process
-   * @param how `between-turns`: no turn is unfinished; `cleared`: nothing of the messages is left
+   * @param how `between-turns`: no turn is unfinished; `cleared`: no message is left
    */
   replace(
     messages: readonly ConversationMessage[],

@@ -3,7 +3,7 @@ import { pause } from "../../os/clock.ts";
 import { isMissing } from "../../os/files/fs.ts";
 import type { Transcript, TranscriptEntry } from "./transcript.ts";
 
-/** Milliseconds between two tries: a person has just freed some space, and looks at the pane. */
+/** Milliseconds between two tries: a person who has just freed some space watches the pane. */
 const RETRY_MS = 1_000;
 
 /** A conversation that cannot be written now. */

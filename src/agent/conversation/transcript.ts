@@ -137,7 +137,7 @@ export function openTranscript(path: string, options: TranscriptOptions): Transc
   const { sessionId, secrets = [], clock = systemClock } = options;
   const { restored, end } = restore(path);
   let exists = end !== undefined;
-  /** The size of the file without what a failed write left; undefined if it left nothing. */
+  /** The size of the file without the rest of a failed write; undefined without one. */
   let goodSize = end;
   const write = (value: object): void => {
     const size = fileSize(path) ?? 0;

@@ -20,7 +20,7 @@ export type ValuePart = string | { readonly variable: string };
 
 export interface ReadAssignments {
   readonly assignments: readonly Assignment[];
-  /** The texts of all other statements, and what follows a syntax error. */
+  /** The texts of all other statements, and the text after a syntax error. */
   readonly others: readonly string[];
 }
 
@@ -60,7 +60,7 @@ function validStart(text: string): { readonly commands: Script["commands"]; read
       end = from === 0 ? 0 : text.lastIndexOf("\n", from - 1) + 1;
     }
   } catch (error) {
-    // The parser descends into what is nested: a stack overflow.
+    // The parser descends into nested parts: a stack overflow.
     if (!(error instanceof RangeError)) throw error;
   }
   return { commands: [], end: 0 };

@@ -72,7 +72,7 @@ export class SessionVariables {
   /**
    * Rewrites a file that a hook has written: only assignments stay, each once, and without secrets. Never rejects.
    * @param env the hook's environment
-   * @returns what was left out, as lines for a person
+   * @returns the omitted parts, as lines for a person
    */
   keep(command: string, env: Env): Promise<readonly string[]> {
     return this.#cleanNext(this.#fileOf(command), env);
@@ -194,7 +194,7 @@ function isPlainFile(file: string): boolean {
   return entry?.isFile() === true && entry.nlink <= 1;
 }
 
-/** @returns "" if the file is missing; undefined if it is no plain file, or too long */
+/** @returns "" if the file is missing; undefined if it is not a plain file, or too long */
 function textOf(file: string): string | undefined {
   const entry = entryOf(file);
   if (entry === undefined) return "";

@@ -24,7 +24,7 @@ type RequestId = string | number;
 /** The bytes of one connection: the standard streams, or a socket. */
 export interface ByteStreams {
   bytesIn(): AsyncIterable<Uint8Array>;
-  /** Writes what it is given; resolves after the last bytes. */
+  /** Writes the given text; resolves after the last bytes. */
   bytesOut(bytes: AsyncIterable<Uint8Array>): Promise<void>;
 }
 

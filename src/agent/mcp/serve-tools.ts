@@ -13,7 +13,7 @@ export interface ServedTools {
   call(tool: AnyTool, input: unknown, id: string, signal: AbortSignal): Promise<ToolResult>;
 }
 
-/** Serves tools to one client, until it closes its end or the signal aborts. @param onProblem called with what a person should know */
+/** Serves tools to one client, until it closes its end or the signal aborts. @param onProblem called with a problem that a person should know */
 export async function serveTools(
   served: ServedTools,
   streams: ByteStreams,

@@ -27,7 +27,7 @@ export interface AnthropicOptions {
   /** Maximum tokens of one answer. */
   readonly maxTokens?: number;
   readonly fetch?: typeof fetch;
-  /** Names the proxies; without it there are none. */
+  /** Names the proxies; without it, none is used. */
   readonly env?: Env;
   /** From 0 to 1, for the jitter of delays. */
   readonly random?: () => number;

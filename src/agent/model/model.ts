@@ -42,7 +42,7 @@ export interface AssistantMessage {
    * it. If the turn failed or was interrupted, the message has no tool call and no complete text, and `unfinished` is set.
    */
   readonly turn?: string;
-  /** The call ended before the message was complete: the content is what had arrived, possibly nothing. */
+  /** The call ended before the message was complete: the content is the part that had arrived, possibly nothing. */
   readonly unfinished?: true;
   /** The model refused to continue: the turn is kept, but never sent to a server again. */
   readonly refused?: true;

@@ -3,7 +3,7 @@ export interface Headers {
   get(name: string): string | null;
 }
 
-/** What the Messages API counts separately. */
+/** Quantities that the Messages API counts separately. */
 const COUNTED = ["requests", "tokens", "input-tokens", "output-tokens"] as const;
 
 /**

@@ -20,7 +20,7 @@ export interface CommandSubject {
   readonly line?: ShellLine | undefined;
   /** Returns whether a command of the line only reads, so that it needs no rule. */
   readonly needsNoRule?: ((words: readonly string[]) => boolean) | undefined;
-  /** Returns whether git would act in another repository than the author of the rule knows. */
+  /** Returns whether git would act in a repository that the author of the rule does not know. */
   readonly actsElsewhere?: ((words: readonly string[], isWide: boolean) => boolean) | undefined;
   /** Returns whether a shell may expand a word to an option, because a file is named like one. */
   readonly expandsToOption?: ((word: string) => boolean) | undefined;
@@ -79,12 +79,12 @@ export function commandAllowance(
 function coversCommand(
   pattern: string,
   words: readonly string[],
-  { fed }: ShellLine,
+  { inputSources }: ShellLine,
   at: number,
   { actsElsewhere }: CommandSubject,
 ): boolean {
   const named = writtenWords(pattern).length;
-  const from = fed.get(at);
+  const from = inputSources.get(at);
   return (
     unnamedWord(pattern, words) === undefined &&
     staysBelow(pattern, words) &&

@@ -226,10 +226,10 @@ class RefusedNames {
 
   /** Returns the rule whose subcommand a command may run under another name, or by a word that the line does not show. */
   #unknownSubcommand(words: readonly string[]): string | undefined {
-    const isFed = /^(?:g?xargs|parallel)$/.test(baseName(words[0] ?? ""));
+    const getsInputWords = /^(?:g?xargs|parallel)$/.test(baseName(words[0] ?? ""));
     for (const [program = "", ...args] of commandsNamed(words, this.#programs)) {
       const name = baseName(program).toLowerCase();
-      const own = { program: name, args, isFed, unknown: UNKNOWN };
+      const own = { program: name, args, getsInputWords, unknown: UNKNOWN };
       const found = this.#exact.get(name)?.find(({ rest }) => mayBeSubcommand(rest, own));
       if (found !== undefined) return found.rule;
     }

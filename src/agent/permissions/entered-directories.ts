@@ -145,7 +145,7 @@ function runsGit(words: readonly string[]): boolean {
   return commandsNamed(words, /^git$/).length > 0;
 }
 
-/** Returns whether git would act in another repository than the author of a rule knows, and may run what that repository names. */
+/** Returns whether git would act in a repository that a rule's author does not know, and may run programs that it names. */
 export function actsElsewhere(
   question: PermissionQuestion,
   words: readonly string[],
@@ -183,7 +183,7 @@ export function entersOtherRepository(question: PermissionQuestion): boolean {
   return known;
 }
 
-/** One decision asks for each command of a line. */
+/** Caches for one decision, which asks once for each command of a line. */
 const ENTERING = new WeakMap<PermissionQuestion, boolean>();
 const DIRECTORIES = new WeakMap<PermissionQuestion, readonly Directory[]>();
 

@@ -181,7 +181,7 @@ class PartsCollector {
     }
   }
 
-  /** Many a quoted text is no script: only the errors of others count. */
+  /** Many quoted texts are not scripts: only the errors of others count. */
   #errors(script: ParsedScript): void {
     const error = this.#quoted.has(script) ? undefined : script.errors?.[0];
     if (error !== undefined) this.#unreadable(`it is not valid shell syntax (${error.message})`);

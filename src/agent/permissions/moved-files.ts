@@ -38,7 +38,7 @@ export function holds(path: string, place: string): boolean {
 
 /**
  * Returns the files that a line creates by copying directories, as they are now.
- * @param descends whether what is in an entry of a copied directory counts too
+ * @param descends whether the contents of an entry of a copied directory count too
  */
 export function copiedByLine(
   { line, workingDirs, home = "~", list, resolve }: PermissionQuestion,

@@ -34,7 +34,7 @@ export function outsideQuestion(question: PermissionQuestion): PermissionQuestio
   };
 }
 
-/** Returns the decision of such a question: only a person can allow what no rule allows. */
+/** Returns the decision of such a question: only a person can allow a call that no rule allows. */
 export function outsideDecision(decision: PermissionDecision): PermissionDecision {
   if (decision.behavior !== "ask") return decision;
   const reason = `It runs outside the sandbox. ${decision.reason}`;

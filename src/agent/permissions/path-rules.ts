@@ -182,7 +182,7 @@ function readingsOf(glob: string): readonly string[] {
   if (!/[^\w./*?~@%+=:, -]|[@+!?*]\(/u.test(glob)) return [glob];
   const quoted = (text: string): string => text.replace(/[^\w/]/gu, "\\$&");
   const groups = glob.replace(/(?<![@!+?*\\])\(([^()]*)\)/g, (_, inside: string) => `\\(${inside}\\)`);
-  // Without wildcards, and with stars only.
+  // The last two: without wildcards, and with stars as the only wildcards.
   return [
     ...new Set([
       glob,

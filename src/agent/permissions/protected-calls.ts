@@ -66,7 +66,7 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
   return why === undefined ? undefined : `The line may write a file that ${why}.`;
 }
 
-/** Protected files further below, such as those of an installed package, are read by no program here. */
+/** No program here reads protected files further below, such as those of an installed package. */
 const isHidden = (name: string): boolean => name.startsWith(".");
 
 /** Returns why one path of a call may be a protected file. */

@@ -62,7 +62,7 @@ export function linkedEntries(root: string): readonly string[] {
   return targets.filter((target) => !isInside(target, real));
 }
 
-/** Entries of a directory by which git takes it for a bare repository. */
+/** Entries that make git treat a directory as a bare repository. */
 const REPOSITORY_ENTRIES = ["head", "objects", "refs", "commondir"];
 /** Files of such a directory that git obeys. */
 const REPOSITORY_FILES = ["config", "config.worktree", "commondir"];

@@ -46,7 +46,7 @@ function listedPatterns(named: readonly NamedPath[]): ReadonlySet<string> {
 /** Maximum number of files of patterns whose links are resolved. */
 const MAX_RESOLVED = 2_000;
 
-/** Returns the files that patterns of a line match now through links: their names show nothing of the place where they lead. */
+/** Returns the files that patterns of a line match now through links: their names do not show the place where they lead. */
 export function filesThroughLinks(
   named: readonly NamedPath[],
   { list }: PermissionQuestion,

@@ -13,7 +13,7 @@ import type { ShellLine } from "./shell-line.ts";
  * Returns the absolute paths that a command line reads if each of its commands only reads, and it writes to no file. Such a
  * line needs no rule: its files are decided like calls of Read. Undefined for every other line, and if it could read a file that
  * a rule excludes, or make git run a program that the repository names.
- * @param matches what its patterns match
+ * @param matches the files that its patterns match
  */
 export function pathsOfReadingLine(
   question: PermissionQuestion,
@@ -87,7 +87,7 @@ function readings(
   return { all, dirs, paths: [...paths, ...line.files.flatMap(({ path }) => inEachDir(path))] };
 }
 
-/** Returns what a command reads in a directory, by each of its forms; undefined if one does more. */
+/** Returns the paths that a command reads in a directory, by each of its forms; undefined if one does more. */
 function readingsIn(
   dir: string,
   words: readonly string[],
@@ -127,7 +127,7 @@ function formsOf(
   dir: string,
   matches: PatternMatches,
 ): readonly (readonly string[] | undefined)[] {
-  // The name of the command is known to the table as written, or not at all: `[` is no pattern.
+  // The table knows the name of the command as written, or not at all: `[` is not a pattern.
   const isPattern = (word: string, at: number): boolean => at > 0 && matches.has(word);
   if (!words.some(isPattern)) return [words];
   const expanded: string[] = [];

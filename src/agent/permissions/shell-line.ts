@@ -22,7 +22,7 @@ export interface ShellLine {
   /** Words of its commands that a shell may expand to file names. */
   readonly patterns: ReadonlySet<string>;
   /** The commands that get input, by their index, with the words of the one command whose output that is. */
-  readonly fed: ReadonlyMap<number, readonly string[] | undefined>;
+  readonly inputSources: ReadonlyMap<number, readonly string[] | undefined>;
   /** Everything in it, also in loops, functions, substitutions and quoted scripts. For deny and ask rules, and for guards. */
   readonly anywhere: LineParts;
 }
@@ -38,7 +38,7 @@ export function readShellLine(line: string): ShellLine {
   try {
     return readTree(line);
   } catch (error) {
-    // The parser descends into what is nested: a stack overflow.
+    // The parser descends into nested parts: a stack overflow.
     if (error instanceof RangeError) return beyondLimits("it is nested too deeply");
     throw error;
   }
@@ -46,7 +46,7 @@ export function readShellLine(line: string): ShellLine {
 
 function beyondLimits(why: string): ShellLine {
   const anywhere = { ...NO_PARTS, excess: why };
-  return { commands: [], files: [], patterns: new Set(), fed: new Map(), anywhere, unclear: why };
+  return { commands: [], files: [], patterns: new Set(), inputSources: new Map(), anywhere, unclear: why };
 }
 
 function readTree(line: string): ShellLine {
@@ -56,9 +56,9 @@ function readTree(line: string): ShellLine {
   const error = script.errors?.[0];
   if (error !== undefined) reader.fail(`it is not valid shell syntax (${error.message})`);
   else reader.list(script.commands);
-  const { commands, files, patterns, fed } = reader;
+  const { commands, files, patterns, inputSources } = reader;
   const unclear = reader.unclear ?? reader.unparsedText() ?? reader.movedRedirection();
-  return { commands, files, patterns, fed, anywhere, ...(unclear === undefined ? {} : { unclear }) };
+  return { commands, files, patterns, inputSources, anywhere, ...(unclear === undefined ? {} : { unclear }) };
 }
 
 type Nodes = readonly SyntaxNode[];
@@ -78,9 +78,9 @@ class ShellLineReader {
   readonly commands: string[][] = [];
   readonly files: RedirectedFile[] = [];
   readonly patterns = new Set<string>();
-  readonly fed = new Map<number, readonly string[] | undefined>();
-  /** The nodes that are read get input. */
-  #isFed = false;
+  readonly inputSources = new Map<number, readonly string[] | undefined>();
+  /** Whether the nodes that are read now get input. */
+  #hasInput = false;
   unclear: string | undefined;
   readonly #line: string;
   /** Start and end of each word and redirection. */
@@ -144,11 +144,11 @@ class ShellLineReader {
     if (node.type === "Redirected") for (const redirect of node.redirects) this.#redirect(redirect);
   }
 
-  #inside(nodes: Nodes, isFed: boolean): void {
-    const before = this.#isFed;
-    this.#isFed ||= isFed;
+  #inside(nodes: Nodes, hasInput: boolean): void {
+    const before = this.#hasInput;
+    this.#hasInput ||= hasInput;
     this.list(nodes);
-    this.#isFed = before;
+    this.#hasInput = before;
   }
 
   #pipeline(nodes: Nodes): void {
@@ -158,7 +158,7 @@ class ShellLineReader {
       this.#inside([node], stage > 0);
       const isOnly =
         stage > 0 && first - from === 1 && node.type === "Command" && !node.redirects.some(isInput);
-      if (isOnly) this.fed.set(first, this.commands[from]);
+      if (isOnly) this.inputSources.set(first, this.commands[from]);
       from = first;
     }
   }
@@ -181,11 +181,11 @@ class ShellLineReader {
     if (evaluatesIndexes(words) && words.some(mayRunIndex)) {
       this.fail(`${words[0]} may run the command in brackets`);
     }
-    if (this.#isFed || redirects.some(isInput)) this.fed.set(this.commands.length, undefined);
+    if (this.#hasInput || redirects.some(isInput)) this.inputSources.set(this.commands.length, undefined);
     this.commands.push(words);
   }
 
-  /** `export A=b`: the command gets it as a word. `CI=1 npm test` sets a variable for the command, which only a known name may. */
+  /** `export A=b`: the command gets it as a word. `CI=1 npm test` sets a variable for the command; only a known name may. */
   #assignment(
     part: Extract<Command["prefix"][number], { type: "Assignment" }>,
     words: string[],

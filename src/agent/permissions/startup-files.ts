@@ -164,7 +164,7 @@ const SPLIT_FILES = STARTUP_FILES.map(({ reader, files }) => ({
 const ALL_FILES = SPLIT_FILES.flatMap(({ reader, files }) => files.map((wanted) => ({ reader, wanted })));
 type Row = (typeof ALL_FILES)[number];
 
-/** The same by their first part without a star; by an empty part if each has one. A line has many words, and most are no names here. */
+/** The same by their first part without a star; by an empty part if each has one. Most words of a line are not in the table. */
 const BY_PART = new Map<string, Row[]>();
 for (const row of ALL_FILES) {
   const part = row.wanted.find((name) => name !== "" && !name.includes("*")) ?? "";

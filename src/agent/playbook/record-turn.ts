@@ -53,7 +53,7 @@ function isRunSpecific(word: string, { cwd, team }: RecordingContext): boolean {
   return /[0-9]/.test(word) || [cwd, team, REDACTED].some((part) => word.includes(part));
 }
 
-/** Escapes only what the flag `u` allows. */
+/** Escapes only the characters that the flag `u` allows. */
 function escapeRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }

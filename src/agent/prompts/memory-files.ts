@@ -37,7 +37,7 @@ const MAX_CHARACTERS = 200_000;
  *
  * The notes of a repository must not send the user's keys to a model. So a project's files are loaded only from inside the
  * project; without trust, an import only from below the directory of the file that names it. The home directory and its parents
- * are no project: notes there import nothing. A file that a rule denies is left out, under any name.
+ * are not a project: notes there import nothing. A file that a rule denies is left out, under any name.
  */
 export function loadMemory(
   { root, cwd, home, isTrusted }: MemoryPlace,
@@ -65,7 +65,7 @@ interface MemoryPlace {
   readonly isTrusted: boolean;
 }
 
-/** What a file and its imports may be. */
+/** The allowed places of a file and its imports. */
 interface Reach {
   /** Where relative patterns of rules start. */
   readonly base: string;
@@ -124,7 +124,7 @@ class MemoryReader {
 
   #import(named: string, reach: Reach, by: string, depth: number): void {
     const path = this.#resolved(named, by);
-    // `@param`, `@team-lead` and `@scope/package` are no imports if they name no file.
+    // `@param`, `@team-lead` and `@scope/package` are not imports if they name no file.
     if (!looksLikeFile(named) && !isReadable(path)) return;
     if (reach.imports === "none") {
       this.problems.push(`${by}: ${path} is not loaded: notes in the home directory import nothing.`);

@@ -13,7 +13,7 @@ export interface CurrentPlacesOptions
   extends Pick<PlacesOptions, "roots" | "visible" | "home" | "env" | "write" | "read" | "temporary"> {
   /** The working directories of the agent; they can change while it runs. */
   readonly workingDirs: () => readonly string[];
-  /** Returns what the agent's deny rules say about files now; undefined if nothing. */
+  /** Returns the denied places of the agent's deny rules for files; undefined without one. */
   readonly denial?: (workingDirs: readonly string[]) => FileDenial | undefined;
   /** Called with new files from which other programs run commands: a command could create them, but not change others. */
   readonly onNewFiles?: (paths: readonly string[]) => void;

@@ -21,7 +21,7 @@ interface EnvironmentOptions {
 const NO_PROXY = "localhost,127.0.0.1,::1";
 
 /**
- * Returns the environment of a command in the sandbox: without secrets and without what leads to sockets outside; caches of
+ * Returns the environment of a command in the sandbox: without secrets and without variables that lead to sockets outside; caches of
  * package managers go to the temporary directory unless they may be written. Pure except for `isWritable`.
  */
 export function sandboxEnvironment(env: Env, options: EnvironmentOptions): Env {

@@ -47,8 +47,8 @@ const VISIBLE_RUN = [
 ];
 
 /**
- * Returns the places of an agent's sandbox as they are now: what commands write, what is read-only although it is in a
- * writable directory, and what they do not see. A place that a setting names is not hidden.
+ * Returns the places of an agent's sandbox as they are now: those that commands may write, read-only ones in writable
+ * directories, and hidden ones. A place that a setting names is not hidden.
  */
 export function sandboxPlaces(options: PlacesOptions): readonly SandboxPlace[] {
   const { workingDirs, write, read, visible, temporary, home, env, roots, earlier } = options;
@@ -138,7 +138,7 @@ function effective(places: readonly SandboxPlace[]): readonly SandboxPlace[] {
   return kept;
 }
 
-/** Whether commands can write a place that must be read-only; protection must not show what is hidden. */
+/** Whether commands can write a place that must be read-only; protection must not show hidden places. */
 function isVisible(place: SandboxPlace, decisive: ReadonlyMap<string, SandboxPlace>): boolean {
   const around = placeAround(place, decisive);
   return decisive.get(place.path)?.access !== "none" && around?.access === "write" && !isHidden(around);

@@ -47,7 +47,7 @@ export type SandboxSetting = z.infer<typeof sandboxSetting>;
 type Network = SandboxSetting["network"];
 
 /**
- * Returns what an untrusted project may change: a stricter mode and a smaller network. Everything else of it is ignored, and
+ * Returns the settings that an untrusted project may change: a stricter mode and a smaller network. Everything else of it is ignored, and
  * so is an invalid part.
  */
 export function narrowedSandbox(below: unknown, given: unknown): Readonly<Record<string, unknown>> {

@@ -4,7 +4,7 @@ import { shellBytes } from "../../text/shell-quote.ts";
 /** An entry to close whose path is not UTF-8: no argument of a program names it. The nearest directory is closed instead of it. */
 export interface UnnamedEntry {
   readonly path: Buffer;
-  /** What commands may still do with it. */
+  /** The access that commands still have. */
   readonly access: "none" | "read";
 }
 
@@ -21,7 +21,7 @@ export function placesInstead(
     .filter(({ path }) => !workingDirs.includes(path));
 }
 
-/** Tells a person what the sandbox does about such entries, in one line. */
+/** Tells a person in one line how the sandbox treats such entries. */
 export function unnamedReport(entries: readonly UnnamedEntry[], workingDirs: readonly string[]): string {
   const named = entries.slice(0, MAX_REPORTED).map((entry) => outcomeOf(entry, workingDirs));
   const rest = entries.length - named.length;

@@ -70,7 +70,7 @@ export const bashTool: Tool<z.infer<typeof input>> = {
     if (pathStat(context.cwd).kind !== "directory") {
       return failed(`The working directory ${context.cwd} no longer exists; nothing was run.`);
     }
-    if (run_in_background) return runBehind(command, context, timeout);
+    if (run_in_background) return runInBackground(command, context, timeout);
     const output = new CommandOutput(context.cwd, context.toolUseId, secretsOf(context.env));
     const end = await runInShell(command, context, {
       timeoutMs: timeout ?? DEFAULT_TIMEOUT,
@@ -98,7 +98,11 @@ function oneLine(command: string): string {
   return joinedLines(revealHiddenInCommand(command).trim(), " ⏎ ").replace(/\s+/g, " ");
 }
 
-function runBehind(command: string, context: ToolContext, timeout = Number.POSITIVE_INFINITY): ToolResult {
+function runInBackground(
+  command: string,
+  context: ToolContext,
+  timeout = Number.POSITIVE_INFINITY,
+): ToolResult {
   const { background } = context;
   const started = background.start("bash", oneLine(command), async (signal, file) => {
     const decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };

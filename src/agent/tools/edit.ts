@@ -31,7 +31,7 @@ export const editTool: Tool<z.infer<typeof input>> = {
   summaryPath: ({ file_path }) => file_path,
   knownFailure: (call, context, mayRead) => {
     const path = absolutePath(call.file_path, context);
-    // The file may only be looked at if its content is no secret from the agent.
+    // The file may only be looked at if the agent may know its content.
     const unread = mayRead ? undefined : unreadReason(path, context);
     if (unread !== undefined) return failed(unread);
     const planned = planEdit(path, call, context);

@@ -12,10 +12,10 @@ export async function fileChange(before: string | undefined, after: string, env:
   return boundedLines(await changeOf(before ?? "", after, env));
 }
 
-/** What a person sees of a change instead of the result: its size in words, and its lines. */
+/** A change as a person sees it instead of the result: its size in words, and its lines. */
 type ShownChange = Pick<ToolResult, "display" | "change">;
 
-/** Returns what a person sees of a change that a tool has made. Never rejects, because the file is changed already. */
+/** Returns the form in which a person sees a change of a tool. Never rejects, because the file is changed already. */
 export async function shownChange(before: string | undefined, after: string, env: Env): Promise<ShownChange> {
   try {
     return describe(before, await changeOf(before ?? "", after, env));

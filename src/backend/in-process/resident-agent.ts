@@ -28,7 +28,7 @@ export class OutputTail {
   }
 }
 
-/** Input for a worker from within its process, besides its inbox: what the user presses in its view. */
+/** Input for a worker from within its process, besides its inbox: the keys that the user presses in its view. */
 export interface WorkerInput {
   /** Passes on a line of the user, as if typed in its pane. */
   typed(line: string, begun: number): Promise<void>;
@@ -41,7 +41,7 @@ export interface WorkerInput {
   nextMode(): void;
   /** Shows more of a shortened result. */
   expand(): void;
-  /** Returns what a word of its input line can become. */
+  /** Returns the suggestions for a word of its input line. */
   complete(word: string, command: string | undefined, more: () => void): readonly CompletedWord[];
 }
 

@@ -3,10 +3,10 @@ import type { LaunchScriptInput } from "../../launch/launch-script.ts";
 import { discardLaunch, prepareLaunches } from "../../launch/prepare.ts";
 import { type Clock, systemClock } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
-import { livenessOf, startTimeOf } from "../../os/process/identity.ts";
+import { startTimeOf } from "../../os/process/identity.ts";
 import { endTree } from "../../os/process/process-tree.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
-import { launchScriptOf } from "../../team/members/judge-liveness.ts";
+import { isLaunchScriptAlive } from "../../team/members/judge-liveness.ts";
 import { awaitStart, withInstanceMarker } from "../await-start.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "../backend.ts";
 import { rowsFrom } from "../visible-rows.ts";
@@ -66,7 +66,7 @@ export function iterm2Backend(options: Iterm2Options): Backend {
   };
 
   const read = async (place: PlaceRecord, lines: number): Promise<readonly string[] | undefined> => {
-    if (place.paneId === undefined || !isThere(place)) return undefined;
+    if (place.paneId === undefined || !isLaunchScriptAlive(place)) return undefined;
     return it2.read(place.paneId, lines);
   };
 
@@ -96,7 +96,7 @@ export function iterm2Backend(options: Iterm2Options): Backend {
     },
 
     async present(places) {
-      return new Set(places.filter(isThere).map((place) => place.instance));
+      return new Set(places.filter(isLaunchScriptAlive).map((place) => place.instance));
     },
 
     capture: read,
@@ -111,7 +111,7 @@ export function iterm2Backend(options: Iterm2Options): Backend {
     close: closeAll,
 
     async focus(place) {
-      return place.paneId !== undefined && isThere(place) && (await it2.focus(place.paneId));
+      return place.paneId !== undefined && isLaunchScriptAlive(place) && (await it2.focus(place.paneId));
     },
   };
 }
@@ -146,11 +146,6 @@ async function ifReachable(act: () => Promise<unknown>): Promise<void> {
   } catch (error) {
     if (!(error instanceof TeamError)) throw error;
   }
-}
-
-function isThere(place: PlaceRecord): boolean {
-  const script = launchScriptOf(place);
-  return script !== undefined && livenessOf(script) === "alive";
 }
 
 function noSplit(): TeamError {

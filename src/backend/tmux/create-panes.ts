@@ -163,7 +163,7 @@ async function findPanes(
   }
 }
 
-/** Ends what carries the instance of a request without a pane. */
+/** Ends the processes that carry the instance of a request without a pane. */
 async function endProcessesOf(requests: readonly SpawnRequest[]): Promise<void> {
   const root = { pid: 0, procStart: "" };
   await Promise.all(requests.map(({ instance: marker }) => endTree({ root, marker }, { graceMs: GRACE_MS })));

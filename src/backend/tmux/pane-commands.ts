@@ -35,7 +35,7 @@ function assign(plan: PanePlan, requests: readonly SpawnRequest[]): readonly (re
 }
 
 /**
- * Returns the commands that create all panes of a plan. A batch cannot use the ids of what it creates, so a new window has a
+ * Returns the commands that create all panes of a plan. A batch cannot use the ids of panes that it creates, so a new window has a
  * unique temporary name until {@link finishCommands} names it. If a hook of the user's renames that window, the later commands
  * find no window; {@link remainingPanes} then plans them with the printed ids.
  * @param batchId unique; word characters and `-` only

@@ -197,7 +197,7 @@ export const FOREIGN_INSTANCE = "";
 
 /**
  * A server never uses the id of a pane again, so server, pane and process identify an untagged pane. A pane that teams
- * tagged meanwhile is no match.
+ * tagged meanwhile is not a match.
  */
 function foreignIdentity(
   pane: PaneId,

@@ -43,7 +43,7 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
   if (neighbour === undefined) throw refused(`there is no pane ${request.neighbour}`, []);
   const { neighbourWidth = MIN_WIDTH } = request;
   const room = neighbour.width - 1 - Math.max(MIN_PANE.width, neighbourWidth);
-  // A sidebar that opens by itself has its whole width, or it does not open.
+  // A sidebar that opens unasked has its whole width, or it does not open.
   const isUnasked = request.neighbourWidth !== undefined;
   const width = isUnasked ? SIDEBAR_WIDTH : Math.min(SIDEBAR_WIDTH, Math.max(MIN_WIDTH, room));
   if (neighbour.width < width + 1 + neighbourWidth)

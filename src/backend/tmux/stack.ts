@@ -100,7 +100,7 @@ function isStacked(pane: TmuxPane): boolean {
 }
 
 /**
- * Resizes the panes of a column to equal heights. `select-layout -E` is no alternative: if the panes are already even, it resizes
+ * Resizes the panes of a column to equal heights. `select-layout -E` is not an alternative: if the panes are already even, it resizes
  * their surroundings, beginning with the caller's pane.
  */
 function shareLines(column: readonly PaneId[], lines: number): TmuxCommand[] {

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import { livenessOf, startTimeOf } from "../../os/process/identity.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
-import { launchScriptOf } from "../../team/members/judge-liveness.ts";
+import { isLaunchScriptAlive } from "../../team/members/judge-liveness.ts";
 import { type AttemptedBatch, attemptBatch } from "../../tmux/attempt-batch.ts";
 import { capturePanes } from "../../tmux/capture.ts";
 import { onlyIf, type TmuxCommand } from "../../tmux/command.ts";
@@ -251,13 +251,8 @@ function isThere(place: PlaceRecord, seen: PaneList): boolean {
 
 /** True if the processes of a pane and of its server run, whatever a tmux client reports. */
 function livesInLivingServer(place: PlaceRecord): boolean {
-  const script = launchScriptOf(place);
   const { server } = place;
-  return server !== undefined && livenessOf(server) === "alive" && isAlive(script);
-}
-
-function isAlive(process: ReturnType<typeof launchScriptOf>): boolean {
-  return process !== undefined && livenessOf(process) === "alive";
+  return server !== undefined && livenessOf(server) === "alive" && isLaunchScriptAlive(place);
 }
 
 function byServer(

@@ -19,7 +19,7 @@ export interface ViewActions {
   list(): Promise<readonly Listed[]>;
   /** @returns undefined if the request is closed, or never existed */
   details(key: string): Promise<ApprovalDetails | undefined>;
-  /** @returns what was done, in one line */
+  /** @returns the outcome, in one line */
   answer(key: string, answer: KeyAnswer): Promise<string>;
   /** The view has changed: draw it. */
   changed(): void;
@@ -32,7 +32,7 @@ const READING_MS = 300;
 const NEW_NOTICE = "This request has just appeared: read it first.";
 const PART_NOTICE = "A part of it was not shown yet.";
 
-/** The waiting requests, one at a time: which is shown, how much of it was seen, and what keys do. */
+/** The waiting requests, one at a time: the shown one, how much of it was seen, and the actions of keys. */
 export class ApprovalsView implements KeyTaker {
   readonly note = new NoteLine();
   /** The result of the last key. */
@@ -130,7 +130,7 @@ export class ApprovalsView implements KeyTaker {
       if (actions.length > 1 && isAnswer(action)) continue;
       this.#do(action);
       if (!this.note.isOpen) continue;
-      // The note has begun: what follows belongs to it.
+      // The note has begun: the next keys belong to it.
       if (i < actions.length - 1) this.note.push(rest);
       return;
     }

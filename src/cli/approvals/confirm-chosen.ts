@@ -7,7 +7,7 @@ import { canAsk, pagedAnswer } from "../paged-answer.ts";
 import { requestRows } from "./request-rows.ts";
 
 /**
- * Shows the request that `approve` has chosen by itself, and asks the user on a terminal whether it is the one that they have read: an
+ * Shows the request that `approve` has chosen without an id, and asks the user on a terminal whether they have read this one: an
  * earlier request may have been answered meanwhile. Does not ask for a crash, and for a question only if its default is the answer.
  * @returns whether to approve it
  */

@@ -17,7 +17,7 @@ export interface ShownRequest {
   readonly isClosed: boolean;
 }
 
-/** What a key does. */
+/** The effect of a key. */
 export type Action =
   | { readonly kind: "quit" | "interrupt" | "note" }
   | { readonly kind: "scroll"; readonly by: "row" | "page"; readonly sign: 1 | -1 }
@@ -52,7 +52,7 @@ const EDIT_KEYS: Readonly<Record<string, Action>> = {
   end: { kind: "end", to: "last" },
 };
 
-/** Returns what pressed keys do, each with the typed text after it. */
+/** Returns the effects of pressed keys, each with the typed text after it. */
 export function keyActions(
   pressed: Pressed,
   shown: ShownRequest | undefined,

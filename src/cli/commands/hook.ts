@@ -26,7 +26,7 @@ export const command = defineCommand({
     "--as. It prints nothing on stdout and never blocks the CLI.",
   async run({ args, options, io, out }) {
     const event = HOOK_NAMES.find((hook) => hook === args.event);
-    // Status 2 would make the CLI refuse what it is about to do.
+    // Status 2 would make the CLI refuse its next action.
     try {
       const own = options.as === undefined ? agentIdentity(io.env) : undefined;
       const [team, name] = [options.team ?? own?.team, options.as ?? own?.name];
@@ -69,7 +69,7 @@ async function record(
   if (event === "PreToolUse") await untilTurnIsWritten(ref.paths.config, name);
 }
 
-/** Hooks that tell the result of a call. */
+/** Hooks that report the result of a call. */
 const RESULTS: ReadonlySet<string> = new Set(["PostToolUse", "AfterTool"]);
 
 /** Bytes of the input that are read: the results of tools can be large, and tell nothing about the state. */

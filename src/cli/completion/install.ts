@@ -156,7 +156,7 @@ function refused(what: string, hint: string): TeamError {
   return new TeamError("INVALID_INPUT", `${what}; nothing was changed.`, { hint });
 }
 
-/** Says what was done, when it has an effect, and how to undo it. */
+/** Describes the change, when it has an effect, and how to undo it. */
 export function installText(shell: Shell, changes: readonly FileChange[]): string {
   const isSame = changes.every(({ change }) => change === "unchanged");
   const rows = changes.map(

@@ -6,7 +6,7 @@ import { longName } from "../../text/terminal-text.ts";
 import { type Command, optionsOf } from "../command.ts";
 import { SHELLS } from "./scripts.ts";
 
-/** What completes a value: names that change (`live`), or else paths, or fixed words. Absent for free text. */
+/** The source of a value's completions: names that change (`live`), or else paths, or fixed words. Absent for free text. */
 export type ValueSource =
   | { readonly live: LiveKind; readonly path?: "file" }
   | { readonly path: "file" | "directory" }
@@ -33,7 +33,7 @@ export interface CompletedCommand {
   readonly options: Readonly<Record<string, CompletedOption>>;
 }
 
-/** What can be completed without reading a team: all commands, by name. It is written once, when the program is built. */
+/** All completions that need no team: the commands, by name. It is written once, when the program is built. */
 export type CompletionTable = Readonly<Record<string, CompletedCommand>>;
 
 /** @param commands all commands, by name */
@@ -100,7 +100,7 @@ function argumentValue(command: string, { name }: ArgumentSpec): ValueSource | "
   return name === "name" ? { live: "teams" } : valueCalled(name);
 }
 
-/** What the values are, by the name of an operand or of an option's value. */
+/** The kinds of values, by the name of an operand or of an option's value. */
 const VALUES: Readonly<Record<string, ValueSource>> = {
   agent: { live: "agents" },
   "agent|file.cast": { live: "recordings", path: "file" },

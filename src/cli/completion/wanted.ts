@@ -1,6 +1,6 @@
 import type { CompletedCommand, CompletedOption, CompletionTable, LiveKind, ValueSource } from "./table.ts";
 
-/** What fits at the cursor. */
+/** The completions at the cursor. */
 export interface Wanted {
   /** Fixed words, each with its explanation. */
   readonly words: readonly Candidate[];
@@ -28,7 +28,7 @@ const PROGRAM_OPTIONS: readonly Candidate[] = [
 ];
 
 /**
- * Finds what fits at the cursor.
+ * Finds the completions at the cursor.
  * @param words the words after `teams` and before the cursor's word
  * @param last the cursor's word, up to the cursor
  */
@@ -133,7 +133,7 @@ interface FoundOption {
   readonly option: CompletedOption;
 }
 
-/** Returns the option of which the next word is the value. */
+/** Returns the option whose value is the next word. */
 function openedBy(command: CompletedCommand, word: string | undefined): FoundOption | undefined {
   const found = word === undefined ? undefined : optionOf(command, word);
   return found?.option.value === undefined || found.option.inline ? undefined : found;

@@ -20,7 +20,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the error for a command line whose first words are no command.
+ * Returns the error for a command line whose first words are not a command.
  * @param families first words that need a second word to be a command
  */
 export function unknownWord(

@@ -7,7 +7,7 @@ import { TONE } from "../../text/style.ts";
 /** One choice of a list. */
 export interface Choice {
   readonly word: string;
-  /** What the choice is, after its word. */
+  /** The description of the choice, after its word. */
   readonly about: string;
 }
 
@@ -22,7 +22,7 @@ export type Step = { readonly state: ListState } | { readonly picked: number } |
 
 const KEYS = "j k move · Enter selects · Esc cancels";
 
-/** Returns what a key does. Digits select the first nine choices. */
+/** Returns the effect of a key. Digits select the first nine choices. */
 export function step(state: ListState, key: Pressed, count: number): Step {
   const moved = (by: number): Step => ({
     state: { ...state, at: Math.min(count - 1, Math.max(0, state.at + by)) },

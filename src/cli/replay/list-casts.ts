@@ -8,7 +8,7 @@ import { localTime } from "../../text/local-time.ts";
 import { gridText } from "../../text/terminal-text.ts";
 import { formatBytes, pluralized } from "../option-values.ts";
 
-/** Prints what was recorded. */
+/** Prints the list of recordings. */
 export function listCasts(out: Output, casts: readonly CastSummary[], problems: readonly string[]): void {
   out.answer({ recordings: casts.map(described), problems }, () => {
     if (casts.length === 0) return 'Nothing is recorded. To record a team: teams run --rec "…"';

@@ -23,7 +23,7 @@ const ROWS = 24;
 const [SAVE_TITLE, RESTORE_TITLE] = ["\x1b[22;2t", "\x1b[23;2t"];
 
 /**
- * Plays a timeline on the terminal, with keys. What was on the terminal moves into its scrollback; the last screen stays. The title of
+ * Plays a timeline on the terminal, with keys. The terminal's earlier content moves into its scrollback; the last screen stays. The title of
  * the terminal shows the time and the last marker, because the screen belongs to the recording.
  */
 export async function playOnTerminal(io: Io, timeline: Timeline, options: PlayOptions): Promise<number> {

@@ -78,7 +78,7 @@ async function requireRepository(cwd: string, env: Env): Promise<void> {
   );
 }
 
-/** Says what the built-in audit does and does not. */
+/** Describes the scope of the built-in audit. */
 export function builtInNotes(goal: string, ownMode: boolean): string[] {
   const first = "No model is set up: the built-in audit plays. Everything but the thinking is real.";
   return [

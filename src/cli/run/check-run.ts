@@ -177,7 +177,7 @@ function budgetOf({ options }: RunCall, model: string, settings: Settings): Budg
   return limits;
 }
 
-/** Whether the run ends when its goal is reached: only a user at a terminal can type what comes next. */
+/** Whether the run ends when its goal is reached: only a user at a terminal can type the next goal. */
 function endsAtGoal(call: RunCall, model: string): boolean {
   const { once, detach } = call.options;
   return once || detach || model === SCRIPTED || !isInteractive(call);

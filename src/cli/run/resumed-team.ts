@@ -10,7 +10,7 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import type { CliChoice } from "../run-cli.ts";
 
-/** The team that a run resumes, and what led it before. */
+/** The team that a run resumes, and its lead before. */
 export interface ResumedTeam {
   readonly team: string;
   readonly model: string | undefined;

@@ -22,7 +22,7 @@ import { shellWord } from "../../text/shell-quote.ts";
 import { gridText } from "../../text/terminal-text.ts";
 import { focusFirstPane } from "../focus-member.ts";
 
-/** Returns what the keys of the sidebar do to the team. */
+/** Returns the actions of the sidebar's keys on the team. */
 export function sidebarActions(
   call: AnyCall,
   open: OpenTeam,

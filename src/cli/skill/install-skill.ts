@@ -7,7 +7,7 @@ import { pathStat, writeUserFile } from "../../os/files/user-files.ts";
 import { shellQuote } from "../../text/shell-quote.ts";
 import { SKILL } from "./skill-text.ts";
 
-/** What happened to one copy of the skill. */
+/** The outcome for one copy of the skill. */
 export interface InstalledSkill {
   readonly path: string;
   readonly change: "created" | "updated" | "unchanged";

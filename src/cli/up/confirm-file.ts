@@ -20,7 +20,7 @@ import { canAsk } from "../paged-answer.ts";
 /** How much of a value is shown; a hostile one could scroll the others away. A command is never longer. */
 const MAX_SHOWN = 1_000;
 
-/** Describes a field that widens what agents may do, in one line, in which nothing of a command is hidden. */
+/** Describes a field that widens what agents may do, in one line that hides no part of a command. */
 export function wideningLine({ file, line: at, field, value }: WideningField): string {
   const shown = joinedLines(revealHidden(cutText(value, MAX_SHOWN)), "\\n");
   return line`${`${file}:${at}`}: ${field}: ${shown}`;

@@ -57,7 +57,7 @@ interface CheckOptions {
   readonly teammateMode: TeammateMode | undefined;
   /** Records the screens of what it starts, into this directory; `true` for the directory of the team's recordings. */
   readonly screens: string | true | undefined;
-  /** Changes nothing at all, not even what an earlier command left unfinished. */
+  /** Changes nothing at all, and does not finish an earlier command. */
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
   readonly background: (work: Promise<unknown>) => void;

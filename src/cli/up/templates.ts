@@ -58,7 +58,7 @@ export const TEMPLATES = {
       "name": "dev",
       "agentType": "engineer",
       "prompt": "Do the tasks that you own, then take free ones. Commit each finished task on your branch.",
-      // A branch and a directory of its own.
+      // Its own branch and directory.
       "worktree": true,
       // More than the default mode: teams asks you once to trust this file.
       "permissionMode": "acceptEdits",
@@ -100,7 +100,7 @@ export const TEMPLATES = {
       "agentType": "Explore",
       "prompt": "Find every place that this migration changes: \${MIGRATION:-see the description of the team}. Send the list, by directory, to team-lead. Do the tasks that you own.",
     },
-    // Each one works on its own part, in a worktree of its own: they cannot get in each other's way.
+    // Each one works on its own part, in its own worktree: they cannot get in each other's way.
     {
       "name": "core",
       "agentType": "engineer",

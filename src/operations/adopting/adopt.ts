@@ -80,7 +80,7 @@ export async function adoptProgram(
     {
       ...options,
       mode: "process",
-      // It runs already, so nothing of it is started or chosen.
+      // It runs already, so nothing is started or chosen.
       checkCli: () => ({ ownScreen: false, ownInbox: false, typed: true }),
     },
   );

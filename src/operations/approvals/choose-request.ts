@@ -7,7 +7,7 @@ import { type Approval, listApprovals } from "./approvals.ts";
 /**
  * Finds an open request.
  * @param wanted an id, the name of who asks (its oldest request), or the beginning of one id; undefined: the oldest request
- * @returns its id; `wanted` itself if nothing open fits, so that an answered request is told from an unknown one
+ * @returns its id; `wanted` itself if nothing open fits, so that the caller can distinguish an answered request from an unknown one
  * @throws TeamError REQUEST_NOT_FOUND if nothing waits, INVALID_INPUT if several ids begin so
  */
 export function chooseRequest(ref: TeamRef, wanted: string | undefined): string {

@@ -9,7 +9,7 @@ import { homeDirectory } from "../../os/files/app-directories.ts";
 
 export type CallPlace = Pick<ToolContext, "cwd" | "env">;
 
-/** Returns what the call would access: `external` for a tool that the lead does not have, or for an invalid input. */
+/** Returns the access of the call: `external` for a tool that the lead does not have, or for an invalid input. */
 export function accessOf(name: string, input: unknown, where: CallPlace): ToolAccess {
   const tool = builtinTools().find((one) => one.name === name);
   const parsed = tool?.input.safeParse(input);
@@ -40,7 +40,7 @@ export function rulesForCall(tool: string, input: unknown, where: CallPlace): re
 
 /**
  * Returns whether allow rules cover a call, so that it would not ask again; undefined for a call that only its agent can judge, such
- * as one that a guard asks about.
+ * as a call that a guard asks about.
  */
 export function doRulesCover(
   rules: readonly string[],

@@ -5,7 +5,7 @@ import { repairConfig } from "../../team/repair/repair-config.ts";
 
 /**
  * Restores a config that an ended member has left empty or cut off, from the copy that teams wrote last. claude 2.1.34 writes the
- * config in place, also while it exits, so a signal can end it in the middle. Call after the end of its process.
+ * config in place, even while it exits, so a signal can end it in the middle. Call after the end of its process.
  * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT
  */
 export async function mendConfig(ref: TeamRef): Promise<void> {

@@ -41,7 +41,7 @@ const MAX_CLEAN_UPS = 3;
  * Carries out all consequences of a claimed ending: closes the member's requests, unassigns its tasks and notifies the lead. For a
  * member that left for good, also ends its remaining processes, removes its worktree if it has no unsaved changes, closes its
  * pane and removes its run files. Every step is idempotent: if this process is killed, the next reconcile repeats them.
- * @throws the error of a failed step, also if this try gives the step up
+ * @throws the error of a failed step, even if this try gives the step up
  */
 export async function processEnding(ctx: OperationContext, ending: Ending): Promise<void> {
   const { ref } = ctx;
@@ -93,7 +93,7 @@ async function attempt(step: () => Promise<unknown>): Promise<Failure | undefine
   }
 }
 
-/** Returns the text of the notification: the news, the unassigned tasks and what is left, then the last lines. */
+/** Returns the text of the notification: the news, the unassigned tasks and remaining parts, then the last lines. */
 function newsOf({ news }: Ending, freed: readonly Task[], notes: readonly string[]): string {
   const list = freed.map((task) => `#${task.id} ${task.subject}`).join(", ");
   const [first = "", ...lines] = news.split("\n");
@@ -144,7 +144,7 @@ async function notifyLead(ctx: OperationContext, { id, name }: Ending, message: 
   await ifLeadExists(() => sendMessage(ctx.ref, { from: SYSTEM_NAME, to: LEAD_NAME, text, messageId }));
 }
 
-/** Sends what the member could not deliver itself. A member that a person restarted does it. */
+/** Sends messages that the member could not deliver itself. A member that a person restarted does it. */
 async function sendLastReports({ ref }: OperationContext, { name, how }: Ending): Promise<void> {
   if (how !== "restarted") await ifLeadExists(() => sendReportsOf(ref, name));
 }

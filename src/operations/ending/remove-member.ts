@@ -38,7 +38,7 @@ const NEWS_TEXT: Readonly<Record<LeavingKind, string>> = {
  * Removes a member that has left for good: moves it to `former`, unassigns its tasks, notifies the lead, ends its remaining
  * processes, closes its pane and removes its run files. Only the first caller does so; the others wait until it is done.
  * @param unfinished for a caller that removes several members and reads all tasks once
- * @param end what is known of its process
+ * @param end the known facts about its process
  * @returns false if another process did it
  */
 export async function removeEndedMember(

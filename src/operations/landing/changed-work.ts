@@ -50,7 +50,7 @@ export async function readHeads({ cwd, env }: OperationContext): Promise<WorkSta
 }
 
 /**
- * Returns what the agents of a team have changed: in worktrees of their own since their branch began, elsewhere since the run
+ * Returns the changes of a team's agents: in their own worktrees since their branch began, elsewhere since the run
  * began. Files that a person had changed before, and that nothing has touched since, are left out.
  */
 export async function readChangedWork(

@@ -206,7 +206,7 @@ async function requireClean(
   });
 }
 
-/** The gate must have seen what lands. New untracked files are the gate's own. @throws TeamError WORKTREE_DIRTY */
+/** The gate must have seen the landed state. New untracked files are the gate's own. @throws TeamError WORKTREE_DIRTY */
 async function requireUnchanged(
   { agent }: AgentWork,
   { path, repository }: WorktreeRecord,

@@ -67,7 +67,7 @@ export function endLanding(ref: TeamRef, agent: string): void {
 }
 
 /**
- * Finishes what a killed landing left in a worktree: ends its gate, waits for its git commands, and aborts its rebase. The caller has
+ * Cleans up a worktree after a killed landing: ends its gate, waits for its git commands, and aborts its rebase. The caller has
  * the lock of the repository. Idempotent.
  * @throws TeamError AGENT_BUSY if one of them still runs; GitError if git cannot abort the rebase
  */

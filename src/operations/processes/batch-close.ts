@@ -3,7 +3,7 @@ import type { PlaceRecord } from "../../schema/status.ts";
 import type { OperationContext } from "../context.ts";
 
 /**
- * Runs work that ends several members, then closes all their places in one call for each backend, also if the work fails. By
+ * Runs work that ends several members, then closes all their places in one call for each backend, even if the work fails. By
  * then their processes have ended, and most panes have closed with them.
  */
 export async function batchClose<T>(

@@ -101,7 +101,7 @@ export interface OwnInboxVerdict {
 
 /**
  * Judges a CLI that teams started, and that reads its inbox itself.
- * @param seen what its hooks reported last, when it was last seen to take a message, also during a turn, and when its process started
+ * @param seen what its hooks reported last, when it was last seen to take a message, even during a turn, and when its process started
  */
 export function judgeOwnInbox(
   ctx: OperationContext,

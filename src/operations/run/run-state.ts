@@ -46,7 +46,7 @@ export function runState(ctx: OperationContext, held = 0): RunState {
   if (config === undefined)
     return { teamExists: false, busy: 0, interrupted: 0, unprocessedEnds: 0, unseenByLead: 0 };
   const members = config.members.filter(({ name }) => name !== LEAD_NAME);
-  // Before the ends: a teammate that ends between the two looks is in one of them.
+  // Before the ends: a teammate that ends between the two reads is in one of them.
   const busy = members.filter((member) => isBusy(ctx, member));
   const unnoticed = members.filter((member) => unnoticedEnd(ctx, member) !== undefined);
   return {

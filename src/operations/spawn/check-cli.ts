@@ -20,7 +20,7 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import { teamsHome } from "../../team/ref.ts";
 import type { CheckedCli, SpawnInput } from "./draft-member.ts";
 
-/** What a spawn asks of a CLI; a lead's name is given. */
+/** The options of a spawn for a CLI; a lead's name is fixed. */
 type CliInput = Omit<SpawnInput, "name"> & Partial<Pick<SpawnInput, "name">>;
 
 /**
@@ -154,7 +154,7 @@ function refusalOf(adapter: Adapter, input: CliInput): Refusal | undefined {
     if (isScripted(model)) return { option, why: "it plays no playbook" };
     if (adapter.modelArgs === undefined)
       return { option, why: "it has no option for it", hint: "Choose the model in its own settings." };
-    // It could be taken for an option, for example for one that lets the CLI do everything.
+    // The CLI could read it as an option, for example as one for all permissions.
     if (!/^[^-\s\p{C}][^\s\p{C}]*$/u.test(model)) return { option, why: "that is not the name of a model" };
   }
   if (effort !== undefined) {

@@ -119,7 +119,7 @@ export function draftMember(
   const own = withCliOf(type, given);
   const { plansFirst, ...rights } = startRights(ctx, own, type);
   const limits = own.maxMode === undefined || lead === undefined ? {} : recordedLimits(lead);
-  // After the check of what a model may give.
+  // After the check of a model's options.
   const input = withLimitsOf(own, limits);
   const mode = spawnMode({ ...rights, bypassForbidden }, inheritedMode(config), rights.typeMode);
   const cwd = workingDirectory(ctx, input);

@@ -11,9 +11,9 @@ import { longName } from "../../text/terminal-text.ts";
 
 /** The tools that an agent may use, beyond the rules of the settings. */
 export interface ToolLimits {
-  /** Rules of what runs without asking. */
+  /** Rules for calls that run without asking. */
   readonly allowedTools?: readonly string[];
-  /** Rules of what never runs. */
+  /** Rules for calls that never run. */
   readonly disallowedTools?: readonly string[];
   /** The names of its only tools; team tools are not limited. */
   readonly tools?: readonly string[];

@@ -26,7 +26,7 @@ export class MissedVerifies {
     this.#options = options;
   }
 
-  /** Starts what is missing. Reads no task if no command is confirmed. */
+  /** Starts the missed verifications. Reads no task if no command is confirmed. */
   check(): void {
     const { ref } = this.#ctx;
     for (const id of verifiedIds(ref)) {
@@ -55,7 +55,7 @@ export class MissedVerifies {
   }
 }
 
-/** The owner has been notified, the run goes on elsewhere or later, or the task is gone. */
+/** The owner has been notified, the run continues elsewhere or later, or the task is gone. */
 const EXPECTED: ReadonlySet<string> = new Set([
   "VERIFY_FAILED",
   "TASK_CLAIMED",

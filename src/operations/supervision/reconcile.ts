@@ -74,7 +74,7 @@ const running = new WeakMap<OperationContext, Promise<readonly NoticedEnd[]>>();
 
 /**
  * Finds members whose process has ended and processes each end once across all processes: completes an agreed shutdown; after a
- * crash, unassigns the tasks and notifies the lead (protocol.md section 4). Finishes what a killed process left half done. Calls
+ * crash, unassigns the tasks and notifies the lead (protocol.md section 4). Finishes the work of a killed process. Calls
  * with one context run one after the other; when a call returns, the ends that it found are reported.
  * @throws TeamError TEAM_NOT_FOUND
  */
@@ -197,11 +197,11 @@ function foreignEnd(ctx: OperationContext, member: TeamMember): UnnoticedEnd | u
   return !agreed && readMetadata(member, "lastReportedEnd") === id ? undefined : { id, agreed };
 }
 
-/** Returns the end of a foreign member of which no process was ever proven; undefined unless it agreed to shut down. */
+/** Returns the end of a foreign member without a proven process; undefined unless it agreed to shut down. */
 function agreedEnd(ctx: OperationContext, member: TeamMember): UnnoticedEnd | undefined {
   const { agreedToStop, saidAt = Number.POSITIVE_INFINITY } = recordedFacts(ctx, member) ?? {};
   if (agreedToStop !== true || ctx.clock.now() - saidAt < UNPROVEN_EXIT_MS) return undefined;
-  // Reads the processes: one of its own may run that no command has asked for.
+  // Reads the process table: the member's process may run although no command has looked for it.
   const running = findForeignProcesses(ctx.home.root, readTeam(ctx.ref), member);
   return running.length > 0 ? undefined : { id: `foreign/agreed/${saidAt}`, agreed: true, known: "unproven" };
 }

@@ -86,7 +86,7 @@ export async function notifyTaskChanges(
   });
 }
 
-/** Sends the notifications of one task, also of a completion that no process has recorded. */
+/** Sends the notifications of one task, including that of a completion that no process has recorded. */
 export function notifyTask({ ref, clock }: OperationContext, id: string): Promise<void> {
   return notifyOne(ref, getTask(ref, id), clock);
 }

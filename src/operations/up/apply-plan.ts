@@ -19,11 +19,11 @@ interface ApplyOptions {
   readonly spawn: SpawnOptions;
   readonly costs: KnownCosts;
   readonly hooks: TaskHooks | undefined;
-  /** What to spawn for the members of the plan. */
+  /** The spawn input of each member of the plan. */
   readonly inputs: readonly SpawnInput[];
 }
 
-/** What was done. */
+/** The changes that were made. */
 export interface AppliedPlan {
   readonly started: readonly SpawnedTeammate[];
   readonly resumed: readonly string[];

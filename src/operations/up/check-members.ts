@@ -9,7 +9,7 @@ import { requirePrices, requireSandboxes, requireScreens } from "../spawn/requir
 import type { SpawnOptions } from "../spawn/spawn.ts";
 import type { DeclaredMember, DeclaredTeam, FieldProblem } from "./declared-team.ts";
 
-/** A declared member with its draft, and what to spawn for it. */
+/** A declared member with its draft and its spawn input. */
 export interface DraftedMember {
   readonly declared: DeclaredMember;
   readonly input: SpawnInput;
@@ -63,7 +63,7 @@ function spawnInput(
 }
 
 /**
- * Checks what this machine must have for the members of a batch.
+ * Checks that this machine has everything that the members of a batch need.
  * @throws TeamError TMUX_NOT_FOUND, SPAWN_FAILED, INVALID_INPUT; nothing was started
  */
 export async function requireMachine(

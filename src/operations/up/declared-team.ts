@@ -38,7 +38,7 @@ export interface DeclaredMember {
   readonly sandbox?: SandboxMode;
   readonly budget: BudgetLimits;
   readonly cwd: string;
-  /** True for a worktree on a branch of its own, or the name of the branch. */
+  /** True for a worktree on its own branch, or the name of the branch. */
   readonly worktree?: boolean | string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly at: PlaceOf;
@@ -106,6 +106,6 @@ export function teamFileError(file: string, problems: readonly FieldProblem[]): 
 
 function problemLine({ file, line, field, message }: FieldProblem): string {
   const text = `${file}:${line}: ${field === "" ? "" : `${field}: `}${message}`;
-  // A name or a value of the file must not begin a line of its own.
+  // A name or a value of the file must not begin a new line.
   return joinedLines(stripControls(text), " ");
 }

@@ -37,7 +37,7 @@ export interface TeamPlan {
   readonly modes: readonly ModeChange[];
   readonly budgets: readonly BudgetChange[];
   readonly startsLead: boolean;
-  /** Sentences about what differs and stays as it is. */
+  /** Sentences about differences that stay. */
   readonly left: readonly string[];
 }
 

@@ -11,7 +11,7 @@ import { ownerName } from "../../team/tasks/tasks.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A team file, and what of the team it cannot hold, as sentences. */
+/** A team file, and sentences about the parts of the team that it cannot hold. */
 export interface WrittenTeam {
   readonly file: Json;
   readonly left: readonly string[];
@@ -69,7 +69,7 @@ function memberFields(member: TeamMember, leadMode: string | undefined, director
     // A file needs a prompt; a member can be started without one.
     prompt: member.prompt || "Wait for messages.",
     agentType: member.agentType === DEFAULT_AGENT_TYPE ? undefined : member.agentType,
-    // A CLI without a model of its own has its name there.
+    // Without a model, the field has the name of the CLI.
     model: member.model === cli ? undefined : member.model,
     cli,
     effort: readMetadata(member, "effort"),
@@ -108,7 +108,7 @@ function taskFields(task: ProvenTask, all: readonly ProvenTask[], isMember: (nam
   });
 }
 
-/** Escapes what a reader would take for a variable. */
+/** Escapes text that a reader would read as a variable. */
 function escaped(value: unknown): unknown {
   if (typeof value === "string") return value.replaceAll("${", () => "$${");
   if (Array.isArray(value)) return value.map(escaped);

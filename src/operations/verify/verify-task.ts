@@ -11,7 +11,7 @@ import { ownerName } from "../../team/tasks/tasks.ts";
 import { beginVerify, endVerify, needsVerify } from "../../team/tasks/verify-record.ts";
 import { runVerify, type VerifyPlace } from "./run-verify.ts";
 
-/** What a verification needs besides the task. */
+/** The options of a verification. */
 export interface VerifyOptions {
   readonly ref: TeamRef;
   /** The member that says that the task is completed. */

@@ -11,7 +11,7 @@ import { shellWord } from "../../text/shell-quote.ts";
 export const FLAGS_TEXT =
   " (index flags hide some from git status; git ls-files -v shows them in lower case or as S)";
 
-/** Describes what a worktree has that would be lost with it. */
+/** Describes the work in a worktree that would be lost with it. */
 export function unsavedText({ changed, untracked, hasFlags, commits, nested, operation }: Unsaved): string {
   return [
     ...(operation === undefined ? [] : [`a ${operation} is in progress in it`]),

@@ -15,7 +15,7 @@ interface OpenFifo {
 
 /**
  * Opens a FIFO of this user for its owner: for reading and writing, so that it never reports end-of-file. Never creates it.
- * @throws TeamError PERMISSION_DENIED if it is no FIFO or belongs to another user; a system error if it is missing
+ * @throws TeamError PERMISSION_DENIED if it is not a FIFO or belongs to another user; a system error if it is missing
  */
 export function openOwnFifo(path: string): OpenFifo {
   return openFifo(path, constants.O_RDWR);

@@ -3,7 +3,7 @@ import { StringDecoder } from "node:string_decoder";
 import { after } from "../clock.ts";
 import { fileSize, openIfThere, readFrom, truncateFile, versionOf } from "./fs.ts";
 
-/** Milliseconds between two looks at the file, with a watch and on a file system without one. */
+/** Milliseconds between two polls of the file, with a watch and on a file system without one. */
 const SLOW_MS = 5_000;
 const FAST_MS = 250;
 /** Read bytes after which the file is emptied, to keep the disk free. */
@@ -45,7 +45,7 @@ export class FollowedFile {
     this.#stop();
   }
 
-  /** Reads what is new. A missing file has nothing. */
+  /** Reads the new bytes. A missing file has none. */
   read(): void {
     if (this.#isRewound()) {
       this.#offset = 0;
@@ -78,7 +78,7 @@ export class FollowedFile {
 }
 
 /**
- * Calls `onChange` when a file is changed. A file that cannot be watched (missing, or no watches left) is no error: callers also read
+ * Calls `onChange` when a file is changed. A file that cannot be watched (missing, or no watches left) is not an error: callers also read
  * it at other times.
  * @returns undefined if the file cannot be watched
  */
@@ -117,7 +117,7 @@ export class KeptFile {
   lines(): readonly string[] {
     const lines = this.#readOpen();
     if (versionOf(this.#path())?.inode === this.#inode && this.#fd !== undefined) return lines;
-    // Its last lines may have been written between the read and the look at the path.
+    // Its last lines may have been written between the read and the check of the path.
     lines.push(...this.#readOpen());
     this.close();
     this.#fd = openIfThere(this.#path());

@@ -19,7 +19,7 @@ export function isLockDirectoryOurs(path: string): boolean {
 
 /**
  * Returns whether another program holds the lock of `path`, and it is not stale. Our own processes never write a file in place,
- * so their locks are no reason to wait for a reader.
+ * so their locks are not a reason to wait for a reader.
  */
 export function isLockedElsewhere(path: string): boolean {
   const since = lockOf(path)?.mtimeMs ?? 0;

@@ -55,7 +55,7 @@ function walk(path: string): string {
   return at;
 }
 
-/** Returns the target of a link; undefined if the path is missing or is no link. */
+/** Returns the target of a link; undefined if the path is missing or is not a link. */
 function linkAt(path: string): string | undefined {
   try {
     return readlinkSync(path);
@@ -84,7 +84,7 @@ export function createRecordLink(path: string, text: string): boolean {
   }
 }
 
-/** Returns the text of a record link; undefined if it is missing or is no link. */
+/** Returns the text of a record link; undefined if it is missing or is not a link. */
 export function readRecordLink(path: string): string | undefined {
   // Checked first: it is usually missing, and an exception costs more than this call.
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;

@@ -10,7 +10,7 @@ export interface DirectoryWatch {
 /**
  * Calls `onChange` with the name of each entry of a directory that is changed, created or removed; without a name if the
  * system gives none, and when the directory itself is removed. A directory that cannot be watched (missing, or no watches
- * left) is no error: callers also poll slowly.
+ * left) is not an error: callers also poll slowly.
  * @returns undefined when the directory cannot be watched
  */
 export function watchDirectory(

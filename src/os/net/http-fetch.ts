@@ -69,7 +69,7 @@ function bodyOf(body: unknown): string | Uint8Array | undefined {
   throw new TypeError("Only text and bytes can be sent.");
 }
 
-/** An abort ends the request at any time, also while the body of the response is read. */
+/** An abort ends the request at any time, even while the body of the response is read. */
 function exchange(
   request: ClientRequest,
   body: string | Uint8Array | undefined,

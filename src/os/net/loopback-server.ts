@@ -10,7 +10,7 @@ const MAX_CONNECTIONS = 64;
 /** Milliseconds in which a client must send the head of a request, and all of it. */
 const HEAD_MS = 10_000;
 const REQUEST_MS = 60_000;
-/** Milliseconds after which a client that takes nothing of a waiting answer is gone: what it does not take fills the memory. */
+/** Milliseconds after which a client that takes nothing of a waiting answer is gone: the answer would fill the memory. */
 const STALLED_MS = 60_000;
 
 type Answer = (request: Request, ended: Promise<void>) => Promise<Response>;
@@ -39,7 +39,7 @@ export async function listenOnLoopback(
     { headersTimeout: HEAD_MS, requestTimeout: REQUEST_MS },
     (incoming, outgoing) => {
       respond(incoming, outgoing, answer, stalledMs).catch((error: unknown) => {
-        // A client that went away is no error.
+        // A client that went away is not an error.
         if (!outgoing.destroyed) onError(error);
         if (!outgoing.headersSent) outgoing.writeHead(500);
         outgoing.end();
@@ -107,7 +107,7 @@ async function send(
   }
 }
 
-/** Resolves when the client has taken what was written, or is gone. */
+/** Resolves when the client has taken the written bytes, or is gone. */
 function drained(outgoing: ServerResponse, stalledMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cancel = after(stalledMs, () => outgoing.destroy());

@@ -5,7 +5,7 @@ import type { Env } from "../env.ts";
 
 interface BoundOptions {
   readonly cwd: string;
-  /** The whole environment: nothing of this process is added. */
+  /** The whole environment: no variable of this process is added. */
   readonly env: Env;
   /** The text on its stdin, which then ends; without it, stdin is empty. */
   readonly input?: string | undefined;
@@ -13,7 +13,7 @@ interface BoundOptions {
   readonly signal: AbortSignal;
 }
 
-/** How a program ended, and what it wrote. */
+/** The end of a program, and its output. */
 export interface BoundResult {
   /** null if a signal ended it. */
   readonly code: number | null;

@@ -8,7 +8,7 @@ import { COMMAND_VARIABLE, endCommand } from "./process-tree.ts";
 
 export interface CommandOptions {
   readonly cwd: string;
-  /** The whole environment: nothing of this process is added. Editors, pagers and questions are replaced: there is no terminal. */
+  /** The whole environment: no variable of this process is added. Editors, pagers and questions are replaced: there is no terminal. */
   readonly env: Env;
   /** Text for stdin; default: empty. */
   readonly input?: string;

@@ -15,7 +15,7 @@ const NEEDS_NO_TERMINAL = /^(?:(?:\/usr)?\/bin\/)?(?::|true|false|cat|(?:sed|per
  */
 const GIT_EDITOR = `case $EDITOR in :|true|*/true|cat|sed\\ *|perl\\ *) eval "$EDITOR \\"\\$@\\"";; *) echo "${HINT}" >&2; false;; esac #`;
 
-/** Git's editor, also of a command that chooses it with `GIT_EDITOR=true git rebase -i`. */
+/** Git's editor, even if a command chooses it with `GIT_EDITOR=true git rebase -i`. */
 const GIT_SEQUENCE_EDITOR = 'eval "$GIT_EDITOR \\"\\$@\\"" #';
 
 const EDITORS: Env = {
@@ -32,7 +32,7 @@ const EDITORS: Env = {
   SUDO_EDITOR: NO_EDITOR,
 };
 
-/** Programs would ask in a window that nobody expects, or on a terminal that belongs to another program. */
+/** Programs would ask in an unexpected window, or on a terminal that belongs to another program. */
 const NO_QUESTIONS: Env = {
   PAGER: "cat",
   GIT_PAGER: "cat",
@@ -42,7 +42,7 @@ const NO_QUESTIONS: Env = {
 };
 
 /**
- * Returns the environment of a command without a terminal. What would open an editor, a pager or a question fails at once, with
+ * Returns the environment of a command without a terminal. A program that would open an editor, a pager or a question fails at once, with
  * a reason. Editors that need no terminal stay, and so do programs that the user has chosen to answer for a password
  * (`GIT_ASKPASS`, `SSH_ASKPASS_REQUIRE=force`). Idempotent; pure.
  */

@@ -8,7 +8,7 @@ import { COMMAND_VARIABLE, endCommand } from "./process-tree.ts";
 
 interface PipedOptions {
   readonly cwd: string;
-  /** The whole environment: nothing of this process is added. */
+  /** The whole environment: no variable of this process is added. */
   readonly env: Env;
   /** The program also ends if this process is killed. */
   readonly endsWithParent?: boolean;
@@ -57,7 +57,7 @@ export function startPiped(file: string, args: readonly string[], options: Piped
   // A program that ends closes its stdin, which is an error event here; its end is reported below.
   child.stdin.on("error", () => undefined);
   const [, , , lifeline] = child.stdio;
-  // Also after its own end: the reader of the lifeline then ends what it left in the background.
+  // Even after its own end: the reader of the lifeline then ends its background processes.
   child.once("exit", () => lifeline?.destroy());
   const ended = new Promise<string>((resolve) => {
     child.once("close", (code, signal) => resolve(signal ?? `exit code ${code}`));

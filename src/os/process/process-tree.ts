@@ -25,7 +25,7 @@ const KILL_WAIT_MS = 2000;
 export const POLL_MS = 25;
 
 interface TreeRoot {
-  /** The launch script: what the place runs. */
+  /** The launch script, which the place runs. */
   readonly root: { readonly pid: number; readonly procStart: string };
   /** The process that an agent in process lives in: its marked descendants belong to the tree too. */
   readonly host?: { readonly pid: number; readonly procStart: string };
@@ -35,10 +35,9 @@ interface TreeRoot {
 
 /**
  * Ends an agent's process and everything it started: SIGTERM, and after the grace SIGKILL. Each signal goes to
- * descendants, session members and marked processes, which every poll looks up again. What a process starts to clean up after
- * SIGTERM keeps the grace. Best effort: a process escapes
- * if it dropped the marker, left the session and lost its parent (docs/endings.md). macOS has no session ids here, so
- * the process group and the terminal replace them.
+ * descendants, session members and marked processes, which every poll looks up again. A process that is started after SIGTERM to
+ * clean up keeps the grace. Best effort: a process escapes if it dropped the marker, left the session and lost its parent
+ * (docs/endings.md). macOS has no session ids here, so the process group and the terminal replace them.
  * @returns the pids that are still alive at the end
  */
 export async function endTree(
@@ -91,7 +90,7 @@ export async function endCommand(pid: number, marker: string): Promise<void> {
 }
 
 /**
- * Ends what is left of a command whose starter died: everything that carries its marker.
+ * Ends the rest of a command whose starter died: all processes that carry its marker.
  * @param marker value of {@link COMMAND_VARIABLE}
  * @returns the pids that are still alive at the end
  */
@@ -128,7 +127,7 @@ interface Termination {
   readonly signalled: Set<string>;
 }
 
-/** The work of this process. Several members end at once, and a look at all processes takes milliseconds, so one look serves all. */
+/** The work of this process. Several members end at once, and a read of the process table takes milliseconds, so one serves all. */
 const terminations = new Set<Termination>();
 let isLooking = false;
 
@@ -161,9 +160,9 @@ async function endAll(): Promise<void> {
 }
 
 /**
- * Signals each process once, including those that appear later, but for SIGTERM what the signalled ones start to clean up. After
- * the time of SIGTERM, or when none is left, SIGKILL follows: even if none is left the table is read again, because /proc is
- * not read atomically and a fork may have been missed.
+ * Signals each process once, including those that appear later. SIGTERM spares processes that a signalled one starts to clean up.
+ * SIGKILL follows after the time of SIGTERM, or when none is left: even then the table is read again, because /proc is not read
+ * atomically and a fork may have been missed.
  * @returns whether a process is left to wait for
  */
 function signalRest(one: Termination, table: readonly ProcessRow[], env: EnvSnapshot): boolean {

@@ -6,7 +6,7 @@ import { COMMAND_VARIABLE, endCommand } from "./process-tree.ts";
 
 interface ScreenOptions {
   readonly cwd: string;
-  /** The whole environment: nothing of this process is added. */
+  /** The whole environment: no variable of this process is added. */
   readonly env: Env;
 }
 

@@ -2,7 +2,7 @@ import { readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, isAbsolute } from "node:path";
 import { readText } from "../files/fs.ts";
 
-/** Names of shells, also of those that no `/etc/shells` lists. */
+/** Names of shells, including those that `/etc/shells` does not list. */
 const SHELLS = /^(?:ba|rba|z|da|k|mk|tc|c|fi|a|el|x|nu|pw)?sh$|^(?:nu|fish|elvish|xonsh|pwsh)$/;
 /** Shells of a system without `/etc/shells`. */
 const COMMON = ["sh", "bash", "zsh", "dash", "fish", "ksh"].map((name) => `/bin/${name}`);

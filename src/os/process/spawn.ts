@@ -11,7 +11,7 @@ import { signalProcess } from "./process-table.ts";
 
 interface DetachedOptions {
   readonly cwd: string;
-  /** The whole environment: nothing of this process is added. */
+  /** The whole environment: no variable of this process is added. */
   readonly env: Env;
   /** stdout and stderr are appended to this file, 0600 regardless of the umask. */
   readonly logFile: string;

@@ -17,7 +17,7 @@ export interface StartedWith {
   readonly program?: string | undefined;
 }
 
-/** Returns what a process was started with; undefined if it is gone, or belongs to another user. */
+/** Returns the command line and environment of a process's start; undefined if it is gone, or belongs to another user. */
 export type Inspect = (pid: number) => StartedWith | undefined;
 
 /** Returns a function that inspects processes at this moment; without /proc, one fork serves all. */

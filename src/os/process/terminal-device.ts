@@ -33,7 +33,7 @@ export function terminalSizeOf(path: string): TerminalSize | undefined {
   return columns > 0 && rows > 0 ? { columns, rows } : undefined;
 }
 
-/** Returns the path of the terminal behind a file descriptor of this process; undefined if it is no terminal. */
+/** Returns the path of the terminal at a file descriptor of this process; undefined if it is not a terminal. */
 export function terminalPath(fd: number): string | undefined {
   const { status, stdout } = spawnSync("tty", [], { stdio: [fd, "pipe", "ignore"], encoding: "utf8" });
   return status === 0 ? stdout.trim() : undefined;

@@ -3,8 +3,9 @@ import { platform } from "../env.ts";
 import type { ProcessRow } from "./process-table.ts";
 
 /**
- * Whether a process reads a terminal, not a pipe or a file. Without /proc that is not known: then only a terminal of its own counts.
- * @param above the process above it whose terminal is another one then
+ * Returns whether a process reads a terminal, not a pipe or a file. Without /proc that is not known: then it must have another
+ * terminal than `above`.
+ * @param above the process above it
  */
 export function readsTerminal({ pid, tty }: ProcessRow, above: ProcessRow): boolean {
   if (platform !== "linux") return tty !== above.tty;

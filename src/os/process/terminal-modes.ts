@@ -24,7 +24,7 @@ export function saveTerminalModes(): () => string {
 
 /**
  * Returns whether a terminal collects whole lines for the program that reads it. A program that edits its input itself turns that off
- * while it reads; what was typed before is often dropped then.
+ * while it reads; text typed before is often dropped then.
  * @param path of another terminal; by default the one of this process
  * @returns undefined if the system does not say it
  */
@@ -39,7 +39,7 @@ function sttyOf(path: string): string | undefined {
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NOCTTY | constants.O_NONBLOCK);
   } catch {
-    // The terminal is gone, or not this user's; whoever types there finds that out.
+    // The terminal is gone, or belongs to another user; typing there fails with the reason.
     return undefined;
   }
   try {

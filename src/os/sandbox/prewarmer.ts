@@ -9,7 +9,7 @@ import { INSTANCE_VARIABLE } from "../process/process-tree.ts";
 import { bubblewrapArgs, type InnerProgram } from "./bubblewrap.ts";
 import type { SandboxView } from "./view.ts";
 
-/** What a sandbox is made of. */
+/** The input from which a sandbox is made. */
 interface Making {
   /** The words that start `bwrap`. */
   readonly maker: readonly [string, ...string[]];
@@ -19,7 +19,7 @@ interface Making {
 /** A sandbox in which nothing runs yet but a shell that reads its one command from stdin, and ends with stdin. */
 interface Prewarmed {
   readonly child: ChildProcess;
-  /** What it was made of. */
+  /** The description of its input. */
   readonly state: string;
 }
 
@@ -33,7 +33,7 @@ const MAX_SCRIPT = 65_536;
 
 /**
  * Sets up the sandbox of an agent's next command before that command is there: the namespaces and mounts take longer than most
- * commands. Each command still gets a sandbox of its own. A sandbox is used only for what it was made of: the same view, and the
+ * commands. Each command still gets its own sandbox. A sandbox is used only for the same input: the same view, and the
  * same files at its places, because a mount stays with the file that it was made for.
  */
 export class Prewarmer {
@@ -105,8 +105,8 @@ function streamsOf({ stdin, stdout, stderr }: ChildProcess): Refable[] {
 }
 
 /**
- * Describes what a sandbox is made of, with the identity of the files at its places as they are now. What is mounted later would
- * appear in it, writable; so the mounts of this machine count too.
+ * Describes the input of a sandbox, with the identity of the files at its places as they are now. A later mount would appear in
+ * it, writable; so the mounts of this machine count too.
  */
 function stateOf({ maker, view }: Making): string {
   const identities = view.places.map(({ path, source, isDirectory }) =>
@@ -134,7 +134,7 @@ export function scriptOf({ cwd, env = {}, words }: InnerProgram): string | undef
     value === undefined ? [] : [`${name}=${value}`],
   );
   const all = [cwd, ...pairs, ...words];
-  // `env` would take such a program for a variable or an option, and refuses a variable without a name.
+  // `env` would read such a program as a variable or an option, and refuses a variable without a name.
   if (/^-|=/.test(program) || pairs.some((pair) => pair.startsWith("="))) return undefined;
   if (all.some((word) => word.includes("\0"))) return undefined;
   const script = [

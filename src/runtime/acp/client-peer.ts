@@ -7,7 +7,7 @@ import type { SessionPeer } from "./session.ts";
 import type { OfferRequest } from "./session-requests.ts";
 import { updateOf } from "./updates.ts";
 
-/** What a client has announced. */
+/** The announcement of a client. */
 export interface ClientAbilities {
   readonly clientCapabilities?: InitializeRequest["clientCapabilities"] | undefined;
 }

@@ -14,7 +14,7 @@ export interface StartedCall {
   readonly input?: unknown;
 }
 
-/** What a session shows its client, independent of the version of the protocol. Texts are not cleaned yet. */
+/** A fact that a session shows its client, independent of the version of the protocol. Texts are not cleaned yet. */
 export type SessionFact =
   /** A piece of the lead's answer; all pieces of one answer have one id. */
   | { readonly kind: "text"; readonly text: string; readonly message: string }

@@ -8,7 +8,7 @@ import type { WorkerView } from "../../worker/view.ts";
 import type { ShowFact } from "./facts.ts";
 import { MAX_RECEIVED } from "./limits.ts";
 
-/** What a view of the lead reports besides facts. */
+/** Reports of the lead's view besides facts. */
 export interface LeadReports {
   /** A line of the user began a turn, or was one in a replayed conversation, which has no keys. */
   typed(line: string, key?: string): void;

@@ -34,7 +34,7 @@ export async function offerRequest(
   const isFree = request.kind === "question" && (request.choices ?? []).length === 0;
   if (isFree && context.hasForms) return askInForm(context, request, signal);
   const text = textOf(request);
-  // What the user cannot see whole must not be allowed here.
+  // A request that the user cannot see as a whole must not be allowed here.
   const isWhole = text.length <= MAX_REQUEST && request.isCut !== true;
   const options = optionsOf(request).filter(({ answer }) => isWhole || !answer.approve);
   const more = isWhole ? "" : `\n\nThis is only a part of it. See all of it: teams approvals ${request.id}`;
@@ -43,7 +43,7 @@ export async function offerRequest(
   return chosenAnswer(answer, options);
 }
 
-/** The client is told that the request is over, and its answer is not awaited. */
+/** Tells the client that the request is over, without waiting for its answer. */
 function cancelledBy(cancellationSignal: AbortSignal) {
   return { cancellationSignal, stopWaitingOnCancel: true };
 }
@@ -77,7 +77,7 @@ function permissionParams(
   };
 }
 
-/** Characters; longer than that of a call, since it is what the user decides about. */
+/** In characters. Longer than the title of a call, because the user decides by it. */
 const MAX_TITLE_OF_REQUEST = 1_000;
 
 const TITLES: Readonly<Record<ApprovalDetails["kind"], string>> = {

@@ -11,7 +11,7 @@ export interface RequestOption extends PermissionOption {
   readonly answer: ApprovalAnswer;
 }
 
-/** Returns what the user of a client can choose for an open request. A question without choices can only be agreed to or not. */
+/** Returns the choices of a client's user for an open request. A question without choices can only be agreed to or not. */
 export function optionsOf(request: ApprovalDetails): readonly RequestOption[] {
   switch (request.kind) {
     case "permission":

@@ -84,7 +84,7 @@ export async function serveAcp(
   await connection.closed;
   signal.removeEventListener("abort", leave);
   const { reason } = connection.signal;
-  // The end of the input has no reason of its own.
+  // The end of the input is not a failure, and has no reason.
   if (failure === undefined && isFailure(reason)) failure = messageOf(reason);
   await sessions.closeAll(signal.reason);
   return failure;

@@ -22,7 +22,7 @@ import { oneLine } from "./tool-call.ts";
 export function listSessions(home: Home, { cwd, cursor }: ListSessionsRequest): ListSessionsResponse {
   const from = cursor ? Number(/^\d{1,6}$/.test(cursor) ? cursor : Number.NaN) : 0;
   if (Number.isNaN(from))
-    throw new TeamError("INVALID_INPUT", `${JSON.stringify(cursor)} is no cursor of this list.`, {
+    throw new TeamError("INVALID_INPUT", `${JSON.stringify(cursor)} is not a cursor of this list.`, {
       hint: "List the sessions without a cursor.",
     });
   // The paths of teams' directories contain no links; the client gets its own spelling back.

@@ -28,7 +28,7 @@ interface SessionRequestsOptions {
  */
 export class SessionRequests {
   readonly #options: SessionRequestsOptions;
-  /** What the client has now, by the id of the request. */
+  /** The requests that the client has now, by id. */
   readonly #offered = new Map<string, AbortController>();
   /** Requests that the client left unanswered; they are offered again with the next prompt. */
   readonly #left = new Set<string>();
@@ -77,7 +77,7 @@ export class SessionRequests {
     else await answerApproval(ctx, id, answer);
   }
 
-  /** Another answer may have come first, which is no problem. */
+  /** Another answer may have come first, which is not a problem. */
   #report(id: string, error: unknown): void {
     if (error instanceof TeamError && OVERTAKEN.has(error.code)) return;
     this.#left.add(id);

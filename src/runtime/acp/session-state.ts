@@ -1,6 +1,6 @@
 import type { LeadRest } from "../lead/lead.ts";
 
-/** What a session does, as protocol version 2 names it. */
+/** The activity of a session, as protocol version 2 names it. */
 export type Activity = "idle" | "running" | "requires_action";
 
 /** How a prompt ended. */
@@ -28,7 +28,7 @@ export type SessionEvent =
   /** Later prompts fail at once. */
   | { readonly type: "ended"; readonly failure: string };
 
-/** What follows from an event. */
+/** A consequence of an event. */
 export type SessionEffect =
   | { readonly type: "end_prompt"; readonly prompt: number; readonly end: PromptEnd }
   /** The line starts no turn any more. */
@@ -46,7 +46,7 @@ interface Prompt {
 }
 
 /**
- * The state of a session: its prompts until they end, and what the lead does. Knows no version of the protocol: version 1 answers a
+ * The state of a session: its prompts until they end, and the lead's activity. Knows no version of the protocol: version 1 answers a
  * prompt at its end, version 2 reports the activity.
  */
 export interface SessionState {
@@ -85,7 +85,7 @@ export interface Step {
   readonly effects: readonly SessionEffect[];
 }
 
-/** Returns the state after an event, and what follows from it. Pure. */
+/** Returns the state after an event, and the effects. Pure. */
 export function step(before: SessionState, event: SessionEvent): Step {
   const { state, effects } = change(before, event);
   const activity = activityOf(state);

@@ -25,7 +25,7 @@ export class SessionUsage {
     if (event.type === "model_called" && sumOf(event.usage) > 0) this.#used = sumOf(event.usage);
   }
 
-  /** Shows what has changed. */
+  /** Shows the changed values. */
   check({ ctx, plan, settings }: Pick<Lead, "ctx" | "plan" | "settings">): void {
     this.#costUsd = spentByTeam(ctx.ref, readTeam(ctx.ref)).costUsd;
     const { prices, models } = settings().teams;

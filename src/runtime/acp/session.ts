@@ -36,7 +36,7 @@ export interface SessionPeer {
   /** Resolves when the client has taken everything that was shown. */
   flushed(): Promise<void>;
   offer: OfferRequest;
-  /** The session does something else from now on. Version 1 has no such message: its client waits for the answer to its prompt. */
+  /** The activity of the session has changed. Version 1 has no such message: its client waits for the answer to its prompt. */
   activity?(activity: Activity): void;
   /** The session has ended: nothing more is shown. */
   ended(): void;
@@ -155,7 +155,7 @@ export class Session {
     try {
       await replayLead(transcript, this.#peer);
     } catch (error) {
-      // The team can be led all the same.
+      // The team can still be led.
       this.#problem(error);
     }
   }

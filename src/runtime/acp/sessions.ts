@@ -29,7 +29,7 @@ import { newSessionId } from "./session-list.ts";
 import { modeNamed, modesOf } from "./session-modes.ts";
 import { activityOf, type PromptEnd } from "./session-state.ts";
 
-/** What a session needs to know before its team is created or resumed. */
+/** The choices for a session before its team is created or resumed. */
 export interface SessionChoice {
   readonly call: AnyCall;
   readonly team: string;
@@ -140,7 +140,7 @@ export class Sessions {
     const mode = modeNamed(modeId);
     const { availableModes } = modes();
     if (mode === undefined || !availableModes.some(({ id }) => id === mode))
-      throw new TeamError("INVALID_INPUT", `${JSON.stringify(modeId)} is no mode of this session.`, {
+      throw new TeamError("INVALID_INPUT", `${JSON.stringify(modeId)} is not a mode of this session.`, {
         hint: `Choose one of: ${availableModes.map(({ id }) => id).join(", ")}`,
       });
     await session.setMode(mode);

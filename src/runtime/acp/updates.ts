@@ -8,14 +8,14 @@ import type { SessionFact } from "./facts.ts";
 import { MAX_RESULT, MAX_TASKS, MAX_TITLE } from "./limits.ts";
 import { oneLine, shownCall } from "./tool-call.ts";
 
-/** What the updates of a session depend on. */
+/** Facts that the updates of a session depend on. */
 export interface UpdateContext {
   readonly cwd: string;
   /** Whether the client shows notices. */
   readonly hasNotices: boolean;
 }
 
-/** Returns what a client of protocol version 1 gets for a fact. Texts are cleaned: they come from models, tools and files. */
+/** Returns the update of a fact for a client of protocol version 1. Texts are cleaned: they come from models, tools and files. */
 export function updateOf(fact: SessionFact, { cwd, hasNotices }: UpdateContext): SessionUpdate {
   switch (fact.kind) {
     case "text":
@@ -48,7 +48,7 @@ export function updateOf(fact: SessionFact, { cwd, hasNotices }: UpdateContext):
         sessionUpdate: "tool_call_update",
         toolCallId: fact.id,
         status: fact.isError ? "failed" : "completed",
-        // A change stays what the client shows of its call.
+        // For a change, the client keeps showing the diff of the call.
         ...(fact.isChange ? {} : { content: [textContent(fact.content)] }),
       };
     case "tasks":
@@ -67,7 +67,7 @@ export function updateOf(fact: SessionFact, { cwd, hasNotices }: UpdateContext):
     case "notice":
       if (hasNotices)
         return { sessionUpdate: "notice", severity: fact.severity, title: oneLine(fact.text) || "teams" };
-      // A client without notices shows what needs its user as a message of the lead.
+      // A client without notices shows important ones as messages of the lead.
       return fact.severity === "info"
         ? thought(`${fact.text}\n`)
         : {

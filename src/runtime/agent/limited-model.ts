@@ -22,7 +22,7 @@ interface LimitedModelOptions {
 export function limitedModel(options: LimitedModelOptions): Model {
   const { own, wait, autoResume, note } = options;
   let used = own;
-  /** The limit of which this agent has notified its team. */
+  /** The limit that this agent has reported to its team. */
   let notified: LastingLimit | undefined;
   const notify = async (limit: LastingLimit, next: AccountModel | undefined): Promise<void> => {
     if (limit.at === notified?.at && next?.model === used.model) return;

@@ -31,9 +31,9 @@ export interface GivenAnswer {
     readonly file: string | null;
     readonly covers?: boolean;
   };
-  /** Lines that say what is allowed from now on. */
+  /** Lines about the calls that are allowed from now on. */
   readonly rules: readonly string[];
-  /** Lines about what these rules do not change: for foreign members that did not get them, or for this request. */
+  /** Lines about the limits of these rules: foreign members that did not get them, or this request. */
   readonly withoutRules: readonly string[];
 }
 
@@ -96,7 +96,7 @@ export async function giveAnswer(
   return { approval, saved, rules: rulesLines(approval.from, saved, asker), withoutRules };
 }
 
-/** Returns the error of rules that could not be saved, with what was done before. */
+/** Returns the error of rules that could not be saved, with the changes made before. */
 function withAnswerGiven(error: unknown): unknown {
   if (!(error instanceof TeamError)) return error;
   const { code, message, hint, details, cause } = error;
@@ -133,7 +133,7 @@ async function askerOf(ctx: OperationContext, request: RequestRecord): Promise<P
   return peer && request.payload.access !== undefined ? { ...peer, keeps: "no" } : peer;
 }
 
-/** Says what is allowed from now on, and what the program of a foreign asker does with that. */
+/** Describes the calls that are allowed from now on, and whether the program of a foreign asker keeps that. */
 function rulesLines(
   from: string,
   { rules, file }: { readonly rules: readonly string[]; readonly file: string | null },

@@ -60,7 +60,7 @@ export async function startTeammate(
   const ctx = debug ? { ...plain, env: { ...plain.env, [DEBUG_VARIABLE]: "1" } } : plain;
   const directory = workingDirectory(ctx, given);
   const maxMode = deciderOf(io.env) === "model" ? inheritedMode(open.config) : undefined;
-  // A model chooses the directory, and what is in it counts as its project.
+  // A model chooses the directory, and its contents count as the teammate's project.
   if (maxMode !== undefined) requireInsideLeadDirectories(directory, open.config, settings, ctx);
   if (given.model !== undefined && isScripted(given.model)) {
     const lead = open.config.members.find(({ name }) => name === LEAD_NAME);

@@ -42,7 +42,7 @@ interface Ended {
   readonly spent: SpentAmount;
 }
 
-/** Reads what the result of the run needs of a team. Call it before the team is deleted. */
+/** Reads the facts about a team that the run's result needs. Call it before the team is deleted. */
 export async function rememberTeam({ ctx, recorder }: Lead): Promise<void> {
   rememberTasks(ctx);
   await recorder.remember();

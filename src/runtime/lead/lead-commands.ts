@@ -8,7 +8,7 @@ import type { Worker } from "../../worker/worker.ts";
 import type { PaneLinesOptions } from "../pane/pane-lines.ts";
 import type { Lead } from "./lead.ts";
 
-/** What the commands do that only a lead's pane has. */
+/** Returns the commands that only a lead's pane has. */
 export function leadCommands(lead: Lead, worker: Worker): PaneLinesOptions["own"] {
   return {
     delegate: () => toggleDelegate(lead),

@@ -51,7 +51,7 @@ export interface LeadPlan {
   /** Ends when the goal is reached; else the lead waits for the user's next line, until the user ends the run. */
   readonly once: boolean;
   readonly keep: boolean;
-  /** Deletes the team at the end, also with unfinished work. */
+  /** Deletes the team at the end, even with unfinished work. */
   readonly remove: boolean;
   /** Whether the team can be resumed. The built-in audit cannot: its report belongs to one run. */
   readonly resumable: boolean;
@@ -130,7 +130,7 @@ export interface Lead {
   readonly showHeader: () => void;
   /** Notes where teammates will run, unless the user sees it anyway. */
   readonly notePlacement: () => void;
-  /** Collects what the run takes and changes. */
+  /** Collects the costs and the changes of the run. */
   readonly recorder: RunRecorder;
   /** Called when the lead has recreated or renamed its team. */
   teamMoved: (before: TeamRef) => Promise<void>;

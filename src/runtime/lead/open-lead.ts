@@ -87,7 +87,7 @@ async function createLedTeam({ io }: AnyCall, plan: LeadPlan, settings: Lead["se
     await recordNewLead(ref, plan, io);
   });
   if (!plan.delegate) return { ref, sessionId, mode: before };
-  // Set after creation: the mode before it is what teammates inherit.
+  // Set after creation: teammates inherit the mode before it.
   await removeTeamOnFailure({ plan, ctx: { ref } }, () => setMode(ref, LEAD_NAME, "delegate"));
   return { ref, sessionId, mode: "delegate" };
 }

@@ -27,7 +27,7 @@ import { isInSession, reportToSession } from "./run-result.ts";
 import { fateOf, HANGUP } from "./team-fate.ts";
 import { watchTeam } from "./watch-team.ts";
 
-/** Fewest columns of the lead's pane beside a sidebar that `run` opens: it opens from 100 columns (product.md). */
+/** Minimum columns of the lead's pane next to a sidebar that `run` opens: it opens from 100 columns (product.md). */
 const LEAD_WIDTH = 65;
 /** Milliseconds to wait for the terminal's new size, and between two checks. */
 const RESIZE_MS = 1_000;

@@ -19,7 +19,7 @@ export interface RunResult extends Partial<RunSummary> {
   readonly result: string;
   /** Worktrees of teammates that were not removed, because work in them would be lost; absent if there are none. */
   readonly worktrees?: readonly WorktreeEnd[];
-  /** All tasks, with what was said and shown of each; absent if no task has a verify command. */
+  /** All tasks, each with the claim and the verify result; absent if no task has a verify command. */
   readonly tasks?: readonly ReportedTask[];
   /** The command that continues a kept team with unfinished work; absent otherwise. */
   readonly resume?: string;

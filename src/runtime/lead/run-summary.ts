@@ -39,11 +39,11 @@ export interface RunSummary {
 
 /** Collects the summary of a run. The team's files are read before they are deleted. */
 export interface RunRecorder {
-  /** Reads what the deletion of the team would remove. Never rejects. */
+  /** Reads the facts that the deletion of the team would remove. Never rejects. */
   remember(): Promise<void>;
   /** The team as it was read last. */
   readonly team: EndedTeam;
-  /** @param lead what the lead has spent, also after the deletion of its team */
+  /** @param lead the lead's spending, even after the deletion of its team */
   summary(lead: SpentAmount): Promise<RunSummary>;
 }
 
@@ -79,7 +79,7 @@ export function recordRun(
     return Promise.race([changed, late]);
   };
   const remember = async (): Promise<void> => {
-    // The lead has deleted it: what was read before that counts.
+    // The lead has deleted it: the facts read before count.
     if (!teamExists(ctx.ref)) return;
     try {
       const config = readTeam(ctx.ref);

@@ -6,7 +6,7 @@ import type { Output } from "../../terminal/output.ts";
 import { taskTable } from "../../terminal/task-text.ts";
 import type { Lead } from "./lead.ts";
 
-/** A task in the result of a run: what its owner said of it, and what its verify command showed. */
+/** A task in the result of a run: its owner's claim, and the result of its verify command. */
 export type ReportedTask = Pick<Task, "id" | "subject" | "status" | "blockedBy" | "owner"> &
   Pick<TaskProof, "said" | "shown" | "verifyRun">;
 

@@ -165,7 +165,7 @@ function listFrame(view: TeamView, facts: ViewFacts, canvas: Canvas): string[] {
 /** Characters of held lead output: a hundred screens; the lead's log has the rest. */
 const MAX_HELD = 512 * 1024;
 
-/** Returns what is kept of the lead's output while another view is shown. */
+/** Returns the part of the lead's output that is kept while another view is shown. */
 export function heldOutput(text: string): string {
   if (text.length <= MAX_HELD) return text;
   const kept = textEnd(text, MAX_HELD / 2);

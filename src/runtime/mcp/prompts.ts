@@ -40,7 +40,7 @@ export function promptsOf({ role }: ClientToolContext): ListedPrompt[] {
   return [role === "lead" ? LEAD_A_TEAM : JOIN_A_TEAM];
 }
 
-/** @returns undefined if the member has no such prompt; what is missing if an argument is */
+/** @returns undefined if the member has no such prompt; a text about a missing argument */
 export function promptOf(
   context: ClientToolContext,
   name: string,

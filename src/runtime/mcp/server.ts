@@ -28,7 +28,7 @@ export interface MemberServers {
 
 /**
  * Loads the server package, and returns the servers of a member.
- * @param onProblem called with what a person should know; the client gets an answer in any case
+ * @param onProblem called with a problem that a person should know; the client gets an answer in any case
  */
 export async function memberServers(
   context: ClientToolContext,

@@ -30,13 +30,13 @@ interface Announced {
 
 /** Milliseconds before each new start after an unexpected end; then it is given up. */
 const RESTART_MS: readonly number[] = [1_000, 2_000, 4_000, 8_000, 16_000];
-/** A program that ran so many milliseconds has not failed at its start. */
+/** Milliseconds after which the end of a program is not a failed start. */
 const STABLE_MS = 60_000;
 /** Bytes that wait for a program that does not read; further lines are dropped. */
 const MAX_UNREAD = 1024 * 1024;
 
 /**
- * A long-running program of `teams.notify`. It gets a JSON line for each notification, and answers requests by lines of its own. Each
+ * A long-running program of `teams.notify`. It gets a JSON line for each notification, and answers requests by its output lines. Each
  * announced request has a token that is in no file: an answer counts once, and only for that request. Nothing is ever answered
  * without a line of the program.
  */
@@ -97,7 +97,7 @@ export class LongRunningProgram {
   }
 
   async #ended(program: PipedProgram, how: string): Promise<void> {
-    // The watcher of its lifeline and what it left in the background.
+    // The watcher of its lifeline, and its background processes.
     await program.end();
     if (this.#closing.signal.aborted) return;
     this.#program = undefined;
@@ -118,7 +118,7 @@ export class LongRunningProgram {
     });
   }
 
-  /** Starts the program again, and announces what is still open with new tokens. */
+  /** Starts the program again, and announces the open requests with new tokens. */
   async #restart(): Promise<void> {
     const open = [...this.#open.values()];
     this.#open.clear();

@@ -10,7 +10,7 @@ export interface ProgramAnswer {
 /** Characters of a note. */
 const MAX_NOTE = 10_000;
 
-/** Reads a line as an answer. @throws TeamError INVALID_INPUT if it is none */
+/** Reads a line as an answer. @throws TeamError INVALID_INPUT if it is not an answer */
 export function readProgramAnswer(line: string | undefined): ProgramAnswer {
   if (line === undefined) throw refused("A line has at most 64 KB");
   let value: unknown;

@@ -4,7 +4,7 @@ import { StringDecoder } from "node:string_decoder";
 /** Characters of a line of a program; a longer one is dropped. */
 const MAX_LINE = 64 * 1024;
 
-/** Reads the lines of a program. @param line receives each line; undefined for one that is too long */
+/** Reads the lines of a program. @param line receives each line; undefined for a line that is too long */
 export function readLines(stream: Readable, line: (text: string | undefined) => void): void {
   const decoder = new StringDecoder("utf8");
   let rest = "";

@@ -50,7 +50,7 @@ export async function runNotifyCommand(
   }
 }
 
-/** Returns what a program wrote to stderr, in one line that is safe to show. */
+/** Returns a program's stderr as one line that is safe to show. */
 export function errorText(stderr: string, { env, settings }: NotifyPlace): string {
   const secrets = secretsOf({ ...env, ...settings().env });
   return shortened(gridText(redactText(stderr, secrets)), MAX_STDERR);

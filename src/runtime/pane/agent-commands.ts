@@ -23,7 +23,7 @@ export interface AgentCommands {
   showMode(): void;
   /** Shows the model; with a name, changes it from the next turn on. */
   model(name: string | undefined): void;
-  /** Replaces the conversation by a summary. @param focus what it must keep above all */
+  /** Replaces the conversation by a summary. @param focus the part that it must keep above all */
   compact(focus: string): void;
   /** Begins an empty conversation. */
   clear(): void;

@@ -30,7 +30,7 @@ const COMMAND = /^\s*[/!]/;
 /** The key that explains a permission request; it may also be typed as a line. */
 const EXPLAIN = "e";
 
-/** Returns what the keys do that are the same in every agent's pane. */
+/** Returns the actions of the keys that every agent's pane has. */
 export function paneKeys(options: PaneKeysOptions): PaneKeys {
   const { view, worker, ref, name, call, clear } = options;
   const problem = (error: unknown): void => view.error(messageOf(error));
@@ -60,7 +60,7 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
     kept ??= fileHistory(join(ref.home.root, "teams-history.jsonl"), problem);
     return kept;
   };
-  /** How often the person wants the next mode that is not set yet. */
+  /** Number of mode changes that the person has asked for and that are not made yet. */
   let wanted = 0;
   let isChanging = false;
   const nextMode = async (): Promise<void> => {

@@ -183,7 +183,7 @@ function defaultName(team: string, agent: string): string {
   return `teams-${team}-${agent}.txt`.replace(/[^\w.@-]/g, "_");
 }
 
-/** A person types: what runs belongs to no agent. */
+/** A person types: the command belongs to no agent. */
 function personsEnv({ TEAMS_AGENT: _agent, TEAMS_HOOK: _hook, ...env }: Env): Env {
   return env;
 }

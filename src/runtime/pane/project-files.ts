@@ -4,7 +4,7 @@ import type { Env } from "../../os/env.ts";
 /** The files of an agent's directory, which a person names by a part of their path. */
 export interface ProjectFiles {
   /**
-   * Returns the paths that fit what is typed, the best first: of those known now.
+   * Returns the known paths that match the typed text, the best first.
    * @param more called when others are known
    */
   like(typed: string, limit: number, more: () => void): readonly string[];
@@ -19,9 +19,9 @@ interface ProjectFilesOptions {
 /** Files that are searched: more would take longer than a key may. */
 const MAX_FILES = 50_000;
 /** Milliseconds after which the files are listed again. */
-const FRESH_MS = 15_000;
+const CACHE_MS = 15_000;
 /** Milliseconds that a listing may take: a network disk may be slow. */
-const LIMIT_MS = 20_000;
+const LIST_TIMEOUT_MS = 20_000;
 
 /** Lists the files at the first question, while the person types on. */
 export function projectFiles({ cwd, env, problem }: ProjectFilesOptions): ProjectFiles {
@@ -32,7 +32,7 @@ export function projectFiles({ cwd, env, problem }: ProjectFilesOptions): Projec
   const list = async (): Promise<void> => {
     const { listFiles } = await import("../../agent/tools/list-files.ts");
     const limit = new AbortController();
-    const cancel = after(LIMIT_MS, () => limit.abort());
+    const cancel = after(LIST_TIMEOUT_MS, () => limit.abort());
     try {
       const files = await listFiles(cwd, { env, signal: limit.signal });
       // A name with a blank would look like two words.
@@ -48,7 +48,7 @@ export function projectFiles({ cwd, env, problem }: ProjectFilesOptions): Projec
   return {
     like(typed, limit, more) {
       waiting = more;
-      if (!isListing && steadyNow() - listedAt > FRESH_MS) {
+      if (!isListing && steadyNow() - listedAt > CACHE_MS) {
         isListing = true;
         list().catch(problem);
       }

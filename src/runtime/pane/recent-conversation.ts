@@ -19,7 +19,7 @@ export function showRecent(view: PaneView, ref: TeamRef, name: string): void {
   view.replay((shown) =>
     conversationLog({
       ...shown,
-      // The pane has never shown what only the model is told.
+      // The pane has never shown text that is only for the model.
       note: (text) => (FOR_THE_MODEL.test(text) ? undefined : shown.note(text)),
     })(lines),
   );

@@ -7,7 +7,7 @@ interface SlashCommand {
   /** Its arguments as the help shows them. */
   readonly usage?: string;
   readonly help: string;
-  /** What its first argument can be. */
+  /** The choices for its first argument. */
   readonly choices?: readonly string[];
   /** It only shows something: Enter runs it although its name is not complete. */
   readonly onlyShows?: true;

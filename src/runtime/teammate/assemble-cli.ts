@@ -47,7 +47,7 @@ export interface CliParts {
   readonly sandbox: AgentSandbox | undefined;
   /** Where the CLI reaches the team's tools. */
   readonly socket: SocketPlace;
-  /** Receives what closes the parts at the end of the teammate. */
+  /** Receives functions that close the parts at the end of the teammate. */
   readonly ends: (() => Promise<void>)[];
   /** Ends the teammate from outside. */
   readonly signal: AbortSignal;
@@ -158,7 +158,7 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
     parts.ends.push(async () => forget());
   } else await checkVersion({ ...setup, signal: parts.signal, note });
   const before = readMetadata(member, "conversation");
-  // The end of the process must not leave the CLI behind, also while it starts.
+  // The end of the process must not leave the CLI behind, even while it starts.
   parts.signal.addEventListener("abort", () => void agent.end(), { once: true });
   // A dialog of its start may be open before the channel knows it.
   const mayAsk = hasOwnScreen(adapter.channel) && !isTyped(adapter.channel);
@@ -169,7 +169,7 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
   return agent;
 }
 
-/** Shows in its pane, and tells the lead, that the CLI works without the team's tools. */
+/** Shows in its pane, and notifies the lead, that the CLI works without the team's tools. */
 function reportWithoutTools({ ctx, worker, lead, note }: CliParts, { id }: Adapter, remedy: string): void {
   const what = `${id} has not connected to the team's tools, so it works without them. To do: ${remedy}.`;
   note(what);

@@ -48,7 +48,7 @@ export interface ReadyTeammate {
 }
 
 /**
- * Prepares this process as the teammate that its arguments name, without loading what only its work needs.
+ * Prepares this process as the teammate that its arguments name, without loading code that only its work needs.
  * @throws TeamError TEAM_NOT_FOUND, AGENT_NOT_FOUND, INVALID_INPUT; NESTED_TEAM in the shell of an agent, DUPLICATE_NAME if
  * it runs already; errors of its bell; a system error if its first status cannot be written, since it would never count as ready
  */

@@ -8,7 +8,7 @@ import type { InProcessHost } from "./become-ready.ts";
 /** Columns of the log of a teammate whose terminal shows the screen of a CLI. */
 const OWN_LOG_WIDTH = 120;
 
-/** What decides where the output of a teammate goes. */
+/** Facts that decide where the output of a teammate goes. */
 interface Outlets {
   readonly member: TeamMember;
   /** Path of the file for its output if it has no terminal. */

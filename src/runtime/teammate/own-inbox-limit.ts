@@ -32,12 +32,12 @@ interface LimitedInbox {
   readonly autoResume: () => boolean;
 }
 
-/** Milliseconds after the end of a limit in which a CLI that continues by itself must do so: a second message would repeat its work. */
-const BY_ITSELF_MS = 60_000;
-/** Milliseconds between two looks before the end of a limit, at least. */
+/** Milliseconds after the end of a limit within which a CLI that continues on its own must do so: a second message would repeat its work. */
+const OWN_RESUME_MS = 60_000;
+/** Minimum milliseconds between two polls before the end of a limit. */
 const SHORTEST_MS = 100;
 
-/** Lets a CLI that reads its inbox itself wait for the end of its account's limit, and continue then: by itself, or by a message. */
+/** Lets a CLI that reads its inbox itself wait for the end of its account's limit, and continue then: on its own, or by a message. */
 export class OwnInboxLimit {
   readonly #options: LimitedInbox;
   /** When the last turn ended that was looked at. */
@@ -101,9 +101,9 @@ export class OwnInboxLimit {
     return lasting;
   }
 
-  /** Returns the time in which the CLI may continue by itself. It does not know when to, if its server names no end. */
+  /** Returns the time within which the CLI may continue on its own. It does not know when to if its server names no end. */
   #graceMs({ isKnown }: LastingLimit): number {
-    return isKnown && continuesAfterLimit(this.#options.version) !== "no" ? BY_ITSELF_MS : 0;
+    return isKnown && continuesAfterLimit(this.#options.version) !== "no" ? OWN_RESUME_MS : 0;
   }
 
   /** A turn ended otherwise: the next limit is news. */

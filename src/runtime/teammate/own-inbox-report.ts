@@ -73,7 +73,7 @@ export function hasConversation(hook: HookRecord | undefined): boolean {
   return hook?.transcript !== undefined && entryOf(hook.transcript) !== undefined;
 }
 
-/** Adds what the CLI's model calls used since the last call. Its transcript tells no cost. */
+/** Adds the usage of the CLI's model calls since the last call. Its transcript has no costs. */
 export function countTokens(usage: ClaudeUsage, hook: HookRecord | undefined, status: StatusKeeper): void {
   const tokens = hook?.transcript === undefined ? undefined : usage.take(hook.transcript);
   if (tokens !== undefined) status.addSpent(tokens, 0);

@@ -51,7 +51,7 @@ interface Watched {
 
 /** Milliseconds after which a message that an idle CLI has not taken shows that it is blocked: it polls each second. */
 const UNREAD_MS = 15_000;
-/** Milliseconds between two looks if nothing rings, also during a turn: no hook tells that a person ended it in the CLI's screen. */
+/** Milliseconds between two polls if no bell rings, even during a turn: no hook tells that a person ended it in the CLI's screen. */
 const SLOW_MS = 10_000;
 const TURN_MS = 2_000;
 
@@ -72,7 +72,7 @@ export class OwnInboxWatch {
   /** The newest message that it had taken at the last look; undefined before the first look. */
   #lastTaken: number | undefined;
   #tookAt: number | undefined;
-  /** The newest message was taken by a turn of its own, not during the turn before. */
+  /** The newest message began its own turn; it was not taken during the turn before. */
   #isTakenByOwnTurn = false;
   #queuedAt: number | undefined;
   /** When its newest turn began that a hook has reported. */

@@ -12,7 +12,7 @@ export interface RunningTeammate extends ReadyTeammate {
   readonly member: TeamMember;
   readonly io: Io;
   readonly view: PaneView;
-  /** The last rows of its terminal; undefined without one of its own. */
+  /** The last rows of its terminal; undefined if it has no terminal. */
   readonly region: LiveRegion | undefined;
   /** Loaded at first use. */
   settings?: LiveSettings;

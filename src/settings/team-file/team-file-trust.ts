@@ -15,7 +15,7 @@ export interface WideningField extends FieldPlace {
   readonly value: string;
 }
 
-/** What of a team file a person has to confirm before it counts. */
+/** The parts of a team file that a person has to confirm before they apply. */
 export interface TeamFileTrust {
   /** Empty if nothing in the file needs trust. */
   readonly fields: readonly WideningField[];

@@ -28,7 +28,7 @@ export function messagesDocument(
   });
 }
 
-/** Returns what was sent from one member to another, newest first. */
+/** Returns the messages from one member to another, newest first. */
 export function sentTexts(messages: readonly MessageLine[], from: string, to: string): readonly string[] {
   return messages
     .filter(

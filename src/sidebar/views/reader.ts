@@ -36,7 +36,7 @@ export interface Window {
   readonly cursor: number;
 }
 
-/** Returns what the screen shows of a document with `count` rows in `room` rows: the document may have changed meanwhile. */
+/** Returns the visible part of a document with `count` rows in `room` rows: the document may have changed meanwhile. */
 export function windowOf(reader: Reader, count: number, room: number): Window {
   const last = Math.max(0, count - Math.max(1, room));
   const top = reader.top === "end" ? last : Math.min(Math.max(reader.top, 0), last);
@@ -85,7 +85,7 @@ export function highlighted(spans: readonly Span[], search: string): readonly Sp
     .join("")
     .toLowerCase();
   const wanted = search.toLowerCase();
-  // In a few scripts, lower case changes the length, so that places cannot be told.
+  // In a few scripts, lower case changes the length, so that positions do not match.
   if (text.length !== spans.reduce((sum, span) => sum + span.text.length, 0)) return spans;
   const marked = new Set<number>();
   for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length))

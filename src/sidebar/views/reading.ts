@@ -7,7 +7,7 @@ import { sentTexts } from "./messages-view.ts";
 import { atEnd, atRow, matchesIn, movedBy, type ReaderRow, windowOf } from "./reader.ts";
 import { readerRoom, rowsFor } from "./reader-frame.ts";
 
-/** What each key does in a document. */
+/** The action of each key in a document. */
 export const IN_READERS: Readonly<Partial<Record<Action, Handler>>> = {
   down: scrolling(() => 1),
   up: scrolling(() => -1),

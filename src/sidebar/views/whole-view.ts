@@ -69,7 +69,7 @@ export function textRows(text: string, width: number, style: SpanStyle = {}): re
     .map((part) => row([span(part, style)]));
 }
 
-/** The title of the view: what is asked, and who asks. */
+/** The title of the view: the kind of request, and its member. */
 export function requestTitle({ kind, from }: RequestDetails): Span[] {
   return [span(gridText(from), { bold: true }), span(` · ${kind}`, { fg: TONE.attention })];
 }

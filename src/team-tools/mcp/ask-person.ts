@@ -56,7 +56,7 @@ function cannotAsk(why: string): TeamError {
   });
 }
 
-/** Calls `onAnswered` when the request is no longer open. A crash is no request of a file: its answer is checked later. */
+/** Calls `onAnswered` when the request is no longer open. A crash has no request file: its answer is checked later. */
 async function watch(
   ref: TeamRef,
   { id, kind }: ApprovalDetails,

@@ -127,7 +127,7 @@ export class ClientMail {
     return this.#inTurn(() => this.#takeBack(client, this.#handedOut.get(client) ?? []));
   }
 
-  /** Lets the next server return what has not arrived; call it when this one ends. */
+  /** Lets the next server return messages that have not arrived; call it when this one ends. */
   close(): Promise<void> {
     return this.#inTurn(() => {
       if (teamExists(this.#ref)) this.#write(true);

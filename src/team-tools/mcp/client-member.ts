@@ -6,7 +6,7 @@ import { readJournal } from "../../team/inbox/journal.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { ToolCaller } from "../context.ts";
 
-/** A member whose program is an MCP client. Its state is in the team's files: nothing of it must survive in this process. */
+/** A member whose program is an MCP client. Its state is in the team's files: no part of it must survive in this process. */
 export class ClientMember implements ToolCaller {
   readonly name: string;
   readonly color: string | undefined;

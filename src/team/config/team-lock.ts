@@ -73,7 +73,7 @@ export function assertTeam(ref: TeamRef): void {
 /** Keyed by a config's path: the version of the file that was read and found to have a form that this program knows. */
 const known = new Map<string, string>();
 
-/** Refuses a team that a newer version of teams wrote: this one would lose what that version added. */
+/** Refuses a team that a newer version of teams wrote: this one would lose fields that that version added. */
 function assertWritable(ref: TeamRef): void {
   const { config } = ref.paths;
   const entry = entryOf(config);

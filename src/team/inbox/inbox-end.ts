@@ -9,7 +9,7 @@ const LAST_ENTRY = "\n  {\n";
 
 /**
  * Returns the content of an inbox with further messages, from its end alone.
- * @returns undefined if the file has another format, or its last entry is no whole message: then all of it must be read
+ * @returns undefined if the file has another format, or its last entry is not a whole message: then all of it must be read
  */
 export function appendedTo(
   { start, bytes, size }: FileEnd,

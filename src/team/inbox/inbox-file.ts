@@ -207,7 +207,7 @@ function journalEntries(ref: TeamRef, agent: string, raw: readonly unknown[], ke
 
 interface Loaded {
   readonly entries: unknown[];
-  /** The text, if it is no array at the second try either. */
+  /** The text, if it is not an array at the second try either. */
   readonly broken?: string;
 }
 
@@ -275,7 +275,7 @@ export function withoutConsumed(
   agent: string,
   entries: readonly unknown[],
 ): readonly unknown[] {
-  // Most inboxes have few read entries; only others are worth a look at each of them.
+  // Most inboxes have few read entries; only in others it pays to check each entry.
   const consumed = entries.reduce<number>((sum, entry) => sum + (isMarkedRead(entry) ? 1 : 0), 0);
   if (consumed <= TAIL.messages * SLACK || !isJournalled(ref, agent)) return entries;
   const messages = entries.map(readEntry);

@@ -40,7 +40,7 @@ export function withTime(entry: unknown, time: () => string): unknown {
   return isTimeless ? { ...entry, timestamp: time() } : entry;
 }
 
-/** Returns whether an entry is a message, also one without a time. */
+/** Returns whether an entry is a message, with or without a time. */
 export function isMessage(entry: unknown): boolean {
   return readEntry(withTime(entry, () => "")) !== undefined;
 }

@@ -201,7 +201,7 @@ function journalQueued(ref: TeamRef, lines: readonly JournalLine[]): void {
   try {
     appendJournal(ref, lines);
   } catch (error) {
-    // The messages are in the inbox, so sending them succeeded; the recipient journals what is missing here.
+    // The messages are in the inbox, so sending them succeeded; the recipient journals the entries that are missing here.
     if (!isFileAccessError(error)) throw error;
   }
 }

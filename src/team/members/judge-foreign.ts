@@ -64,7 +64,7 @@ export interface ForeignVerdict extends Pick<ForeignFacts, "alive" | "pid" | "pa
   readonly stateFrom: StateSource | null;
   /** Why its last turn failed. */
   readonly failure?: string;
-  /** What it does, as far as its hooks or its request tell. */
+  /** Its activity, as far as its hooks or its request show it. */
   readonly activity?: string;
   /** When its account's limit ends, if it is `paused` and that is known. */
   readonly pausedUntil?: number;
@@ -90,7 +90,7 @@ export function judgeForeign(facts: ForeignFacts): ForeignVerdict {
 
 /**
  * Returns the state of a foreign member. If it is proven to have ended, it has `exited` if it had agreed to, else `crashed`. Without
- * evidence it is `unknown`, also while a message waits that it has not taken: it may be in a turn, or show a dialog.
+ * evidence it is `unknown`, even while a message waits that it has not taken: it may be in a turn, or show a dialog.
  */
 function stateOf(facts: ForeignFacts): Pick<ForeignVerdict, "state" | "stateFrom" | "failure"> {
   const { alive, agreedToStop, turnEnds, reported, interruptedAt = NEVER } = facts;

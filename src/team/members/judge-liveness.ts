@@ -30,7 +30,7 @@ interface Verdict {
   readonly alive: boolean | null;
   /** The agent's own process. */
   readonly pid?: number;
-  /** What a foreign member does, or why its last turn failed. */
+  /** The activity of a foreign member, or the failure of its last turn. */
   readonly activity?: string;
   readonly exit: AgentExit | null;
 }
@@ -99,7 +99,7 @@ export function isTurnUnseen({ state, stateFrom }: Pick<StatusRecord, "state" | 
   return state === "unknown" || stateFrom === "signal";
 }
 
-/** Returns the report of its hooks if that is newer than what the bridge of a program that is only typed to knows. */
+/** Returns the report of its hooks if it is newer than that of the bridge, for a program that is only typed to. */
 function newerHook(status: StatusRecord, hook: HookRecord | undefined): HookRecord | undefined {
   if (hook === undefined || !isTurnUnseen(status) || hook.at <= status.since) return undefined;
   return hook.instance === undefined || hook.instance === status.instance ? hook : undefined;
@@ -158,6 +158,12 @@ export function launchScriptOf(place: PlaceRecord | undefined): RecordedProcess 
   if (place?.panePid === undefined) return undefined;
   const { panePid: pid, paneProcStart: procStart, pidSpace, bootId } = place;
   return { pid, procStart, pidSpace, bootId };
+}
+
+/** True if the launch script of a place surely runs on this machine. */
+export function isLaunchScriptAlive(place: PlaceRecord): boolean {
+  const script = launchScriptOf(place);
+  return script !== undefined && livenessOf(script) === "alive";
 }
 
 /** Signals that end a healthy program: its terminal was closed, Ctrl-C, a plain `kill`. */

@@ -28,7 +28,7 @@ function judge(ref: TeamRef, member: TeamMember, records: AgentRecords): Verdict
 }
 
 /**
- * Reads the records again, now that a process of theirs is known to be gone. It may have lived when they were read: the command that
+ * Reads the records again, now that one of their processes is known to be gone. It may have lived when they were read: the command that
  * started the member has finished its start since, or the agent has reported how it ends.
  * @returns undefined if the member has left the team
  */

@@ -243,7 +243,7 @@ export function eventSubject(ref: TeamRef, config: TeamConfig, name: string | un
   };
 }
 
-/** Returns the subject of an event, reading the config. If that fails, uses what is known without it: other code reports the failure. */
+/** Returns the subject of an event, reading the config. If that fails, uses the facts known without it: other code reports the failure. */
 export function currentEventSubject(ref: TeamRef, name: string | undefined): EventSubject {
   try {
     return eventSubject(ref, readTeam(ref), name);

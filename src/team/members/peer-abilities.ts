@@ -16,7 +16,7 @@ export function keepsRules(version: string | undefined): Ability {
   return isAtMost(version, "2.1.34") ? "no" : isAtMost("2.1.150", version) ? "yes" : "unknown";
 }
 
-/** Whether a claude continues by itself when a limit of its account has ended: 2.1.234 and newer do. */
+/** Returns whether a claude continues on its own when a limit of its account has ended: 2.1.234 and newer do. */
 export function continuesAfterLimit(version: string | undefined): Ability {
   if (version === undefined) return "unknown";
   return isAtMost("2.1.234", version) ? "yes" : "no";

@@ -12,7 +12,7 @@ const START_ERROR_MS = 2_000;
 
 /**
  * Returns the version of a claude from the file that its process was started from: a path with `versions/<version>`, or the package
- * around it. Undefined if it is unknown, also if that file was replaced after the start.
+ * around it. Undefined if it is unknown, even if that file was replaced after the start.
  * @param startedAt milliseconds since the epoch
  */
 export function versionOfClaude(
@@ -54,7 +54,7 @@ function parsed(text: string | undefined): { readonly name?: unknown; readonly v
   try {
     return Object(JSON.parse(text ?? "{}"));
   } catch (error) {
-    // Another program's file: it tells no version.
+    // Another program's file: it names no version.
     return { name: messageOf(error) };
   }
 }

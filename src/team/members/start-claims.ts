@@ -22,7 +22,7 @@ export function hasStartClaim(member: TeamMember): boolean {
 }
 
 /**
- * Returns how much of its time a claimed start may still take, in milliseconds: never more than all of it, also if the clock was set
+ * Returns how much of its time a claimed start may still take, in milliseconds: never more than all of it, even if the clock was set
  * back since the claim.
  * @param limitMs the time of a start
  */

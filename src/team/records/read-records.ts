@@ -19,7 +19,7 @@ export function readStatus(ref: TeamRef, agent: string): StatusRecord | undefine
   return readRecord(ref, agent, "status", statusForm);
 }
 
-/** Returns the status that any process of a member last wrote, also if its next start has set it aside. */
+/** Returns the status that any process of a member last wrote, even if its next start has set it aside. */
 export function readLastStatus(ref: TeamRef, agent: string): StatusRecord | undefined {
   const path = ref.paths.agent(agent).status;
   return readFile(ref, path, statusForm) ?? readFile(ref, recordOfEarlierStart(path), statusForm);

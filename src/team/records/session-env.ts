@@ -16,7 +16,7 @@ export function createSessionEnv({ root }: Home, sessionId: string | undefined):
 
 /**
  * Removes our files in the directory of a session's variables, and then the directory if it is empty: Claude Code keeps the
- * variables of its own sessions there, too. Does nothing for an id that could name another path.
+ * variables of its sessions there, too. Does nothing for an id that could name another path.
  */
 export function removeSessionEnv({ root }: Home, sessionId: string | undefined): void {
   if (!isSessionId(sessionId)) return;

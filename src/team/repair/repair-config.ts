@@ -54,7 +54,7 @@ function restoredConfig(ref: TeamRef, text: string): TeamConfig | undefined {
 }
 
 /**
- * Restores a broken config from its last copy, or else from what is readable of it. If the version is lost, and other files show
+ * Restores a broken config from its last copy, or else from its readable parts. If the version is lost, and other files show
  * that the team is ours, the version is set again.
  * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT
  */

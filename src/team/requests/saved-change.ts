@@ -7,7 +7,7 @@ const SHORT_COMMAND = 60;
 
 /**
  * Returns the change that a saved request holds, as lines.
- * @returns undefined if it has none, or one that is not all of it and `whole` is set
+ * @returns undefined if it has none, or only a part of one although `whole` is set
  */
 export function savedChange(saved: unknown, whole: boolean): readonly string[] | undefined {
   if (!Array.isArray(saved) || saved.length === 0 || !saved.every((line) => typeof line === "string"))

@@ -4,7 +4,7 @@ import type { TeamRef } from "../ref.ts";
 import { hasFields } from "./task-fields.ts";
 import type { ListedTask } from "./task-proof.ts";
 
-/** Adds what is said and shown of each task. Loads the code for that only if a task has a field for it. */
+/** Adds the claim and the verify result of each task. Loads the code for that only if a task has a field for it. */
 export async function withKnownProofs(ref: TeamRef, tasks: readonly Task[]): Promise<readonly ListedTask[]> {
   if (tasks.some(hasFields) || listDir(ref.paths.verifies).length > 0) {
     const { withProofs } = await import("./task-proof.ts");

@@ -8,12 +8,12 @@ import { proposedVerify, reviewerOf, touchesOf } from "./task-fields.ts";
 import { readVerify, verifiedIds } from "./verify-record.ts";
 
 /**
- * What our own run of the verify command shows. `none`: there is no command. `unconfirmed`: no person has confirmed the command
+ * The result of our own run of the verify command. `none`: there is no command. `unconfirmed`: no person has confirmed the command
  * in the task's file, so it never runs. `not run`: it has not run for this completion.
  */
 export type Shown = "passed" | "failed" | "running" | "not run" | "unconfirmed" | "none";
 
-/** What a member says of a task, and what is shown. */
+/** A member's claim about a task, and its verify result. */
 export interface TaskProof {
   /** The command that our code runs when the task is completed. */
   readonly verify: string | null;
@@ -30,15 +30,15 @@ export interface TaskProof {
 
 export type ProvenTask = Task & TaskProof;
 
-/** A task of a list, with what is said and shown of it if that is known. */
+/** A task of a list, with its claim and verify result if they are known. */
 export type ListedTask = Task & Partial<TaskProof>;
 
-/** Returns a task with what is said and shown of it. */
+/** Returns a task with its claim and verify result. */
 export function withProof(ref: TeamRef, task: Task): ProvenTask {
   return { ...task, ...proofOf(ref, task) };
 }
 
-/** Returns tasks with what is said and shown of each. Reads the directory of the records once. */
+/** Returns tasks with their claims and verify results. Reads the directory of the records once. */
 export function withProofs(ref: TeamRef, tasks: readonly Task[]): ProvenTask[] {
   const known = verifiedIds(ref);
   return tasks.map((task) => ({ ...task, ...proofOf(ref, task, known.has(task.id)) }));

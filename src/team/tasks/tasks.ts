@@ -208,7 +208,7 @@ export async function changeTask(
   };
   const plan = jsonUpdate({ path, schema: taskForm(id), missing, change: changeAndRemember });
   const after = await updateTeamFile(ref, path, plan, options);
-  // A change of a lease, a link or a notification mark is no event.
+  // A change of a lease, a link or a notification mark is not an event.
   if (before !== undefined && (before.status !== after.status || ownerName(before) !== ownerName(after)))
     recordTask(ref, "changed", after, { before, actor });
   return after;
@@ -270,7 +270,7 @@ export function isBlockedNow(ref: TeamRef, task: Task): boolean {
   return isBlocked(task, get) || isUnsure;
 }
 
-/** Returns the owner's name, also if another program wrote an agent id. */
+/** Returns the owner's name, even if another program wrote an agent id. */
 export function ownerName(task: Task): string | undefined {
   return task.owner === undefined || task.owner === "" ? undefined : splitAddress(task.owner).name;
 }

@@ -63,7 +63,7 @@ export interface Reservation {
   readonly covers: (path: string) => string | undefined;
 }
 
-/** Returns what the running tasks of other members have reserved. */
+/** Returns the files that running tasks of other members have reserved. */
 export function reservations(ref: TeamRef, actor: string): readonly Reservation[] {
   return listTasks(ref).flatMap((task) => {
     const owner = ownerName(task);

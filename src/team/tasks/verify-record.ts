@@ -78,7 +78,7 @@ export async function beginVerify(ref: TeamRef, id: string): Promise<VerifyRecor
   });
 }
 
-/** Records the end of a run; undefined for one that was interrupted, and proves nothing. */
+/** Records the end of a run. @param run undefined for an interrupted run, which proves nothing */
 export async function endVerify(ref: TeamRef, id: string, run: VerifyRun | undefined): Promise<void> {
   await changeVerify(ref, id, (current) => {
     if (current === undefined) return undefined;

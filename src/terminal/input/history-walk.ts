@@ -1,6 +1,6 @@
 import type { History } from "./history.ts";
 
-/** The lines before the one that is typed: one after the other, or by a search for a part of them. */
+/** Access to the earlier lines: one after the other, or by a search for a part of them. */
 export interface HistoryWalk {
   /** Whether Up and Down continue in the history: the line is one of it, and the cursor was not moved in it. */
   readonly isWalking: boolean;

@@ -68,7 +68,7 @@ function parsed(json: string): string | undefined {
     const value: unknown = JSON.parse(json);
     return typeof value === "string" ? value : undefined;
   } catch {
-    // A damaged line is no history; the others are.
+    // Ignores a damaged line, and keeps the others.
     return undefined;
   }
 }

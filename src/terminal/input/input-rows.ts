@@ -70,7 +70,7 @@ function layOut(
   };
   let unit = from;
   for (const cluster of clustersOf(near)) {
-    // A character that would not fit behind the cursor takes the cursor to the next row.
+    // A character that would not fit after the cursor takes the cursor to the next row.
     if (unit === cursor) at = { row: lines.length - 1, column: used };
     if (cluster === "\n") {
       lines.push("");

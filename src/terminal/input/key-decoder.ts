@@ -1,4 +1,4 @@
-import { plainKey } from "../../text/extended-keys.ts";
+import { PASTE_END, PASTE_START, plainKey } from "../../text/extended-keys.ts";
 
 /** Keys that edit the line or move in it. */
 export type EditKey =
@@ -49,12 +49,6 @@ export interface KeyDecoder {
 
 /** Milliseconds to wait for the rest of a key sequence; a person presses no second key so soon. */
 export const ESCAPE_MS = 50;
-
-/** Sequences that a terminal sends around pasted text, and those that switch this on and off. */
-const PASTE = "\u001b[200~";
-const PASTED = "\u001b[201~";
-export const PASTES_ON = "\u001b[?2004h";
-export const PASTES_OFF = "\u001b[?2004l";
 
 const edit = (key: EditKey): Pressed => ({ kind: "edit", key });
 const view = (key: ViewKey): Pressed => ({ kind: "view", key });
@@ -132,7 +126,7 @@ const WITH_ALT: Readonly<Record<string, Pressed>> = {
 };
 
 /*
- * `readline.emitKeypressEvents` is no replacement. It knows a fixed list of keys and passes the rest of any other sequence on
+ * `readline.emitKeypressEvents` is not a replacement. It knows a fixed list of keys and passes the rest of any other sequence on
  * as characters: a terminal's reply (`ESC [ ? 1 ; 2 c`) or a pasted colour would end up in the line. It also waits without
  * a limit for the rest of `ESC [`, which Alt-[ sends.
  */
@@ -158,15 +152,15 @@ export function keyDecoder(): KeyDecoder {
     return isControl(char) ? [] : [{ kind: "text", text: char, pasted: pasting }];
   };
   const sequenceKey = (sequence: string): Pressed[] => {
-    if (sequence === PASTE || sequence === PASTED) {
-      pasting = sequence === PASTE;
+    if (sequence === PASTE_START || sequence === PASTE_END) {
+      pasting = sequence === PASTE_START;
       return [];
     }
     if (pasting) return [];
     const key = SEQUENCES[sequence];
     return key === undefined ? extendedKey(sequence) : [key];
   };
-  /** Decodes what begins with an escape, and says how long it is. */
+  /** Decodes a sequence that begins with an escape, and returns its length. */
   const afterEscape = (text: string): { readonly pressed: readonly Pressed[]; readonly length: number } => {
     const sequence = KEY_SEQUENCE.exec(text)?.[0];
     if (sequence !== undefined) return { pressed: sequenceKey(sequence), length: sequence.length };
@@ -225,7 +219,7 @@ function extendedKey(sequence: string): Pressed[] {
   if (key !== undefined) return [key];
   if (!plain.startsWith("\u001b"))
     return isControl(plain) ? [] : [{ kind: "text", text: plain, pasted: false }];
-  // Alt with another key types nothing, and is no Esc.
+  // Alt with another key types nothing, and is not Esc.
   const withAlt = WITH_ALT[plain.slice(1)];
   return withAlt === undefined ? [] : [withAlt];
 }

@@ -44,7 +44,7 @@ export interface EditorHelpers {
 export const MAX_LINE = 100_000;
 /** At the end of a line: the next Enter adds a line instead of sending. */
 const CONTINUES = "\\";
-/** Up to where each erasing key erases. */
+/** The place up to which each erasing key erases. */
 const ERASED_TO: Partial<Record<EditKey, Parameters<TextBuffer["erase"]>[0]>> = {
   erase: "left",
   delete: "right",

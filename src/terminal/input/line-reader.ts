@@ -2,7 +2,8 @@ import { StringDecoder } from "node:string_decoder";
 import type { ReadStream } from "node:tty";
 import { after } from "../../os/clock.ts";
 import { signalProcess } from "../../os/process/process-table.ts";
-import { PASTES_OFF, PASTES_ON, type PaneKey, type ViewKey } from "./key-decoder.ts";
+import { BRACKETED_PASTE_OFF, BRACKETED_PASTE_ON } from "../../text/extended-keys.ts";
+import type { PaneKey, ViewKey } from "./key-decoder.ts";
 import { type EditorHelpers, type LineEditor, MAX_LINE } from "./line-editor.ts";
 import type { Typed } from "./typed.ts";
 
@@ -119,11 +120,11 @@ export function readTypedLines(terminal: InputTerminal, handlers: TypingHandlers
   // Another program may have changed the terminal's modes meanwhile.
   const takeTerminal = (): void => {
     raw(true);
-    terminal.control(PASTES_ON);
+    terminal.control(BRACKETED_PASTE_ON);
     terminal.resume();
   };
   const restoreTerminal = (): void => {
-    terminal.control(PASTES_OFF);
+    terminal.control(BRACKETED_PASTE_OFF);
     raw(false);
   };
   const leaveTerminal = (): void => {

@@ -1,7 +1,8 @@
 import { StringDecoder } from "node:string_decoder";
 import type { ReadStream } from "node:tty";
 import { after } from "../../os/clock.ts";
-import { ESCAPE_MS, PASTES_OFF, PASTES_ON } from "./key-decoder.ts";
+import { BRACKETED_PASTE_OFF, BRACKETED_PASTE_ON } from "../../text/extended-keys.ts";
+import { ESCAPE_MS } from "./key-decoder.ts";
 
 /** Takes the input of a terminal in raw mode. */
 export interface KeyTaker {
@@ -27,10 +28,10 @@ export function readKeys(taker: KeyTaker, control: (sequence: string) => void): 
   };
   const take = (): void => {
     (stdin as ReadStream).setRawMode(true);
-    control(PASTES_ON);
+    control(BRACKETED_PASTE_ON);
   };
   const restore = (): void => {
-    control(PASTES_OFF);
+    control(BRACKETED_PASTE_OFF);
     (stdin as ReadStream).setRawMode(false);
   };
   // A closed terminal is reported by SIGHUP.

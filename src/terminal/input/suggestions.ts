@@ -11,7 +11,7 @@ export interface Suggestion {
   readonly runs?: boolean;
 }
 
-/** What can replace the text from an index to the cursor. */
+/** Replacements of the text from an index to the cursor. */
 export interface Suggestions {
   readonly from: number;
   /** At least one. */
@@ -22,9 +22,9 @@ export interface Suggestions {
 }
 
 /**
- * Returns what a word at the cursor can become.
+ * Returns the suggestions for a word at the cursor.
  * @param word begins with `/` or `@`
- * @param command the command of which the word is the first argument
+ * @param command the command whose first argument is the word
  * @param more called if there are other suggestions for this word later
  */
 export type Completer = (

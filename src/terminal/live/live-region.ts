@@ -14,11 +14,11 @@ export interface LiveRegion {
   readonly editor: LineEditor;
   /** Writes output of the agent above the region: whole rows, each with its line end. */
   write(text: string): void;
-  /** Draws once what the calls in it change. */
+  /** Runs a function, and draws the changes of all its calls once. */
   together<T>(act: () => T): T;
   /** Shows work in progress: its newest rows, if not all fit. May draw a moment later, and calls `rows` then. */
   progress(rows: (() => readonly string[]) | undefined): void;
-  /** Shows what the agent does now, with rows of details above it; undefined if it does nothing. Draws as `progress` does. */
+  /** Shows the agent's activity, with rows of details above it; undefined if it has none. Draws as `progress` does. */
   activity(row: string | undefined, details?: () => readonly string[]): void;
   /** Shows a question above the activity, or writes it if it does not fit; undefined removes it. */
   question(asked: LiveQuestion | undefined): void;
@@ -65,7 +65,7 @@ interface LiveRegionOptions {
 
 /** Milliseconds between two drawings of progress; a key is drawn at once. */
 const FRAME_MS = 33;
-/** Milliseconds without progress after a slow drawing at most: a terminal that stood still shows it again soon. */
+/** Milliseconds without progress after a slow drawing at most: a terminal that was stalled shows it again soon. */
 const MAX_REST_MS = 1_000;
 /** Erases from the cursor to the end of its row. Sent before a row: after a full row, the cursor is on its last cell. */
 const ERASE_ROW = "\x1b[K";
@@ -95,7 +95,7 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
   /** Output that is not written yet. */
   let pending = "";
   let hasOutput = false;
-  /** Calls of `together` that run, and what they need at their end. */
+  /** Number of running calls of `together`, and the drawing that is due at their end. */
   let depth = 0;
   let due: "now" | "soon" | undefined;
   let prompt = PROMPT;
@@ -144,7 +144,7 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
     pending = "";
     return text;
   };
-  /** Returns what draws these rows below the output. */
+  /** Returns the output that draws these rows below the text. */
   const drawing = (next: LiveRows, text: string): string => {
     const isSame = text === "" && next.rows.length === drawn.rows.length;
     const rows = next.rows.map((row, i) => (isSame && row === drawn.rows[i] ? "" : `${ERASE_ROW}${row}`));

@@ -8,7 +8,7 @@ import type { EditedLine } from "../input/typed.ts";
 
 type Rows = () => readonly string[];
 
-/** What the last rows of a pane show, from above. */
+/** The content of the last rows of a pane, from the top. */
 export interface LiveParts {
   /** Text that is not complete yet. */
   readonly progress: Rows | undefined;

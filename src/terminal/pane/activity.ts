@@ -3,12 +3,12 @@ import { after, steadyNow } from "../../os/clock.ts";
 import { cutToWidth, displayWidth } from "../../text/cell-width.ts";
 import { compact } from "../../text/compact-number.ts";
 import { duration } from "../../text/duration.ts";
-import { type CallOfPath, shortSummary } from "../../text/short-call.ts";
+import { type CallWithPath, shortSummary } from "../../text/short-call.ts";
 import { type Style, type Styler, TONE } from "../../text/style.ts";
 import { gridText } from "../../text/terminal-text.ts";
 import { addDoing, OWN_COMMAND, type RunningCall, runningRows } from "./running-rows.ts";
 
-/** The part of the terminal that shows what the agent does now. */
+/** The part of the terminal that shows the agent's activity. */
 export interface ActivityPlace {
   activity(row: string | undefined, details?: () => readonly string[]): void;
   progress(rows: (() => readonly string[]) | undefined): void;
@@ -24,7 +24,7 @@ interface ActivityOptions {
   width(): number;
 }
 
-/** Follows an agent's turn in one row: what runs, for how long, the tokens so far, and the key that interrupts it. */
+/** Follows an agent's turn in one row: the running call, its time, the tokens so far, and the key that interrupts it. */
 export interface Activity {
   event(event: AgentEvent): void;
   /** Shows the action of a subagent below its call. @returns false if no such call runs */
@@ -37,7 +37,7 @@ export interface Activity {
 
 const SECOND = 1_000;
 const SEPARATOR = " · ";
-/** Columns for the name of what runs, below which the facts after it are left out. */
+/** Minimum columns for the name of the running call; with fewer, the facts after it are left out. */
 const MIN_NAME = 12;
 
 export function followActivity({ place, styleText, own, cwd, width }: ActivityOptions): Activity {
@@ -51,8 +51,8 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
   let question: string | undefined;
   let cancel: (() => void) | undefined;
 
-  /** Returns what is done now, and since when. */
-  const doing = (): { name: string; what: string; since: number; call?: CallOfPath } => {
+  /** Returns the current activity, and when it began. */
+  const currentActivity = (): { name: string; what: string; since: number; call?: CallWithPath } => {
     const [first, second] = [...calls.values()];
     if (isCompacting) return { name: "Compacting", what: "", since: thinksSince };
     if (first === undefined)
@@ -61,7 +61,7 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
     if (second === undefined) return { name, what, since, call: first };
     return { name: `${calls.size} calls`, what: "", since };
   };
-  const row = ({ name, what, call }: ReturnType<typeof doing>, seconds: number): string => {
+  const row = ({ name, what, call }: ReturnType<typeof currentActivity>, seconds: number): string => {
     const time = duration(seconds);
     const facts = [time, ...(tokens === 0 ? [] : [`${compact(tokens)} tokens`]), "Esc interrupts"];
     // In a narrow pane, the key comes before the tokens, and the name of a file before both.
@@ -87,7 +87,7 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
   };
   const details = (): readonly string[] =>
     runningRows(
-      // Of a call that waits for an answer, the question shows more.
+      // The question shows more about a call that waits for an answer.
       [...calls.values()].filter(({ isAsked }) => !isAsked),
       cwd,
       width() - 1,
@@ -100,7 +100,7 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
       place.activity(question, question === undefined ? undefined : shown);
       return;
     }
-    const now = doing();
+    const now = currentActivity();
     const ms = Math.max(0, steadyNow() - now.since);
     place.activity(row(now, Math.floor(ms / SECOND)), shown);
     cancel = after(SECOND - (ms % SECOND), draw);
@@ -146,7 +146,7 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
           break;
         case "compacting":
           isCompacting = true;
-          // Between two turns, it has a time and tokens of its own.
+          // Between two turns, it has its own time and tokens.
           if (!isRunning) begin();
           break;
         case "compacted":

@@ -6,7 +6,7 @@ export interface BlockFlow {
   push(piece: string): void;
   /** The rows of the block that is not complete yet. */
   rest(): readonly string[];
-  /** Shows what is left. */
+  /** Shows the rest. */
   end(): void;
   /** Whether nothing is shown yet. */
   readonly isFresh: boolean;

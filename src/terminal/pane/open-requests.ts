@@ -44,7 +44,7 @@ interface Shown {
 }
 
 /** Milliseconds in which a pressed key cannot be meant for a question that has just appeared; then the pane shows the keys. */
-const SURPRISE_MS = 400;
+const KEY_GUARD_MS = 400;
 
 export function openRequests({ pane, region, activity, name, readOnly }: OpenRequestsOptions): OpenRequests {
   let open: Shown | undefined;
@@ -83,7 +83,7 @@ export function openRequests({ pane, region, activity, name, readOnly }: OpenReq
       const view = showPermission(pane, ask, readOnly);
       open = { ask, view, isWritten: region === undefined };
       showLive(open);
-      cancelKeys = after(SURPRISE_MS, () => {
+      cancelKeys = after(KEY_GUARD_MS, () => {
         ({ keys } = view);
         activity?.ask(view.keysRow);
       });

@@ -36,7 +36,7 @@ export function eventWriter(pane: PaneWriter, results: ResultWriter): (event: Ag
     const { id, tool, isError } = event;
     const call = calls.get(id) ?? { type: "tool_started", id, tool, summary: "" };
     calls.delete(id);
-    // Each result is below its own call, also if other calls or notices came in between.
+    // Each result is below its own call, even if other calls or notices came in between.
     if (open === id && pane.last() === "tool") pane.begin("tool");
     else writeCall(call);
     const text = event.display ?? event.content;

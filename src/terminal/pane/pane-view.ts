@@ -57,7 +57,7 @@ export interface PaneView extends WorkerView {
  */
 export function createPaneView(options: PaneViewOptions): PaneView {
   const { region } = options;
-  /** What is replayed, until its end is shown. */
+  /** The replayed text, until its end is shown. */
   let replayed: string | undefined;
   const out = options.abilities?.ascii ? (text: string) => options.write(asciiRow(text)) : options.write;
   const write = (text: string): void => {
@@ -168,7 +168,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
   return region === undefined ? view : drawnOnce(view, region.together);
 }
 
-/** Returns the view so that each of its calls draws the live rows once, together with all that it writes. */
+/** Returns the view so that each of its calls draws the live rows once, together with its output. */
 function drawnOnce(view: PaneView, together: PaneRegion["together"]): PaneView {
   const once =
     <A extends unknown[], R>(act: (...args: A) => R) =>

@@ -103,7 +103,7 @@ export interface PaneWriterOptions {
   readonly cwd?: string | undefined;
   /** Renders the agent's text as Markdown; always so with `live`. */
   readonly markdown?: boolean;
-  /** What the terminal can show. */
+  /** The abilities of the terminal. */
   readonly abilities?: TerminalAbilities;
   /** The terminal shows this pane among other views: its keys work there, and no command does. */
   readonly isHosted?: boolean;

@@ -4,7 +4,7 @@ import { type CallOfPath, shortCall, shortSummary } from "../../text/short-call.
 import { gridText, stripControls } from "../../text/terminal-text.ts";
 
 /** A call without a result. */
-export interface RunningCall extends CallOfPath {
+export interface RunningCall extends CallWithPath {
   readonly tool: string;
   /** When it began to run, in milliseconds of the steady clock. */
   since: number;
@@ -23,7 +23,7 @@ const INDENT = "  ";
 export const OWN_COMMAND = "!";
 const SUBAGENT_TOOLS: ReadonlySet<string> = new Set(["Agent", "Task"]);
 
-/** Returns the details of what runs: the last output of a single call, or a row for each of several calls. */
+/** Returns the details of the running calls: the last output of a single call, or a row for each of several calls. */
 export function runningRows(
   calls: readonly RunningCall[],
   cwd: string | undefined,

@@ -1,4 +1,4 @@
-/** What some editors write at the start of a file; it is no part of the text. */
+/** The mark that some editors write at the start of a file; it is not part of the text. */
 export const BYTE_ORDER_MARK = "\ufeff";
 
 /** Returns a text without the byte order mark at its start. */

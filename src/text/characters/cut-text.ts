@@ -1,7 +1,7 @@
 import { borderAfter, borderBefore } from "./graphemes.ts";
 
 /*
- * All texts are cut here, between two characters: half of a surrogate pair is no text, and a server refuses each request with one
+ * All texts are cut here, between two characters: half of a surrogate pair is not valid text, and a server refuses each request with one
  * in it. Limits count UTF-16 units. `npm run cuts` finds cuts elsewhere.
  */
 
@@ -19,7 +19,7 @@ export function textEnd(text: string, max: number): string {
 
 /**
  * Cuts a text to at most `max` units, and says how much is missing after them.
- * @param note what follows a cut text
+ * @param note the text after a cut text
  */
 export function cutText(text: string, max: number, note: (missing: string) => string = inBrackets): string {
   if (text.length <= max) return text;

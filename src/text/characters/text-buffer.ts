@@ -23,7 +23,7 @@ export interface TextBuffer {
   moveLine(step: -1 | 1): boolean;
   /** Erases from the cursor to a place; a word or a line that is erased can be inserted again with {@link yank}. */
   erase(to: "left" | "right" | "word-left" | "word-right" | "home" | "end"): void;
-  /** Inserts what was erased last. */
+  /** Inserts the last erased text. */
   yank(): void;
 }
 

@@ -2,7 +2,7 @@ import { revealHidden } from "../terminal-text.ts";
 
 /** Unchanged lines around a change. */
 const CONTEXT = 3;
-/** What follows a last line without a line end, as in the output of `diff -u`. */
+/** The line after a last line without a line end, as in the output of `diff -u`. */
 export const NO_NEWLINE = "\\ No newline at end of file";
 
 interface Options {

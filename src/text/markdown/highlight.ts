@@ -45,7 +45,7 @@ export const SYNTAX = {
 
 /** Longer code needs several calls: some patterns of highlight.js take quadratic time. */
 export const MAX_CODE = 3000;
-/** The same holds for a line or a word; these are no program code. */
+/** The same holds for a line or a word; these are not program code. */
 const TOO_LONG = /[^\n]{241}|\w{81}/;
 
 /** The style of each class of highlight.js; the others have the terminal's own. */

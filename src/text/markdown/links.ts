@@ -7,7 +7,7 @@ const BARE = /\bhttps?:\/\/[^\s<>"'`|\\]+/gi;
 
 /**
  * Returns an address as a terminal's link may contain it: only visible ASCII characters.
- * @returns undefined if the address is none of http, https, mailto and file, or is too long
+ * @returns undefined if the address is not http, https, mailto or file, or is too long
  */
 export function linkTarget(address: string): string | undefined {
   if (!LINKED.test(address)) return undefined;

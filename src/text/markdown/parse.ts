@@ -13,7 +13,7 @@ export interface Block {
 
 let parser: Parser | undefined;
 
-/** Parses Markdown without control characters. HTML is text, and a reference to a definition elsewhere is no link. */
+/** Parses Markdown without control characters. HTML is text, and a reference to a definition elsewhere is not a link. */
 export function parseMarkdown(text: string): readonly Block[] {
   parser ??= createParser();
   return blocksOf(parser.parse(text, {}));

@@ -157,7 +157,7 @@ function listSign({ token }: Block, number: number, { signs, lists }: Context): 
   return signs.bullets[lists % signs.bullets.length] ?? signs.bullet;
 }
 
-/** Removes `[ ]` or `[x]` from the beginning of an item's text. @returns its sign; undefined if the item is no task */
+/** Removes `[ ]` or `[x]` from the beginning of an item's text. @returns its sign; undefined if the item is not a task */
 function taskSign(item: Block, { signs }: Context): string | undefined {
   const text = item.children[0]?.children[0]?.token.children?.[0];
   const mark = text?.type === "text" ? /^\[([ xX])\] /.exec(text.content) : null;

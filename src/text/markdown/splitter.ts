@@ -17,7 +17,7 @@ export interface MarkdownBlock {
   readonly text: string;
   /** Whether an empty row is above the block. */
   readonly isApart: boolean;
-  /** The line that began the code block of which this is a later part. */
+  /** The line that began the code block, if this is a later part of it. */
   readonly continues?: string;
   /** The number of a list's item, if it is not the written one: `1.` may begin every item. */
   readonly number?: number;
@@ -27,7 +27,7 @@ export interface MarkdownBlock {
 export interface BlockSplitter {
   /** @returns the blocks that are complete now */
   push(piece: string): MarkdownBlock[];
-  /** Returns the block in progress, for a preview, without a marker of which no text follows; undefined if there is none. */
+  /** Returns the block in progress, for a preview, without a marker that has no text yet; undefined if there is none. */
   rest(): MarkdownBlock | undefined;
   /** Whether there is a block in progress without an empty row above it. Takes no time for a long block. */
   readonly isContinuing: boolean;
@@ -36,15 +36,16 @@ export interface BlockSplitter {
 }
 
 /**
- * What the first line of the current block began. `unclear`: only the parser could tell what the last line belongs to; this block
- * ends before an unindented line that begins a new one in any case. `unknown`: perhaps in a fence; the block ends with the text.
+ * The kind of the current block, from its first line. `unclear`: only the parser could tell to which block the last line belongs;
+ * this block ends before an unindented line that begins a new one in any case. `unknown`: perhaps in a fence; the block ends with
+ * the text.
  */
 type State =
   | { readonly kind: "none" | "paragraph" | "quote" | "code" | "unclear" | "unknown" }
   | { readonly kind: "list"; readonly marker: ListMarker; readonly number: number | undefined }
   | { readonly kind: "fence"; readonly open: string; readonly end: RegExp; readonly lines: number };
 
-/** The next characters tell what such a line is. Without them a preview would show `-` below a paragraph as its heading. */
+/** The next characters decide the kind of such a line. Without them, a preview would show `-` below a paragraph as its heading. */
 const MARKER_ALONE = /^[ \t]*(?:(?:[-+*=#>|~`]+|\d{1,9}[.)]?)[ \t]*)?$/;
 
 /** Pieces of a line that are searched for more than a marker. */

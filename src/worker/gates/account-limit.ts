@@ -96,7 +96,7 @@ export class AccountLimitWait {
   /**
    * Notifies the lead and the person of a limit. All agents of the account send it under one id, so that it is one message even if
    * the first agent was killed before it could send it. Never rejects.
-   * @param what what the agent does now
+   * @param what the agent's activity
    */
   async notify({ account }: LimitedModel, limit: LastingLimit, what: string): Promise<void> {
     const { ref, name, notifications, view } = this.#context;
@@ -174,7 +174,7 @@ export class AccountLimitWait {
   }
 }
 
-/** The message that notifies the lead of a limit. All agents of the account send it under one id. @param what the agent does now */
+/** The message that notifies the lead of a limit. All agents of the account send it under one id. @param what the agent's activity */
 export function limitNotice(account: string, limit: LastingLimit, what: string) {
   return {
     from: SYSTEM_NAME,

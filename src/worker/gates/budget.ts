@@ -31,8 +31,8 @@ class BudgetLimit {
   }
 
   /**
-   * Checks what was spent so far.
-   * @param onUsedUp called if a budget is used up, also if its notification then fails
+   * Checks the spending so far.
+   * @param onUsedUp called if a budget is used up, even if its notification then fails
    * @throws TeamError TEAM_NOT_FOUND, and errors of the lead's inbox; the next check repeats a notification that failed
    */
   async check(onUsedUp: () => void): Promise<void> {
@@ -87,7 +87,7 @@ function budgetSentence(
 /** The beginning of {@link budgetSentence}. */
 const NOTIFICATION = /^(The team|\S+) has used (?:up its budget \(|\d+ % of its budget: )/;
 
-/** Returns what to say instead of a notification if there is more budget since; undefined if it still holds, or is none. */
+/** Returns the text instead of a notification after a raise; undefined if the notification still holds, or is not one. */
 function raisedText(ref: TeamRef, { from, text }: InboxEntry["message"]): string | undefined {
   const [start, whose = ""] = NOTIFICATION.exec(text) ?? [];
   const isOfTeam = whose === "The team";
@@ -134,7 +134,7 @@ export class BudgetWait {
     this.#overdraft = answersShutdown ? MAX_OVERDRAFT_CALLS : 0;
   }
 
-  /** Checks what was spent and notifies the lead and the person. @returns whether a budget is used up */
+  /** Checks the spending, and notifies the lead and the person. @returns whether a budget is used up */
   async check(): Promise<boolean> {
     let isUsedUp = false;
     await this.#context.notifications.attempt(() =>
@@ -176,7 +176,7 @@ export class BudgetWait {
     return "go";
   }
 
-  /** Checks what a running turn spent whose calls do not wait here. @returns whether it must stop */
+  /** Checks the spending of a running turn whose calls do not wait here. @returns whether it must stop */
   async stopsTurn(): Promise<boolean> {
     if (!(await this.check())) return false;
     if (this.#overdraft === 0) return true;

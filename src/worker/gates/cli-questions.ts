@@ -31,7 +31,7 @@ interface OpenQuestion extends CliQuestion {
 }
 
 /**
- * The open questions of a third-party CLI. Its turn waits for the answer, which returns through its channel; an agent of ours gets
+ * The open questions of a third-party CLI. Its turn waits for the answer, which returns through its channel; our own agents get
  * the answer as a message instead.
  */
 export class CliQuestions {

@@ -6,7 +6,7 @@ import type { WorkerContext } from "../context.ts";
 import type { WorkerGates } from "../gates/gates.ts";
 
 /**
- * Handles a message that needs no model, also while a turn runs.
+ * Handles a message that needs no model, even while a turn runs.
  * @returns whether it was handled; any other message is input for a turn
  */
 export async function handleControlMessage(

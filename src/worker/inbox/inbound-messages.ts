@@ -34,7 +34,7 @@ export class InboundMessages {
     });
   }
 
-  /** Ends what watches for changes. */
+  /** Stops watching for changes. */
   close(): void {
     this.#membership.close();
   }

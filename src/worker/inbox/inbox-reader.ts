@@ -5,7 +5,7 @@ import { type InboxEntry, markAsRead, recordProgress, unreadMessages } from "../
 import type { WorkerContext } from "../context.ts";
 
 interface InboxHandlers {
-  /** Handles a message that needs no model, also during a turn. @returns whether it did; the message is done then */
+  /** Handles a message that needs no model, even during a turn. @returns whether it did; the message is done then */
   handleControlMessage(entry: InboxEntry): Promise<boolean>;
   queueForTurn(entries: readonly InboxEntry[]): void;
   /** Called after each read, with or without new messages. */
@@ -93,7 +93,7 @@ export class InboxReader {
     const { handledKeys } = await agent.get();
     const late = fresh.flatMap(({ key }) => (handledKeys.has(key) ? [key] : []));
     await this.#markRead(late);
-    // What the agent decides when it is idle may depend on what it has read: a plan that it left unanswered.
+    // The agent's decision at idle may depend on these messages, for example on a plan that it left unanswered.
     if (late.length > 0) this.#context.wake.set();
     const forTurn: InboxEntry[] = [];
     for (const entry of fresh) {

@@ -92,7 +92,7 @@ export interface LeadFacts extends TeamFacts {
   readonly plans: boolean;
   /** Whether the user has turned agent teams off. */
   readonly teamsOff?: boolean;
-  /** Whether its program has subagents of its own. */
+  /** Whether its program has its own subagents. */
   readonly hasOwnSubagents?: boolean;
 }
 

@@ -45,7 +45,7 @@ export class TurnEnd {
     const { isRunning } = lifecycle;
     // For a lead a turn without text is normal: most notices need no answer.
     if (role === "teammate" && saidNothing(result) && !planApproval.isWaiting) view.note("said nothing");
-    // Notifies of what the last model call cost.
+    // Reports the cost of the last model call.
     await budget.check();
     workSinceIdle.addTurn(result);
     const isDone = (): boolean => isRunning && !planApproval.isWaiting && queue.isEmpty;

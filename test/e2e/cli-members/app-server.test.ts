@@ -21,7 +21,7 @@ const team = (settings: Readonly<Record<string, unknown>> = {}) =>
   memberTeam(file(), ADAPTER, "tmux", settings);
 
 describe("Codex by its app-server", () => {
-  it("gets its model and its effort for each turn, also after a restart", async () => {
+  it("gets its model and its effort for each turn, even after a restart", async () => {
     const { spawn, state, log, logged, teams, prompted } = await team();
     const spawned = await spawn("say: hi", "--model", "big", "--effort", "high");
     expect([spawned.code, spawned.err]).toEqual([0, ""]);

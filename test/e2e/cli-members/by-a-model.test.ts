@@ -60,7 +60,7 @@ it("Agent with a type that names a cli › starts it by a rule, with the type's 
   expect(existsSync(join(repo, "never"))).toBe(false);
 });
 
-it("teams spawn --cli in a model's shell › needs a rule, also if its type names the CLI", async () => {
+it("teams spawn --cli in a model's shell › needs a rule, even if its type names the CLI", async () => {
   const { env, repo, state, log, place } = await team({});
   const inShell = teamsIn({ ...env, TEAMS_AGENT: "team-lead@crew" }, repo);
   const spawn = (...words: readonly string[]) =>

@@ -166,7 +166,7 @@ describe("a CLI with its own screen in the lead's seat", () => {
     expect(log()[0]).toMatchObject({ "thread/start": expect.anything() });
   });
 
-  it("leads in a session of its own for a person outside tmux, and ends with everything on SIGTERM", async () => {
+  it("leads in its own session for a person outside tmux, and ends with everything on SIGTERM", async () => {
     const { place, env, repo, logged, teams, log } = await boat(appServer(), APP_SERVER);
     const goal = "say: ready\nstay";
     const person = personOutside(

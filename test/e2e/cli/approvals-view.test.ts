@@ -69,7 +69,7 @@ describe("approvals -i", () => {
     expect(await person.code()).toBe(0);
   });
 
-  it("answers the shown request if another team has a newer one with the same id, also after that team's end", async () => {
+  it("answers the shown request if another team has a newer one with the same id, even after that team's end", async () => {
     const { t, teams, view, ask, answer } = await team();
     await teams(["create", "second"]);
     const second = teamRef({ root: t.root, runtime: join(t.runtime, "teams") }, "second");
@@ -115,7 +115,7 @@ describe("approvals -i", () => {
     await teams(["kill", "crew", "--force", "--team", "crew"]);
   });
 
-  it("approves nothing before all of it was on the screen, at 40×10 without UTF-8 and colours", async () => {
+  it("approves nothing before the whole request was on the screen, at 40×10 without UTF-8 and colours", async () => {
     const { t, view, ask, answer } = await team();
     const planContent = Array.from({ length: 40 }, (_, i) => `Step ${i + 1} – é`).join("\n");
     ask("plan-1-abc", "plan", "A plan", { planContent, planFilePath: "/plans/a.md" });

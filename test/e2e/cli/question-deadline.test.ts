@@ -53,7 +53,7 @@ type Asking = Awaited<ReturnType<typeof asking>>;
 const question = (team: Asking) =>
   eventually("the question", async () => (await team.open()).find(({ kind }) => kind === "question"));
 
-/** Answers a question before its deadline. A machine that stands still meanwhile gets another one, with more time. */
+/** Answers a question before its deadline. After a stall of the machine, it gets another question, with more time. */
 async function answeredInTime() {
   for (let seconds = 8; ; seconds *= 4) {
     const team = await asking(seconds);

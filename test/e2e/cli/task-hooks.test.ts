@@ -29,7 +29,7 @@ async function teamWith(hooks: Readonly<Record<string, string>>) {
 }
 
 describe("hooks of tasks", () => {
-  it("do not run for a command of a hook of the same event, also if a hook of another event is between them", async () => {
+  it("do not run for a command of a hook of the same event, even if a hook of another event is between them", async () => {
     const { teams, tasks, ran, records } = await teamWith({
       TaskCompleted: `${OWN} task add Added`,
       TaskCreated: `${OWN} task done 2`,

@@ -73,7 +73,7 @@ async function inPanes(agents: Readonly<Record<string, readonly PlaybookTurn[]>>
 }
 
 describe("a crashed agent that a user restarted in its pane", () => {
-  it("is reported to the lead, and has its tasks again, also when a check came in between", async () => {
+  it("is reported to the lead, and has its tasks again, even if a check came in between", async () => {
     const { ref, ctx, crash, again, news, screen } = await inPanes({}, { name: "dev" });
     await createTask(ref, { subject: "count" });
     await claimTask(ref, "dev", "1");

@@ -189,7 +189,7 @@ describe("docs/library.md", () => {
   });
 });
 
-it("a program with the library › gets no listeners and no output, and ends by itself", async () => {
+it("a program with the library › gets no listeners and no output, and exits on its own", async () => {
   const own = privateTmux();
   const file = join(installed.directory, "quiet.mjs");
   writeFileSync(

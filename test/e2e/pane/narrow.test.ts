@@ -53,7 +53,7 @@ it.each([
   await person.sees(/y (yes|show all of it) - n no/);
   expect(person.screen()).toMatch(/^\| team-lead\n/);
   expect(person.screen()).toMatch(/^\* one\n\* zw\?lf$/m);
-  // What is allowed can be read: no character is a question mark.
+  // The allowed command is readable: no character is a question mark.
   expect(person.screen()).toMatch(/gr\\u00f6\\u00dfe/);
   if (person.screen().includes("show all of it")) {
     person.type("y");
@@ -72,7 +72,7 @@ it.each([
   await person.sees(/^> next line {2}\(queued\)$/m);
   person.type("Escape");
   await person.sees("# interrupted");
-  // With the escape sequences of styles: there is none.
+  // Also in the output with styles, no other character is left.
   const drawn = t.tmux("capture-pane", "-p", "-e", "-S", "-200", "-t", person.pane);
   expect(drawn.replace(/\x1b\[0?1?m|\x1b\[22m|\x1b\(B/g, "")).toMatch(/^[\n\x20-\x7e]*$/);
   await person.endsRun();

@@ -28,7 +28,7 @@ it("teams mode › changes a running lead's mode from its next call on", async (
   expect(await person.code()).toBe(0);
 });
 
-it("teams mode plan › restores the previous mode on approval, also after a restart (S64)", async () => {
+it("teams mode plan › restores the previous mode on approval, even after a restart (S64)", async () => {
   const t = privateTmux();
   const teams = teamsIn(t.env, t.home);
   const write = { name: "Write", input: { file_path: "{{plan_file}}", content: "# It" } };

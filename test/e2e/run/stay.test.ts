@@ -124,7 +124,7 @@ describe("run with a goal on a terminal", () => {
 });
 
 describe("run that ends when its goal is reached", () => {
-  it.each([["--once"], ["-p"], ["--quiet"]])("ends by itself on a terminal with %s", async (option) => {
+  it.each([["--once"], ["-p"], ["--quiet"]])("ends on a terminal with %s", async (option) => {
     const t = privateTmux();
     const person = personInside(t, run(t, [{ say: "Three." }], option, "count the words"));
     expect(await person.code()).toBe(0);
@@ -133,7 +133,7 @@ describe("run that ends when its goal is reached", () => {
     await leaves(t, nothing(["work:cat"]));
   });
 
-  it("ends by itself without a terminal, and with --detach", async () => {
+  it("ends without a terminal, and with --detach", async () => {
     const t = privateTmux();
     const teams = teamsIn(t.env, t.home);
     const { code, out } = await teams(run(t, [{ say: "Three." }], "count the words"));

@@ -113,7 +113,7 @@ describe.each(DEPTHS)("a tool's input of %d levels", (levels) => {
       expect(block).toMatchObject({ is_error: true, content: expect.stringMatching(LIMIT) });
     }
     expect([existsSync(join(cwd, "made")), wasCalled()]).toEqual([false, false]);
-    // The conversation stays usable, also after a restart.
+    // The conversation stays usable, even after a restart.
     expect(create().messages).toHaveLength(4);
     expect(await agent.run(input("again"), NEVER)).toMatchObject({ outcome: "completed" });
     // Processor time: quadratic work with 100,000 levels would take minutes.

@@ -53,7 +53,7 @@ describe("loadMemory and memorySection", () => {
     );
   });
 
-  it("imports each named file once, also in cycles, and ignores names inside code", () => {
+  it("imports each named file once, even in cycles, and ignores names inside code", () => {
     const { root, cwd, home } = files({
       "project/CLAUDE.md":
         "See @docs/style.md and ada@example.com.\n```\n@docs/code.md\n```\nor `@docs/tick.md`.",

@@ -10,7 +10,7 @@ import { longEnough } from "../../support/timing/long-enough.ts";
 
 type Adapters = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** A home with programs of its own as the whole PATH. */
+/** A home with its own programs as the whole PATH. */
 function machine(programs: Readonly<Record<string, string>>, adapters: Adapters = {}) {
   const cli = cliIn();
   const bin = join(cli.directory, "bin");
@@ -143,7 +143,7 @@ describe("teams cli ls", () => {
   });
 });
 
-it("teams cli ls and doctor › name a version that was not tested, and one that members cannot be started with", async () => {
+it("teams cli ls and doctor › name an untested version, and a version that cannot start members", async () => {
   const { cli, env, list, doctor } = machine({
     codex: prints("codex-cli 0.171.0"),
     opencode: prints("2.0.4"),

@@ -22,7 +22,7 @@ describe("completion install", () => {
     expect(readFileSync(join(home, "dotfile"), "utf8")).toContain("# >>> teams completion >>>");
   });
 
-  it("writes through a link that leads nowhere, and names one that leads in a circle", async () => {
+  it("writes through a link that leads nowhere, and names a circular link", async () => {
     const { run, home } = user();
     symlinkSync("dotfiles/zshrc", join(home, ".zshrc"));
     expect((await run("install")).code).toBe(0);

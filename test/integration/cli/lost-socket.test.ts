@@ -90,7 +90,7 @@ describe("the socket of a tmux server that runs without it", () => {
     expect(existsSync(server.socket)).toBe(false);
   });
 
-  it("is not taken from a lead in a session of its own, which has no place", async () => {
+  it("is not taken from a lead in its own session, which has no place", async () => {
     const t = privateTmux();
     t.session();
     const ref = await watchedTeam(t);

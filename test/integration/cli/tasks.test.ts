@@ -258,7 +258,7 @@ describe("teams status", () => {
           "pid",
         ],
         ...["alive", "cwd", "worktree", "taskIds", "unread", "tokens", "costUsd", "startedAt"],
-        // No process of ours: what is known of dev comes from its inbox.
+        // dev is none of our processes: its state comes from its inbox.
         ...["lastActivityAt", "exit", "mail", "mode", "sandbox", "budget", "stateFrom"],
       ].sort(),
     );

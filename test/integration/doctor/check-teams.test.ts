@@ -306,7 +306,7 @@ describe("checkTeams with broken messages", () => {
       expect(await history(ref, name)).toMatchObject([{ text: `for ${name}` }]);
     }
     expect(originalsOf(path)).toHaveLength(1);
-    // What was moved is named until a person has removed it.
+    // The moved file is named until a person has removed it.
     const moved = join(ref.paths.inboxes, "rev.bad.jsonl");
     expect(await check(ref)).toMatchObject([{ level: "warn", text: expect.stringContaining(moved) }]);
     rmSync(moved);

@@ -330,7 +330,7 @@ describe("a repository inside a worktree", () => {
     return top;
   };
 
-  test("counts with its changes and its commits, also where the files are ignored", async () => {
+  test("counts with its changes and its commits, even if the files are ignored", async () => {
     const first = nest("first");
     nest("second");
     expect(await unsaved()).toBeUndefined();

@@ -210,7 +210,7 @@ describe("scripts/gate", () => {
     await eventually("its end", () => startTimeOf(Number(pid)) === undefined && !existsSync(directory));
   });
 
-  it("gives each file one temporary directory, also after a file whose tests are all skipped", () => {
+  it("gives each file one temporary directory, even after a file whose tests are all skipped", () => {
     const setup = join(CHECKOUT, "test/support/setup/no-leaks.ts");
     const where = `import { tmpdir } from "node:os";\n${IMPORT}test("where", () => expect(tmpdir()).toMatch(/^[^]*(?<!tf-[^]*)tf-\\w+$/));\n`;
     const root = copyOfSuite({

@@ -128,7 +128,7 @@ describe.each([
   ["blanks", " \n"],
   ["only a byte order mark", MARK],
 ])("settings with %s", (_, text) => {
-  /** Writes files that were changed long ago, so that nobody is still writing them. */
+  /** Dates a file back, so that it cannot be in the middle of a write. */
   const old = (path: string): void => utimesSync(path, 1, 1);
 
   it("set nothing, for the agent and for doctor", () => {

@@ -183,7 +183,7 @@ describe("sidebar in a pane", () => {
     keys("j");
     await sees("▌● inventory");
     paste("shut\nKy");
-    await sees("pasted text is no key");
+    await sees("pasted text is not a key");
     keys("m");
     await sees("to inventory: ▏");
     paste("one\ntwo\n");
@@ -318,7 +318,7 @@ describe.each([
       .filter((entry) => entry.startsWith(`${kind} `))
       .map((entry) => JSON.parse(entry.slice(kind.length + 1)));
 
-  test("approves a long plan only when all of it was on the screen, with a note", async () => {
+  test("approves a long plan only when its whole text was on the screen, with a note", async () => {
     const { keys, sees, rows, log } = await openSidebar({ width, height });
     keys("n", "v");
     await sees("• step 1");

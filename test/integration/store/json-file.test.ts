@@ -89,7 +89,7 @@ test("readJsonFile › waits in growing pauses for half a second, and once for o
   expect(sum(pausesOf(file))).toBe(500);
 });
 
-test("readJsonFile › does not wait for a valid file, and waits briefly for one that broke long ago", () => {
+test("readJsonFile › does not wait for a valid file, and waits briefly for a file that broke long ago", () => {
   const file = join(temporaryDirectory(), "f.json");
   writeFileSync(file, '{"n": 1}');
   mkdirSync(`${file}.lock`);

@@ -106,8 +106,8 @@ test("inQueue leaves the shared lock free for four times the time that it was he
     });
     turn.noteWaiting();
   });
-  // Free is the whole turn but for the hold, before it too. A stalled machine makes both longer; the program never leaves the lock
-  // free for more than 100 ms on purpose.
+  // The lock is free for the whole turn except the hold, also before it. A stalled machine makes both longer; the program never
+  // leaves the lock free for more than 100 ms on purpose.
   const freeMs = steadyNow() - begun - heldMs;
   expect(freeMs).toBeGreaterThanOrEqual(Math.min(4 * heldMs, 100) - 1);
 });
@@ -190,7 +190,7 @@ test("withLock runs the work again when the lock was lost before the change", as
   const path = join(temporaryDirectory(), "f");
   const holder = holdLock(path);
   expect(await holder.line()).toBe("held 1");
-  // What a foreign peer does after 10 s without an update.
+  // A foreign peer does this after 10 s without an update.
   rmdirSync(`${path}.lock`);
   mkdirSync(`${path}.lock`);
   holder.say("go on");

@@ -28,7 +28,7 @@ export interface Throwaway {
   readonly outside: string;
   /** Programs in this directory are found first. */
   readonly bin: string;
-  /** Returns whether the script ended by itself. */
+  /** Returns whether the script ended before the time limit. */
   run(shell: string, script: string): boolean;
   exists(name: string): boolean;
 }
@@ -42,7 +42,7 @@ export function throwaway(programs: Readonly<Record<string, string>> = {}): Thro
   for (const [name, script] of Object.entries(programs)) {
     writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o700 });
   }
-  // fish writes files of its own when it starts.
+  // fish writes its own files when it starts.
   const own = { XDG_CONFIG_HOME: xdg, XDG_DATA_HOME: xdg, XDG_CACHE_HOME: xdg, XDG_STATE_HOME: xdg };
   const temporary = { TMPDIR: work, TMUX_TMPDIR: work };
   const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: home, LC_ALL: "C", ...temporary, ...own };

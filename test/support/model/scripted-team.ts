@@ -19,7 +19,7 @@ export interface Asked {
   readonly at: number;
 }
 
-/** Without a line of its own, an agent agrees to shut down: else the end of a run waits for it. */
+/** Without its own line, an agent agrees to shut down: else the end of a run waits for it. */
 const AGREES: Line = {
   when: /^(?!.*tool_result).*?(shutdown-\d+@[\w-]+)/,
   says: "Good bye.",

@@ -115,7 +115,7 @@ export async function startTestProxy(
 
 type Answer = (request: IncomingMessage, response: import("node:http").ServerResponse) => void;
 
-/** Starts a server on loopback with TLS, whose certificate no process trusts by itself. @returns its port */
+/** Starts a server on loopback with TLS, whose certificate no process trusts by default. @returns its port */
 export async function startTlsServer(answer: Answer): Promise<number> {
   const server = createTlsServer(TEST_CERTIFICATE, answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** The packed and installed package in a directory of its own. */
+/** The packed and installed package in its own directory. */
 export interface InstalledPackage {
   readonly directory: string;
   /** Names of the installed packages. */

@@ -38,7 +38,7 @@ const READS: ReadonlySet<string | undefined> = new Set([
   "status",
 ]);
 
-/** Commands that wait for agents. Their own limit is meant for a person, and shorter than a machine may stand still. */
+/** Commands that wait for agents. Their own limit is meant for a person, and shorter than a stall of the machine may be. */
 const WAITS: ReadonlySet<string | undefined> = new Set(["down", "shutdown"]);
 
 function patient(words: readonly string[]): readonly string[] {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { git } from "../files/git.ts";
 
 /**
- * What a command can do as root of a user namespace of its own. A mount over `.git` keeps it from being renamed only in the mounts of its
+ * The steps of a command as root of its own user namespace. A mount over `.git` keeps it from being renamed only in the mounts of its
  * own process: so the steps move into another root, drop the old one, and rename `.git` below their working directory, which is still in
  * it. Git outside would obey the `.git` that they put in its place.
  */

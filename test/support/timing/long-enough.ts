@@ -1,5 +1,5 @@
 /**
- * Repeats an attempt that has to begin its work within a time limit, each time with four times the limit: a machine that stands still
+ * Repeats an attempt that has to begin its work within a time limit, each time with four times the limit: a stalled machine
  * can use up any fixed one.
  * @returns the result of the first attempt that got far enough
  */

@@ -1,6 +1,6 @@
 /**
  * Returns the processor time in milliseconds that this process spends on some work. Unlike the time on the clock, it does not grow
- * when the machine stands still or runs other programs.
+ * when the machine stalls or runs other programs.
  */
 export function processorMs(work: () => unknown): number {
   const before = process.cpuUsage();

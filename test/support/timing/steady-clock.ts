@@ -1,7 +1,7 @@
 import { onTestFinished, vi } from "vitest";
 
 /**
- * Stops the steady clock of this process during a test, so that no limit of the program passes however long the machine stands still.
+ * Stops the steady clock of this process during a test, so that no limit of the program passes, however long the machine stalls.
  * @returns the number of readings so far
  */
 export function stopSteadyClock(): () => number {

@@ -9,7 +9,7 @@ import type { PrivateTmux } from "./private-tmux.ts";
 const MOST_LINES = 40;
 
 /**
- * Describes the place of a failed test before the clean-up, so that nobody needs to run it again: load, processes, screens and the
+ * Describes the place of a failed test before the clean-up, so that it need not run again: load, processes, screens and the
  * last events of each team.
  */
 export function failureReport(place: Pick<PrivateTmux, "env" | "root">): string {

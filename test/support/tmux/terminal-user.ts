@@ -81,7 +81,7 @@ function personIn(t: PrivateTmux, argv: readonly string[], options: PersonOption
   };
 }
 
-/** What tmux says about a pane that has closed, or whose server has ended. */
+/** The errors of tmux about a pane that has closed, or whose server has ended. */
 const PANE_GONE = /can't find (?:pane|session)|no server running|error connecting|lost server|server exited/;
 
 /**

@@ -60,7 +60,7 @@ describe("outputFilter", () => {
     expect(filtered("\x1b]8;;file:///etc/passwd\x07x")).toBe("\x1b]8;;\x1b\\x");
   });
 
-  it("hides nothing behind a cancelled, an interrupted or a nested sequence", () => {
+  it("hides nothing after a cancelled, an interrupted or a nested sequence", () => {
     expect(filtered("\x1b[31\x18m")).toBe("m");
     expect(filtered("\x1b[3\x1b[6nx")).toBe("x");
     expect(filtered("\x1b]2;a\x1b[6nx")).toBe("x");

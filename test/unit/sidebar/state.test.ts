@@ -208,11 +208,11 @@ describe("answering a request in the sidebar (S61)", () => {
     ["at a letter", ["left", "left", "left", "X"], "one Xtwo", 3],
     ["at its start and its end", ["C-a", "X", "C-e", "Y"], "Xone twoY", undefined],
     ["between words", ["M-b", "C-left", "M-f", "X"], "oneX two", 4],
-    ["by erasing what is before or behind", ["C-left", "delete", "backspace", "C-k"], "one", undefined],
+    ["by erasing before and after the cursor", ["C-left", "delete", "backspace", "C-k"], "one", undefined],
     ["by erasing words", ["C-w", "C-w", ..."three", "home", "M-d"], "", undefined],
-  ])("is edited %s", (_, keys, text, behind) => {
+  ])("is edited %s", (_, keys, text, afterCursor) => {
     const { prompt } = typed(press(onWriter, "approve", two, seen).state, ..."one two", ...keys).state;
-    expect([prompt?.text, prompt?.behind]).toEqual([text, behind]);
+    expect([prompt?.text, prompt?.afterCursor]).toEqual([text, afterCursor]);
   });
 
   test.each(["escape", "C-c"])("is cancelled by %s without an answer", (key) => {

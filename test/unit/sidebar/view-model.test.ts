@@ -387,7 +387,7 @@ test("an answer being typed names its request and keys above, and shows the end 
     " ↵ sends · Esc cancels · or a note",
     " approve writer: mind the tests▏",
   ]);
-  const back = { ...prompt, behind: 5 };
+  const back = { ...prompt, afterCursor: 5 };
   expect(shown(AUDIT, 34, 40, { view: "team", prompt: back }).at(-1)).toBe(
     " approve writer: mind the ▏tests",
   );

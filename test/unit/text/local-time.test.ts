@@ -13,6 +13,6 @@ test("localTime › returns a time in the zone of this machine", () => {
   expect(localTime(Date.UTC(2026, 0, 2, 20, 4, 5), "seconds")).toBe("2026-01-03 01:34:05");
 });
 
-test("localTime › returns a text that is no time as it is", () => {
+test("localTime › returns a text that is not a time unchanged", () => {
   expect(localTime("soon")).toBe("soon");
 });

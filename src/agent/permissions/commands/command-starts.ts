@@ -34,7 +34,7 @@ export function* commandStarts(words: readonly string[]): Generator<number> {
 /** Maximum number of words of one command that may begin a program of some kind: the words after each of them are read again. */
 const MAX_STARTS = 20;
 
-/** Returns the words from each place on where a command may begin whose name matches; with more than 20 of them, from the first ones. */
+/** Returns the words from each place on where a command with a matching name may begin; at most the first 20 places. */
 export function commandsNamed(words: readonly string[], name: RegExp): readonly (readonly string[])[] {
   const found: (readonly string[])[] = [];
   for (const at of commandStarts(words)) {

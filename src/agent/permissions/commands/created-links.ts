@@ -18,8 +18,8 @@ const operandsOf = (words: readonly string[]): readonly string[] =>
     .flatMap((word) => (word.startsWith("-") ? (/^--\w[\w-]*=(.+)$/s.exec(word)?.[1] ?? []) : word));
 
 /**
- * Returns the names of links that commands may create. Where they lead is known, but not where a path through several of them
- * leads: `ln -s . a; ln -s a/sub b; cat b/x`.
+ * Returns the names of links that commands may create. The target of each link is known, but not that of a path through several
+ * of them: `ln -s . a; ln -s a/sub b; cat b/x`.
  */
 export function linksIn(commands: readonly (readonly string[])[]): ReadonlySet<string> {
   const names = commands
@@ -29,7 +29,7 @@ export function linksIn(commands: readonly (readonly string[])[]): ReadonlySet<s
   return new Set(names.filter((name) => !/^\.{0,2}$/.test(name)));
 }
 
-/** Returns the places where links lead that a command creates: a relative target starts in the directory of the link. */
+/** Returns the targets of the links that a command creates: a relative target starts in the directory of the link. */
 export function linkTargets(words: readonly string[]): readonly string[] {
   return linkers(words).flatMap((own) => {
     const operands = operandsOf(own);

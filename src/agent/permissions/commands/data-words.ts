@@ -73,10 +73,10 @@ export function wrappedAt(words: readonly string[]): number | undefined {
 /** Maximum number of wrappers around a command: more than real commands need. */
 const MAX_WRAPPERS = 4;
 
-/** Options of wrappers, and values that no wrapper takes for a program. */
+/** Options of wrappers, and values that no wrapper reads as a program. */
 const WRAPPER_WORD = /^(?:-[0rnPLtkp]\d*|-I\{\}|-I|\{\}|[\d.]+[smhd]?|--null|--no-run-if-empty)$/;
 
-/** Programs with a subcommand for nearly everything: `git rm` is no `rm`. */
+/** Programs with a subcommand for nearly everything: `git rm` is not `rm`. */
 const HAS_SUBCOMMANDS =
   /^(?:git|hg|svn|jj|npm|pnpm|yarn|bun|pip3?|cargo|brew|conda|poetry|uv|gsutil|dvc|hub|gh (?:repo|label|secret|variable)|aws s3|terraform state|(?:docker|podman|nerdctl)(?: (?:container|image|volume|network|compose|config|context|service|stack|secret|pod|manifest|plugin|buildx|node))?)$/;
 
@@ -87,7 +87,7 @@ const MAX_BEFORE = 2;
 const MAX_BEFORE_CODE = 40;
 
 /**
- * Returns the indexes of words that no program can take for the name of another: the program's own name and subcommand, and code
+ * Returns the indexes of words that no program can read as the name of another: the program's own name and subcommand, and code
  * that starts no program, or whose commands are searched themselves.
  */
 export function harmlessIndexes(words: readonly string[]): ReadonlySet<number> {

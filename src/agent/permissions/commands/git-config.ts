@@ -16,7 +16,7 @@ export function isPlainRepository(directory: string, what: "objects" | "worktree
   try {
     return isPlainAbove(directory, what, home);
   } catch {
-    // A file that cannot be read: git may be able to.
+    // The file cannot be read here, but git may be able to read it.
     return false;
   }
 }
@@ -34,14 +34,14 @@ function isAtOrAbove(directory: string, home: string | undefined): boolean {
 }
 
 /**
- * Returns whether entries of a directory make git take it for a repository, whose `config` it then reads. With `commondir`, the
+ * Returns whether entries of a directory make git treat it as a repository, whose `config` it then reads. With `commondir`, the
  * other entries are in the directory that this file names.
  */
 export function isBareRepository(has: (name: string) => boolean): boolean {
   return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
 }
 
-/** Git passes over a `.git` that is no repository, so only a whole one counts. */
+/** Git ignores a `.git` that is not a repository, so only a complete one counts. */
 function isPlainAt(top: string, what: "objects" | "worktree", home: string | undefined): boolean {
   const found = gitDirectoriesOf(top);
   if (found?.top !== top) return false;
@@ -169,7 +169,7 @@ export function localRemotesAt(directory: string): readonly string[] {
   try {
     return localRemotesAbove(directory);
   } catch {
-    // A file that cannot be read: git may be able to.
+    // The file cannot be read here, but git may be able to read it.
     return [""];
   }
 }

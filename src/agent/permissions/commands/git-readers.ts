@@ -25,7 +25,7 @@ const LOG = `#abBcEFgimMPpqrsuwWzCD|nSGL|Ul
   walk-reflogs no-walk[=] do-walk cc remerge-diff no-mailmap mailmap clear-decorations no-expand-tabs check check
   count timestamp no-commit-header not summary numbered email group=`;
 
-/** Keys of git's configuration whose value is no secret. `git remote -v` shows the URLs of remotes, too. */
+/** Keys of git's configuration whose value is not a secret. `git remote -v` shows the URLs of remotes, too. */
 const SHOWN_KEY =
   /^(?:user|core|branch|remote|init|pull|push|merge|rebase|fetch|diff|log|color|commit|tag|status|alias|gpg|submodule|extensions)\.[^\s]+$/i;
 
@@ -170,7 +170,7 @@ export function signatureWords(args: readonly string[]): readonly string[] {
   });
 }
 
-/** Returns what a git command reads if it does nothing else. @param args the words after `git` */
+/** Returns the paths that a git command reads if it does nothing else. @param args the words after `git` */
 export function readGit(args: readonly string[]): Reading | undefined {
   const at = args.findIndex((word) => !GLOBAL.has(word));
   const name = args[at] ?? "";
@@ -182,7 +182,7 @@ export function readGit(args: readonly string[]): Reading | undefined {
   if (unknown.length > 0 || subcommand.accepts?.(operands, used, words[0] ?? "") === false) return undefined;
   if (signatureWords(words).length > 0 || words.some((word) => CHECKS_SIGNATURE.test(word))) return undefined;
   const { git, contents } = subcommand;
-  // A revision is no path, but a word that leads outside may be one: git then compares two files.
+  // A revision is not a path, but a word that leads outside may be one: git then compares two files.
   return { paths: [...operands, ...values.flatMap(fileOfLines)], contents, tree: contents, git };
 }
 

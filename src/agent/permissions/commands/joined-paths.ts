@@ -17,7 +17,7 @@ export function namesOfWord(word: string): readonly (readonly string[])[] {
   const parts = word.split("/").filter((part) => part !== "" && part !== ".");
   const isRelative = !/^[/~]/.test(word) && !parts.includes("..") && !word.includes(UNKNOWN);
   const last = parts.slice(-1);
-  // A name that only the shell knows may be each name.
+  // A name that only the shell knows may be any name.
   if (last.length === 0 || last[0] === ".." || last[0]?.includes(UNKNOWN)) return [];
   return isRelative && parts.length > 1 ? [parts, last] : [last];
 }

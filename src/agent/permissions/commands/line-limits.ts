@@ -1,5 +1,5 @@
 /**
- * The limits of what is searched in a command line. A line beyond one of them is never taken for harmless: deny rules and `writes`
+ * The limits of the search in a command line. A line beyond one of them never counts as harmless: deny rules and `writes`
  * refuse it, and else only a person or bypassPermissions allows it.
  */
 
@@ -7,7 +7,7 @@
 const MAX_LINE = 65_536;
 /** Maximum number of words, counted at blanks: a wrapped command may begin at each. */
 const MAX_WORDS = 8_000;
-/** Maximum number of open parentheses, quoted or not: the parser reads what is in one again for each around it. */
+/** Maximum number of open parentheses, quoted or not: the parser reads the content of each again for every one around it. */
 const MAX_OPEN = 300;
 /** Maximum number of `<<`, quoted or not: the parser looks at each open here-document again for every further one. */
 const MAX_HERE_DOCUMENTS = 1_000;

@@ -86,12 +86,12 @@ function suffixedNames(
   return found;
 }
 
-/** Returns a word, and the parts of it that a program may take for a path, also as a URL spells them. */
+/** Returns a word, and the parts of it that a program may read as a path, also as a URL spells them. */
 function namesInWord(word: string): string[] {
   const decoded = word.replace(/%([2-7][0-9a-f])/gi, (_, code) =>
     String.fromCharCode(Number.parseInt(code, 16)),
   );
-  // curl takes `{a}` for a, and `#1` for the text that a pattern of the URL matched.
+  // curl reads `{a}` as a, and `#1` as the text that a pattern of the URL matched.
   const spelled = decoded.replace(/\{([^{},]*)\}/g, "$1").replace(/#\d/g, "*");
   return [...new Set([word, decoded, spelled])].flatMap(partsOfWord);
 }
@@ -126,7 +126,7 @@ const LEAST_CLUSTER = 12;
 /** More letters of options than are searched for values. */
 const MANY_LETTERS = /^-\w{65}/;
 
-/** Returns what find looks for, in any directory: `-name x`, but not `! -name x`. */
+/** Returns the names that find looks for, in any directory: `-name x`, but not `! -name x`. */
 export function searchedNames(words: readonly string[]): readonly string[] {
   return words.flatMap((word, at) => {
     const test = /^-i?(name|path|wholename)$/.exec(words[at - 1] ?? "")?.[1];
@@ -153,7 +153,7 @@ function derivedNames(program: string, named: readonly string[]): string[] {
 const PACKED = [".gz", ".bz2", ".xz", ".lzma", ".zst", ".lz4", ".lz", ".br", ".Z", ".gpg", ".asc", ".sig"];
 const COMPILES =
   /^(?:[\w-]*(?:gcc|g\+\+|clang|clang\+\+)(?:-[\d.]+)?|c[cx]?c?|c\+\+|as|rustc|javac|kotlinc|ghc|ocamlc|tsc|swiftc|go|zig|nasm|protoc)$/;
-/** Ends of the files that compilers make from the name of a source. */
+/** Endings of the files that compilers make from the name of a source. */
 const BUILT = [
   ".o",
   ".s",

@@ -37,7 +37,7 @@ export interface Options {
 }
 
 export interface ReadOptions {
-  /** Words that are no options and no values of options. */
+  /** Words that are neither options nor values of options. */
   readonly operands: readonly string[];
   /** Option letters (`-l`) and names (`--list`) that occur. */
   readonly used: ReadonlySet<string>;
@@ -72,7 +72,7 @@ export interface Habits {
   readonly operands?: number | undefined;
   readonly operandsOf?: Readonly<Record<string, number>> | undefined;
   readonly negates?: boolean | undefined;
-  /** Words that are no options although they begin with `-`. */
+  /** Words that are not options although they begin with `-`. */
   readonly words?: RegExp | undefined;
 }
 

@@ -39,7 +39,7 @@ export class PathList implements NamedPaths {
   #isCut = false;
 
   /**
-   * @param dirs undefined if they are too many
+   * @param dirs undefined if there are too many
    * @param links names of links that the line may create
    */
   constructor(
@@ -172,7 +172,7 @@ function afterLinks(path: string, links: ReadonlySet<string>): readonly string[]
   const at = parts.flatMap((part, i) => (links.has(part) && i < parts.length - 1 ? [i + 1] : []));
   const isLink = links.has(parts.at(-1) ?? "");
   if (at.length === 0 && !isLink) return undefined;
-  // With more of them, the first and the last.
+  // Of several links, only the first and the last count.
   const ends = new Set([at[0], at.at(-1)].filter((i) => i !== undefined));
   return [...ends].map((i) => parts.slice(i).join("/").replace(PARENTS, "")).filter((rest) => rest !== "");
 }

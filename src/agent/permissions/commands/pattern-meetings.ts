@@ -35,7 +35,7 @@ export function hasWildcard(pattern: string): boolean {
 const MAX_GLOB = 100;
 
 /**
- * Returns whether some path matches both a pattern of a command and a pattern of a rule, or is below what the rule matches. Case is
+ * Returns whether some path matches both a pattern of a command and a pattern of a rule, or is below a path that the rule matches. Case is
  * ignored. Rather too many than too few: sets, and alternatives of the rule, match any text.
  */
 export function pathPatternsMeet(written: readonly string[], rule: readonly string[]): boolean {
@@ -52,7 +52,7 @@ export function ends(rule: readonly string[]): readonly boolean[] {
 
 /**
  * Returns for each position in the pattern of a rule whether a pattern of a command meets the rest of the rule from there.
- * @param after the same for what follows the pattern of the command
+ * @param after the same for the text after the pattern of the command
  */
 export function meetings(
   written: readonly string[],
@@ -79,7 +79,7 @@ export function meetings(
   return below;
 }
 
-/** An unknown name counts only for a rule that names a file in a directory, not for a whole directory: else it may be each name. */
+/** An unknown name counts only for a rule that names a file in a directory, not for a whole directory: else it would match every name. */
 function partMeets(
   part: string,
   wanted: string,

@@ -63,7 +63,7 @@ const NAMES = table("paths", false, {
     "emLPqsz canonicalize-existing canonicalize-missing logical physical quiet strip no-symlinks zero",
 });
 
-/** Programs whose operands are no files. */
+/** Programs whose operands are not files. */
 const TEXT = table("text", false, {
   basename: "az|s multiple suffix= zero",
   dirname: "z zero",
@@ -150,7 +150,7 @@ const NOTHING: Reading = { paths: [], contents: false };
 const readNothing = (): Reading => NOTHING;
 
 /**
- * Returns what a command reads if it does nothing else; undefined if it may write, run a program, or is unknown.
+ * Returns the paths that a command reads if it does nothing else; undefined if it may write, run a program, or is unknown.
  * @param words the program and its words, without quotes
  */
 export function readingOf(words: readonly string[]): Reading | undefined {

@@ -205,7 +205,7 @@ function ownWords(name: string, written: readonly string[]): readonly string[] {
   return at < 0 ? written : written.slice(0, at + (/[cm]$/.test(written[at] ?? "") ? 2 : 1));
 }
 
-/** The words after the code or the module are no options of Python. */
+/** The words after the code or the module are not options of Python. */
 const CODE_OR_MODULE = /^-[bBdEiIOPqRsSuv]*[cm]/;
 
 /** Returns the words of tar with a dash before each letter of its first word: `xzf a.tgz` is `-x -z -f a.tgz`. */
@@ -255,7 +255,7 @@ export function optionValues(words: readonly string[]): ReadOptions["values"] {
   const known = table === undefined || table.oneDash ? optionsOfReader(name) : optionsOf(table);
   if (known === undefined) return [];
   const own = ownWords(name, args);
-  // tar: `czf a.tgz` are more words, all of them before the others. Python: its own words are the first ones.
+  // tar: `czf a.tgz` becomes several words at the start, so later indexes move. Python: its own words come first.
   return placed(readOptions(own, known, table), name === "tar" ? words.length - own.length : 1);
 }
 

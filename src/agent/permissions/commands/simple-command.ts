@@ -20,7 +20,7 @@ export function simpleCommand(command: string): string[] | undefined {
   return first === undefined || ASSIGNMENT.test(first) ? undefined : words;
 }
 
-/** Removes what a shell takes as blank, which is less than `trim` removes: `\u00a0git` names another program than `git`. */
+/** Removes the blanks of a shell, which are fewer than those of `trim`: `\u00a0git` names another program than `git`. */
 function trimBlanks(text: string): string {
   let [from, to] = [0, text.length];
   while (from < to && " \t\n".includes(text.charAt(from))) from += 1;

@@ -35,11 +35,11 @@ export const SPECIAL_READERS: Readonly<Record<string, Reads>> = {
 /** `set -euo pipefail`. */
 const SHELL_OPTIONS = /^(?:[-+](?:[efuvx]+|[efuvx]*o (?:pipefail|errexit|nounset|xtrace|verbose))(?: |$))+$/;
 
-/** Variables whose value is no secret. */
+/** Variables whose value is not a secret. */
 const SHOWN_VARIABLE =
   /^(?:HOME|PWD|OLDPWD|USER|LOGNAME|SHELL|PATH|LANG|LC_[A-Z]+|TERM|TZ|TMPDIR|EDITOR|HOSTNAME|NODE_ENV|VIRTUAL_ENV|XDG_[A-Z]+_(?:HOME|DIR))$/;
 
-/** `$?` and such variables in a word, which `echo` may print. zsh runs what is in brackets after a name. */
+/** `$?` and such variables in a word, which `echo` may print. zsh runs the text in brackets after a name. */
 const SHOWN_EXPANSION = /\$(?:\?|([A-Z_]+)|\{([A-Z_]+)\})(?![\w[])/g;
 
 /** Returns a word of `echo` with its harmless variables replaced by plain text; other variables stay. */
@@ -97,7 +97,7 @@ const PS_COLUMNS =
   /^(?:(?:p?pid|pgid|sid|u?user|[re]?uid|ucomm|comm|args|cmd|command|stat|state|time|etimes?|l?start|tty?|tt|[p%]cpu|[p%]mem|rss|vsz|ni|nice|pri|nlwp)=?(?:,|$))+$/;
 
 /**
- * ps in its usual forms, word for word: `e` among its letters shows variables, also after an error in another word. Linux and
+ * ps in its usual forms, word for word: `e` among its letters shows variables, even after an error in another word. Linux and
  * macOS show command lines to every user.
  */
 function readPs(args: readonly string[]): Reading | undefined {

@@ -15,7 +15,7 @@ const TEXT_OF: readonly (readonly [words: RegExp, options: RegExp])[] = [
   [/^(?:hg|svn|jj) (?:commit|ci|describe|desc) /, /^(?:-m|--message)$/],
 ];
 
-/** `--exclude=*.log`: the name says what the value is, whatever program has the option. */
+/** `--exclude=*.log`: the name shows the kind of the value, in any program. */
 const EXCLUDES = /^--(?:exclude|ignore)(?:-dir|-glob|-pattern)?=[^\s;|&$`]*$/;
 
 /**

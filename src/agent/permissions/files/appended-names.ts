@@ -11,7 +11,7 @@ import type { LineParts } from "../syntax/parts.ts";
 export function expansionBy(words: readonly string[]): (word: string) => boolean {
   const programs = [...commandStarts(words)].map((at) => baseName(words[at] ?? ""));
   if (programs.some((name) => EXPANDS_PATTERNS.has(name))) return () => true;
-  // curl expands brackets in URLs, and names files by what they matched.
+  // curl expands brackets in URLs, and names files by the matched text.
   const isCurl = programs.includes("curl");
   // JSON in the data has brackets too, but also quotes. A name of an output (`.#1`) counts with both.
   return (word) => isCurl && ((word.includes("[") && isBare(word)) || /(?:^|\/)\.[^/]*\*/.test(word));
@@ -19,7 +19,7 @@ export function expansionBy(words: readonly string[]): (word: string) => boolean
 
 export const isBare = (word: string): boolean => !/["'\s]/.test(word);
 
-/** Returns where names belong that a command gets from its input: xargs and parallel append them to the command that they run. */
+/** Returns the place of names that a command gets from its input: xargs and parallel append them to the command that they run. */
 export function listFor(words: readonly string[], read: PathList, changed: PathList): PathList | undefined {
   const at = words.findIndex((word) => APPENDS.test(word));
   if (at < 0) return undefined;

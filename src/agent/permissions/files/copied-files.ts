@@ -3,13 +3,13 @@ import { commandsNamed } from "../commands/command-starts.ts";
 import { absolute, type Directory } from "../commands/path-list.ts";
 import { type ListNames, listEntries } from "./patterns.ts";
 
-/** Maximum number of entries of copied directories, and of directories in each other: what is deeper is not seen. */
+/** Maximum number of entries of copied directories, and their maximum depth: deeper entries are not seen. */
 const MAX_ENTRIES = 1_000;
 const MAX_DEPTH = 3;
 
 /**
  * Returns the paths that `cp -r` and `rsync` create below the directory that they copy into, by the files that exist now.
- * @param descends whether what is in an entry of the copied directory counts too
+ * @param descends whether the contents of an entry of the copied directory count too
  */
 export function copiedFiles(
   commands: readonly (readonly string[])[],
@@ -68,7 +68,7 @@ interface Copy {
   readonly target: string;
 }
 
-/** Returns the directories that a command copies with what is in them. */
+/** Returns the directories that a command copies with their contents. */
 function copies(words: readonly string[]): readonly Copy[] {
   return commandsNamed(words, /^(?:g?cp|rsync|ditto)$/).flatMap(([program = "", ...rest]) => {
     const isCopy = /cp$/.test(program);

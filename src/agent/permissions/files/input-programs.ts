@@ -33,13 +33,13 @@ export function mayRunInput(
   return named > 1 || runnerOf(words[0] ?? "") === undefined;
 }
 
-/** Returns what `echo` prints, if all shells print the same; undefined for other commands. */
+/** Returns the output of `echo` if it is the same in all shells; undefined for other commands. */
 function shownText([name, ...words]: readonly string[]): string | undefined {
   const text = words.join(" ");
   return name === "echo" && !text.startsWith("-") && !/[\\$`]/.test(text) ? text : undefined;
 }
 
-/** Returns whether the input of xargs are names of files that begin with a directory, so that none is an option. */
+/** Returns whether the input of xargs has only names of files that begin with a directory, so that none is an option. */
 export function getsFoundFiles(words: readonly string[], from: readonly string[] | undefined): boolean {
   const [name, ...args] = from ?? [];
   const isNull = words.some((word) => /^(?:-[a-zA-Z\d]*0\w*|--null)$/.test(word));

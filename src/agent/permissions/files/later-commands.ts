@@ -50,7 +50,7 @@ const OF_GIT =
   /(?:^| )(?:config|remote|submodule|lfs (?:install|update)|maintenance (?:start|register))(?: |$)/;
 const ALWAYS = /(?:^| )(?:lfs (?:install|update)|maintenance (?:start|register))(?: |$)/;
 
-/** Returns why a line changes what runs later, although it names no file for that; undefined if it does not. */
+/** Returns why a line changes commands that run later, although it names no such file; undefined if it does not. */
 export function laterCommand(parts: LineParts): string | undefined {
   for (const [program = "", ...args] of parts.mentioned.flatMap((words) => commandsNamed(words, CHANGING))) {
     const name = baseName(program);

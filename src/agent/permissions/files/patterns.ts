@@ -22,7 +22,7 @@ export function expandPattern(
   directory: string,
   list: ListNames = listEntries,
 ): readonly string[] | undefined {
-  // Shells differ in what they find.
+  // Shells find different files.
   if (pattern.includes("**")) return undefined;
   let found = pattern.startsWith("/") ? ["/"] : [""];
   let entries = 0;
@@ -92,7 +92,7 @@ function listedDirectories(patterns: readonly string[]): readonly string[] | und
 }
 
 /**
- * Returns whether a shell may expand a pattern to a word that begins with `-`, which a program then takes for an option. The
+ * Returns whether a shell may expand a pattern to a word that begins with `-`, which a program then reads as an option. The
  * directories are listed once.
  * @param directories undefined if they are too many
  */

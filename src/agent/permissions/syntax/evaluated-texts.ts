@@ -8,7 +8,7 @@ const EVALUATES_INDEXES: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Returns whether a command runs what is in the array index of a word. */
+/** Returns whether a command runs the text in the array index of a word. */
 export function evaluatesIndexes(words: readonly string[]): boolean {
   return words.some((word) => EVALUATES_INDEXES.has(word));
 }
@@ -18,7 +18,7 @@ export class Evaluations {
   #indexes = false;
   #prompts = false;
 
-  /** Notes what a part of the line evaluates. */
+  /** Notes the texts that a part of the line evaluates. */
   note(node: SyntaxNode): void {
     switch (node.type) {
       case "ArithmeticExpansion":

@@ -1,6 +1,6 @@
 import type { ParsedScript, SyntaxNode } from "unbash";
 
-/** Maximum number of groups, substitutions and expansions in each other: the parser skips what is far deeper. */
+/** Maximum number of groups, substitutions and expansions in each other: the parser skips much deeper ones. */
 const MAX_DEPTH = 100;
 
 const NESTS: ReadonlySet<string> = new Set([
@@ -16,7 +16,7 @@ interface Place {
   readonly source: string;
 }
 
-/** How deep each node of a syntax tree is, and what the parser did not read. */
+/** The depth of each node of a syntax tree, and the parts that the parser did not read. */
 export class Depths {
   readonly #known = new Map<SyntaxNode, Place>();
 
@@ -37,7 +37,7 @@ export class Depths {
     return this.#known.get(node) ?? { depth: 0, source: "" };
   }
 
-  /** Returns whether the parser may have skipped a part of what is in a node. */
+  /** Returns whether the parser may have skipped a part of a node. */
   isTooDeep(node: SyntaxNode): boolean {
     const { depth, source } = this.#of(node);
     return depth > MAX_DEPTH || isSkipped(node, source);

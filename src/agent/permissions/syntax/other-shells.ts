@@ -1,6 +1,6 @@
 /** An escaped character, or quoted text. */
 const QUOTED = /\\([\s\S])|'([^']*)'|"(?:[^"\\]|\\[\s\S])*"/g;
-/** Letters and digits after a backslash that fish takes for another character: `\x2d`, `\n`. */
+/** Letters and digits after a backslash that fish reads as another character: `\x2d`, `\n`. */
 const FISH_ESCAPE = /[abcefnrtvxXuUo0-7]/;
 
 /** Blanks and ends of words for fish, which other shells take for letters: `a\r--b`, `\u2003--b`. */
@@ -31,14 +31,14 @@ export function decodedForFish(line: string): string | undefined {
   return decoded === line ? undefined : decoded;
 }
 
-/** Syntax that the grammar of bash reads otherwise than another shell: `>! file`, `>?file`, `${(f)"$(<file)"}`, `$mapfile[file]`. */
+/** Syntax that the grammar of bash reads differently from another shell: `>! file`, `>?file`, `${(f)"$(<file)"}`, `$mapfile[file]`. */
 export const READ_OTHERWISE = />>?[&|]?[!?]|<\?|\$\{\(|\$\w+\[/;
 
 /** Options of shells that give patterns and words no other meaning. */
 const HARMLESS_OPTION =
   /^(?:no_?)?(?:errexit|err_exit|pipe_?fail|no_?unset|unset|xtrace|verbose|nomatch|null_?glob|sh_?word_?split|monitor)$/i;
 
-/** Returns why a command makes a shell read later commands otherwise, as a clause; undefined if it does not. */
+/** Returns why a command makes a shell read later commands differently, as a clause; undefined if it does not. */
 export function changesReading([name = "", ...rest]: readonly string[]): string | undefined {
   if (name === "zmodload") return "it loads a module of the shell";
   const sets = /^(?:setopt|unsetopt|emulate)$/.test(name) && rest.length > 0;

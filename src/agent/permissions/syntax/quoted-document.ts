@@ -15,7 +15,7 @@ export function quotedDocument(word: string): string | undefined {
     else if (char === ")") open -= 1;
     if (open < 0) return undefined;
   }
-  // In `case` and comments, shells count otherwise.
+  // In `case` and comments, shells count parentheses differently.
   const isCounted = open === 0 && !/(?:^|\s)#[^\n]*[()]|\bcase\b|<</.test(text);
   return isCounted ? text.replace(/\n+$/, "") : undefined;
 }

@@ -152,7 +152,7 @@ describe("a teammate with a custom agent type", () => {
     expect((await spawn("/", "")).code).toBe(0);
   });
 
-  it("gets replaced and appended system prompts, also after a restart", async () => {
+  it("gets replaced and appended system prompts, even after a restart", async () => {
     const { teams } = await home();
     const api = await startFakeMessagesApi([{ kind: "message", blocks: [{ type: "text", text: "Done." }] }]);
     onTestFinished(() => api.close());

@@ -65,7 +65,7 @@ test("readAssignments › sets what bash would set, for lines that it takes whol
     fc.property(fc.array(line, { minLength: 1, maxLength: 2 }), (lines) => {
       const text = lines.join("\n");
       const { assignments, others } = readAssignments(text);
-      // What it has read of other texts are assignments too: nothing else is in the lines.
+      // Assignments that it reads from any text are written as assignments, and nothing else.
       const set = exportLines(assignments);
       expect(readAssignments(set)).toEqual({ assignments, others: [] });
       if (others.length > 0) return;

@@ -4,7 +4,7 @@ import { NEW_SESSION, type SessionEvent, step } from "../../../../src/runtime/ac
 import type { LeadRest } from "../../../../src/runtime/lead/lead.ts";
 import { cases } from "../../../support/random/arbitraries.ts";
 
-/** What may happen to a session, apart from its prompts. */
+/** Events of a session, apart from its prompts. */
 const happening: fc.Arbitrary<SessionEvent> = fc.oneof(
   fc.constantFrom<SessionEvent>({ type: "turn_started" }, { type: "turn_ended" }),
   fc.record({ type: fc.constant("taken" as const), key: fc.nat(8).map((at) => `k${at}`) }),

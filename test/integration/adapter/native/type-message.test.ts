@@ -8,7 +8,7 @@ import { type KeyReader, keyReader } from "../../../support/tmux/key-reader.ts";
 import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 const FORTY = Array.from({ length: 40 }, (_, i) => `line ${i} "quoted" \\n $HOME #{pane_id} é😀;`).join("\n");
-/** A program answers within milliseconds, unless the machine stands still. */
+/** A program answers within milliseconds, unless the machine stalls. */
 const PATIENT = { echoMs: 240_000, settleMs: 240_000, confirmMs: 240_000 };
 /** For a result that never comes. */
 const SHORT_MS = 700;

@@ -17,7 +17,7 @@ import { temporaryDirectory } from "../../../support/files/temporary-directory.t
 
 const ENV = { HOME: "/home/ada", MY_SECRET: "hunter2$hunter2", NPM_TOKEN: "sesame-sesame" };
 
-/** The variables of hooks `a` and `b`, of which `a` is the user's own. */
+/** The variables of hooks `a` and `b`; `a` is the user's own. */
 function opened() {
   const directory = join(temporaryDirectory(), "session-env", "s");
   mkdirSync(directory, { recursive: true });
@@ -67,7 +67,7 @@ describe("SessionVariables", () => {
       `left out, since hooks must not set it for an agent's commands: ${name}`,
     ]);
     expect(readFileSync(file, "utf8")).toBe("export A='1'\n");
-    // Also what a process writes later.
+    // Even if a process writes it later.
     writeFileSync(file, `export ${name}=/x`);
     expect(await lines()).toBe("");
   });

@@ -6,7 +6,7 @@ import { git } from "../../../support/files/git.ts";
 import { noSandbox, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 
-/** The bytes of a path in which each `?` is a byte that is no UTF-8. */
+/** Returns the bytes of a path; each `?` becomes a byte that is not UTF-8. */
 function raw(path: string): Buffer {
   return Buffer.from(path.replaceAll("?", "\xff"), "latin1");
 }

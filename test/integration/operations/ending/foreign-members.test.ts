@@ -101,7 +101,7 @@ test("shutdown › removes a foreign member only once its process is gone", asyn
   const config = readFileSync(ref.paths.config);
   const readAnswers = (): number =>
     readFileSync(ref.paths.inbox("team-lead"), "utf8").split('"read": true').length - 1;
-  // While the process lives, the member stays: each answer is read in a look of its own.
+  // While the process lives, the member stays: each answer is read by a separate poll.
   for (let looks = 1; looks <= 3; looks += 1) {
     peerSays(ref, "ada", { type: "shutdown_approved", requestId });
     await eventually("a look at the answer", () => readAnswers() === looks);
@@ -125,7 +125,7 @@ test("shutdown › says that it cannot see whether a foreign member without a pr
   expect(news?.message.text).toContain("teams cannot see its process");
 });
 
-test("reconcile › removes a foreign member that agreed to end, also if no process was ever proven", async () => {
+test("reconcile › removes a foreign member that agreed to end, even if no process was ever proven", async () => {
   const { ref, ctx, names } = await setUp();
   await joinByHand(ref, "ada");
   const { id } = await createTask(ref, { subject: "its work", owner: "ada" });
@@ -144,7 +144,7 @@ test("reconcile › removes a foreign member that agreed to end, also if no proc
   expect(names()).toEqual(["team-lead"]);
 });
 
-test("reconcile › keeps a foreign member that agreed to end while a process of its own runs", async () => {
+test("reconcile › keeps a foreign member that agreed to end while its process runs", async () => {
   const { t, ref, ctx, names } = await setUp();
   await foreignPeer(t, ref, "ada");
   peerSays(ref, "ada", { type: "shutdown_approved", requestId: "shutdown-1@ada" });

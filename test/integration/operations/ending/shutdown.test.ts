@@ -26,7 +26,7 @@ import { contextOf } from "../../../support/worker/start-worker.ts";
 import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 const HOUR = 3_600_000;
-/** Less than a jump of the clock, and longer than a machine stands still. */
+/** Less than a jump of the clock, and longer than a machine stalls. */
 const LIMIT = { timeoutMs: 600_000 };
 
 /** Returns a clock that jumps an hour at each reading, as after a laptop's sleep. */
@@ -80,7 +80,7 @@ describe("a member that is asked to shut down", () => {
     await eventually("that it is idle", async () => (await state(ref)) === "idle");
   });
 
-  it("is shown as stopping before it reads the request, also if it joined by file", async () => {
+  it("is shown as stopping before it reads the request, even if it joined by file", async () => {
     const ref = await testTeam(["dev"]);
     expect(await state(ref)).toBe("unknown");
     await requestShutdown(contextOf(ref), ["dev"]);

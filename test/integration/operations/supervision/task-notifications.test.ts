@@ -142,7 +142,7 @@ describe("a task completed by another program", () => {
     expect([await notified(ref, LEAD_NAME), await notified(ref, "b")]).toEqual([[COMPLETED], [UNBLOCKED]]);
   });
 
-  it("is not reported by an observer that starts later, if its owner is an agent of ours", async () => {
+  it("is not reported by an observer that starts later, if its owner is one of our agents", async () => {
     const ref = await twoTasks();
     writeStatus(ref, "a", statusOf());
     rewrite(ref, "1", { status: "completed" });

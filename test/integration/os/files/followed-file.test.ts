@@ -18,7 +18,7 @@ function followed() {
   return { path, lines, file };
 }
 
-test("FollowedFile gives each line once it is whole, also of a character in two parts", async () => {
+test("FollowedFile gives each line once it is whole, even with a character in two parts", async () => {
   const { path, lines, file } = followed();
   file.follow();
   const bytes = Buffer.from("one\nä");

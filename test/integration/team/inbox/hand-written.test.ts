@@ -97,7 +97,7 @@ test("a message without a time › bounces if its agent leaves before it reads i
   expect([...readJournal(ref, "ada").values()]).toMatchObject([
     { state: "bounced", message: { text: "do the work" } },
   ]);
-  // What is no message is kept too.
+  // An entry that is not a message is kept too.
   const kept = readFileSync(join(ref.paths.inboxes, "ada.bad.jsonl"), "utf8");
   expect(JSON.parse(kept)).toMatchObject({ entry: { to: "ada" } });
 });
@@ -110,7 +110,7 @@ test("a message without a time › starts a turn of its agent", async () => {
   expect(dev.inputs[0]).toContain("do the work");
 });
 
-test("an entry that is no message › is reported in the pane, to the lead, in events, status and doctor", async () => {
+test("an entry that is not a message › is reported in the pane, to the lead, in events, status and doctor", async () => {
   const ref = await testTeam(["dev"]);
   writeFileSync(ref.paths.inbox("dev"), '[{"to":"dev","body":"do the work"}]');
   const dev = await workerOfTest(ref, { turns: [{ say: "Done.", repeat: true }] });
@@ -131,7 +131,7 @@ test("an entry that is no message › is reported in the pane, to the lead, in e
   expect(findings.map(({ text, remedy }) => `${text} ${remedy}`)).toContainEqual(notice);
 });
 
-test("an entry that is no message › is moved and reported once when another program writes meanwhile", async () => {
+test("an entry that is not a message › is moved and reported once when another program writes meanwhile", async () => {
   const ref = await testTeam(["dev"]);
   const path = ref.paths.inbox("dev");
   const list = join(ref.paths.inboxes, "dev.bad.jsonl");
@@ -148,7 +148,7 @@ test("an entry that is no message › is moved and reported once when another pr
   expect(moved.map((line) => JSON.parse(line).entry)).toEqual([{ to: "dev" }, { to: "all" }]);
 });
 
-test("an entry that is no message › is told to the lead only if the list of such entries is new", async () => {
+test("an entry that is not a message › is reported to the lead only if the list of such entries is new", async () => {
   const ref = await testTeam(["dev"]);
   const shown: string[] = [];
   const warn = (repair: string) => void shown.push(repair);

@@ -21,7 +21,7 @@ const FOREIGN = isFull ? { writers: 16, messages: 50 } : { writers: 16, messages
 const PAUSE = "4000";
 /** Only the full run needs more than the deadline of all tests. */
 const DEADLINE = isFull ? { timeout: 600_000 } : {};
-/** The locks of ours that a message of a foreign writer may meet on average. It gives up after eleven; usually it meets half a one. */
+/** How many of our locks a foreign writer's message may meet on average. It gives up after eleven; usually it meets half a lock. */
 const MOST_MET = 4;
 
 test(

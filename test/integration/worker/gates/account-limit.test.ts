@@ -83,7 +83,7 @@ const textsToLead = async (ref: TeamRef): Promise<string[]> =>
     protocol === undefined ? [`${message.from}: ${message.text}`] : [],
   );
 
-test("an account limit › pauses all agents of the account with one notice, and they continue by themselves", async () => {
+test("an account limit › pauses all agents of the account with one notice, and they continue without a command", async () => {
   const ref = await testTeam(["dev", "rev"]);
   const api = await limitedApi(0);
   const clock = movingClock();

@@ -85,7 +85,7 @@ describe("pending permission requests (S61)", () => {
     expect([made("one"), made("two"), status()?.activity]).toEqual([true, true, ""]);
   });
 
-  it("are all refused by a shutdown request, also if three are open", async () => {
+  it("are all refused by a shutdown request, even if three are open", async () => {
     const names = ["one", "two", "three"];
     const { ref, dev, made } = await asking(
       {

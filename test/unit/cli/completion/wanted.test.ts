@@ -10,7 +10,7 @@ beforeAll(async () => {
   );
 });
 
-/** What fits at the end of a line: the last word is the cursor's. */
+/** Returns the completions at the end of a line: the cursor is in the last word. */
 function at(line: string): ReturnType<typeof wantedAt> {
   const words = line.split(" ");
   return wantedAt(table, words.slice(0, -1), words.at(-1) ?? "");

@@ -31,7 +31,7 @@ describe("the limits of a run", () => {
     );
   });
 
-  it("are refused with a name that is no tool's, or a rule that cannot be read", () => {
+  it("are refused with a name that is not a tool's, or a rule that cannot be read", () => {
     expect(() => requireValidTools("ada", { tools: ["Bash(ls)"] })).toThrow(
       /is not a tool's name; ada was not/,
     );

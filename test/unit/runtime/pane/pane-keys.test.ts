@@ -22,7 +22,7 @@ test("paneKeys › a line of only e explains an open request, and is a message w
   expect(seen).toEqual(["explained", "eh", "e"]);
 });
 
-test("paneKeys › Shift+Tab goes one mode further for each press, however fast, and once for all that came meanwhile", async () => {
+test("paneKeys › Shift+Tab goes one mode further for each press, and combines presses during a change", async () => {
   const ref = await testTeam(["dev"]);
   const set: string[] = [];
   const release: (() => void)[] = [];

@@ -10,7 +10,7 @@ it("skipFlaws › names each skipped test that is not on the list", () => {
   expect(skipFlaws([], allowed, all)).toEqual([]);
 });
 
-it("skipFlaws › names each entry that is no test", () => {
+it("skipFlaws › names each entry that is not a test", () => {
   const allowed = [{ test: "a > mac", reason: "macOS only" }];
   expect(skipFlaws([], allowed, new Set(["a > macOS"]))).toEqual(["skips: no test has this name: a > mac"]);
 });

@@ -70,7 +70,7 @@ describe("a member's diff in the sidebar", () => {
     let state = pressed(diff, "down", "comment");
     expect(state.prompt).toMatchObject({ kind: "comment", place: { line: 10, side: "after" } });
     state = written(state, "why?");
-    // The comment is a row of its own.
+    // The comment has its own row.
     state = written(pressed(state, "down", "down", "comment"), "keep it");
     expect(shown(state)).toContain("   ✎ why?");
     const { effect } = press(state, "send-comments", AUDIT, new Map(), SIZE);

@@ -19,7 +19,7 @@ test("changePreview lists every line of a written file", () => {
   expect(changePreview("Write", { content: "one" })).toEqual(["@@ -0,0 +1,1 @@", "+one", NO_NEWLINE]);
 });
 
-test("changePreview shortens a long text unless all of it is asked for", () => {
+test("changePreview shortens a long text unless the whole text is asked for", () => {
   const content = "x".repeat(5_000);
   expect(changePreview("Write", { content }).slice(1, 3)).toEqual([
     `+${"x".repeat(3_999)}`,

@@ -40,7 +40,7 @@ test("lineEditor › reports shift-tab as a key, whole or in pieces, but not ins
 });
 
 describe("lineEditor › a line", () => {
-  test("is dated from its first character, also after it was erased", () => {
+  test("is dated from its first character, even after it was erased", () => {
     const editor = lineEditor();
     const begun = (...pieces: readonly [string, number][]) =>
       pieces
@@ -223,7 +223,7 @@ describe("lineEditor › a key that answers a question", () => {
     expect([settled(editor), editor.edited.text]).toEqual([[], ""]);
   });
 
-  test("stays text if its question was answered elsewhere meanwhile, also if another one is open", () => {
+  test("stays text if its question was answered elsewhere meanwhile, even if another one is open", () => {
     let question: string | undefined = "perm-1";
     const editor = asking(() => question);
     press(editor, "y");

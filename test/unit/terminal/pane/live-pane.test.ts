@@ -244,7 +244,7 @@ test.each([
   expect(shown[0]).toBe("▲ Allow this edit? src/a.ts");
   expect(shown.at(-3)).toMatch(/^ {2}… \d+ more lines$/);
   expect(shown.length).toBe(height - 1);
-  // As asked for, all of it is output, also what the terminal has no room for.
+  // With `whole`, the whole change is output, even rows that the terminal has no room for.
   expect(view.permission(ask({ change, whole: true }))).toBe(true);
   expect(rows()).toContain("  40 + line 40");
   view.permissionClosed();
@@ -324,7 +324,7 @@ test.each([
   expect(rows().slice(0, expected.length)).toEqual(expected);
 });
 
-test("a live pane › shows a long command whole on demand, also with a short result", () => {
+test("a live pane › shows a long command whole on demand, even with a short result", () => {
   const { view, rows } = livePane({ width: 40 });
   view.event(call("1", `echo ${"long ".repeat(12)}end`));
   view.event(result("1", "done"));

@@ -22,7 +22,7 @@ const NPM: Table = {
     otp= message= git-tag-version commit-hooks preid= allow-same-version script-shell=! node-options=! prefix=! userconfig=!
     globalconfig=! shell=! call=! editor=! cache=!`,
   only: { "-w": OWN_WORKSPACE, "--workspace": OWN_WORKSPACE },
-  // npm takes any start of a name for the command: `npm exe x`. `npm init x` runs the package create-x.
+  // npm reads any start of a name as the command: `npm exe x`. `npm init x` runs the package create-x.
   first: new RegExp(
     `^(?:${COMMON}|${names("rum urn in ins inst insta instal isnt isnta isntal isntall clean-install ic install-clean install-test it cit udpate ddp find-dupes explain query sbom doctor prefix whoami completion shrinkwrap se s find v")})$`,
   ),

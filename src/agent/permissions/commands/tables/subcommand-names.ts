@@ -50,12 +50,12 @@ interface Subcommand {
   readonly program: string;
   readonly args: readonly string[];
   /** It gets words from its input. */
-  readonly isFed: boolean;
+  readonly getsInputWords: boolean;
   /** Text that only the shell knows. */
   readonly unknown: string;
 }
 
-/** Words of a rule that are compared. */
+/** Maximum number of a rule's words that are compared. */
 const MAX_SUBCOMMANDS = 5;
 
 /** Returns the words that may be subcommands. After the first one, an unknown word after an option is its value. */
@@ -79,7 +79,7 @@ export function mayBeSubcommand(wanted: readonly string[], command: Subcommand):
   let isOther = false;
   for (const [at, name] of wanted.slice(0, MAX_SUBCOMMANDS).entries()) {
     const word = operands[at];
-    if (word === undefined) return command.isFed;
+    if (word === undefined) return command.getsInputWords;
     if (word.includes(command.unknown)) return true;
     if (word === name) continue;
     if (at > 0 || !isSameSubcommand(command.program, name, word)) return false;

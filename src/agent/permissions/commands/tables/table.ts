@@ -11,7 +11,7 @@ export interface Table {
   readonly only?: Readonly<Record<string, Pick<RegExp, "test">>>;
   /** `--no-x` is harmless if `--x` is. */
   readonly negates?: boolean;
-  /** The program's own options end after this number of operands; what follows belongs to another program. */
+  /** The program's own options end after this number of operands; the words after them belong to another program. */
   readonly operands?: number;
   /** The same, by the first operand. */
   readonly operandsOf?: Readonly<Record<string, number>>;

@@ -1,4 +1,4 @@
-/** Variables that no common program takes for a program, a file, a place or options. Every other variable asks. */
+/** Variables that no common program reads as a program, a file, a place or options. Every other variable asks. */
 const HARMLESS = [
   "CI DEBUG VERBOSE QUIET LOG_LEVEL NODE_ENV BABEL_ENV RAILS_ENV RACK_ENV APP_ENV FLASK_ENV FLASK_DEBUG MIX_ENV GO_ENV",
   "PORT TZ LANG LANGUAGE LC_[A-Z]+ COLUMNS LINES FORCE_COLOR NO_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM",
@@ -15,7 +15,7 @@ const HARMLESS = [
   .join("|")
   .replaceAll(" ", "|");
 
-/** Ends of names by which programs find other programs, files or options. */
+/** Endings of names of variables that name programs, files or options. */
 const OBEYED =
   "(?!\\w*(?:PATH|PAGER|EDITOR|BROWSER|ASKPASS|COMMAND|CMD|SHELL|OPTS|OPTIONS|ARGS|FLAGS|HOOK|WRAPPER|PRELOAD|BIN|FILE|DIR|HOME|CONFIG|PLUGINS?|MODULES?|PROXY|PROG)(?:\\+?=|$))";
 
@@ -28,11 +28,11 @@ export const HARMLESS_VARIABLE = new RegExp(
   `^(?:${OBEYED}(?:${HARMLESS})(?:\\+?=${VALUE})?|(?:GIT_|MAN)?PAGER=(?:cat)?|(?:GIT_)?EDITOR=(?:true|:|cat))$`,
 );
 
-/** Names of lower case that shells, mostly zsh and fish, or programs obey. */
+/** Lower-case names that shells, mostly zsh and fish, or programs obey. */
 const OBEYED_LOWER =
   "(?!(?:\\w*path|prompt\\d?|ps\\d|\\w*_proxy|npm_\\w+|[gs]?aliases|functions\\w*|commands|options|parameters|dirstack|fish_\\w+|precmd\\w*|preexec\\w*|chpwd\\w*|periodic\\w*|zshexit\\w*|histchars|argv|mapfile|nameddirs|userdirs|dis_\\w+|modules|widgets|fignore)(?:\\+?=|$))";
 
-/** The same, or a variable of a script: `read line`. */
+/** A harmless variable, or a variable of a script: `read line`. */
 export const HARMLESS_LOCAL = new RegExp(
   `${HARMLESS_VARIABLE.source}|^${OBEYED_LOWER}[a-z][a-z\\d_]*(?:\\[\\w*\\])?(?:\\+?=${VALUE})?$`,
 );
