@@ -16,11 +16,8 @@ const SETUP = ["isolate-environment", "seed-properties", "no-leaks"].map(
   (name) => `test/support/setup/${name}.ts`,
 );
 
-/**
- * Tests of real programs at once. Two of them leave a sixth of two processors idle, because they also wait for timers of the program;
- * more than three wait for each other.
- */
-const FEW_WORKERS = 3;
+/** A test of real programs keeps a processor busy; with more of them at once, they wait for each other. */
+const FEW_WORKERS = 2;
 
 const files = readdirSync(new URL(".", import.meta.url), { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".test.ts"))
