@@ -4,7 +4,6 @@ import { wellFormedStream } from "../../adapter/acp/well-formed-stream.ts";
 import { messageOf } from "../../errors.ts";
 import { teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
-import { wellFormed } from "../../text/characters/well-formed.ts";
 import type { ClientAbilities } from "./client-peer.ts";
 import { MAX_MESSAGE_BYTES } from "./limits.ts";
 import { answering } from "./rpc-errors.ts";
@@ -110,10 +109,7 @@ function isFailure(reason: unknown): boolean {
   return reason instanceof Error && reason.message !== "ACP connection closed";
 }
 
-/**
- * Delivers a message only after the handler of the one before has begun: a cancellation is for the prompts before it. Sends no half
- * of a surrogate pair, for which most parsers refuse the whole message.
- */
+/** Delivers a message only after the handler of the one before has begun: a cancellation is for the prompts before it. */
 function inOrder({ readable, writable }: Stream): Stream {
   const paced = new TransformStream<AnyMessage, AnyMessage>({
     async transform(message, controller) {
@@ -121,11 +117,7 @@ function inOrder({ readable, writable }: Stream): Stream {
       await new Promise<void>((resolve) => setImmediate(resolve));
     },
   });
-  const writer = writable.getWriter();
-  return {
-    readable: readable.pipeThrough(paced),
-    writable: new WritableStream({ write: (message) => writer.write(wellFormed(message)) }),
-  };
+  return { readable: readable.pipeThrough(paced), writable };
 }
 
 function inputOf({ io }: AnyCall): ReadableStream<Uint8Array> {
