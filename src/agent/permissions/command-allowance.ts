@@ -90,7 +90,7 @@ function coversCommand(
     staysBelow(pattern, words) &&
     !(namesNoProgram(pattern) && startsProgram(words)) &&
     !mayAddRisky(words, named, getsFoundFiles(words, from)) &&
-    !(fed.has(at) && mayRunInput(words, named, from)) &&
+    !(inputSources.has(at) && mayRunInput(words, named, from)) &&
     actsElsewhere?.(words, isWide(pattern)) !== true
   );
 }

@@ -1,6 +1,6 @@
 import { cutToWidth, displayWidth } from "../../text/cell-width.ts";
 import { textEnd } from "../../text/characters/cut-text.ts";
-import { type CallOfPath, shortCall, shortSummary } from "../../text/short-call.ts";
+import { type CallWithPath, shortCall, shortSummary } from "../../text/short-call.ts";
 import { gridText, stripControls } from "../../text/terminal-text.ts";
 
 /** A call without a result. */
