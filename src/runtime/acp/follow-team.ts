@@ -8,7 +8,9 @@ import { openLineFeed } from "../../store/tail.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { readLastStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
+import { listTasks } from "../../team/tasks/tasks.ts";
 import { conversationLog } from "../../terminal/conversation-log.ts";
+import { brokenTasksNote } from "../../terminal/status-line.ts";
 import type { SessionFact, ShowFact } from "./facts.ts";
 import { MAX_REPLAYED } from "./limits.ts";
 import { leadView, teammateView } from "./member-view.ts";
@@ -119,5 +121,31 @@ export async function replayLead(transcript: string, client: Replay): Promise<vo
   for (let at = 0; at < entries.length; at += REPLAY_STEP) {
     log(entries.slice(at, at + REPLAY_STEP));
     await client.flushed();
+  }
+}
+
+/** The tasks that a client sees: its plan. */
+export class ShownTasks {
+  readonly #show: ShowFact;
+  #shown = "[]";
+  /** The note about tasks that cannot be read; "" if there are none. */
+  #brokenTasks = "";
+
+  constructor(show: ShowFact) {
+    this.#show = show;
+  }
+
+  /** Shows them if they have changed. */
+  check(ref: TeamRef): void {
+    const broken: string[] = [];
+    const tasks = listTasks(ref, (_, id) => broken.push(id));
+    const note = broken.length === 0 ? "" : brokenTasksNote(broken);
+    if (note !== this.#brokenTasks && note !== "")
+      this.#show({ kind: "notice", severity: "warning", text: note });
+    this.#brokenTasks = note;
+    const shown = JSON.stringify(tasks.map(({ id, subject, owner, status }) => [id, subject, owner, status]));
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    this.#show({ kind: "tasks", tasks });
   }
 }

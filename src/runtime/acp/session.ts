@@ -7,13 +7,11 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { bypassForbiddenBy, ignoredLines } from "../../settings/settings.ts";
 import { updateTeam } from "../../team/config/config.ts";
-import { listTasks } from "../../team/tasks/tasks.ts";
 import type { AnyCall } from "../../terminal/call.ts";
-import { brokenTasksNote } from "../../terminal/status-line.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
 import type { LeadClient, LeadPlan, LeadRest } from "../lead/lead.ts";
 import type { SessionFact } from "./facts.ts";
-import { followTeam, followTeammates, replayLead, type TeamFollower } from "./follow-team.ts";
+import { followTeam, followTeammates, replayLead, ShownTasks, type TeamFollower } from "./follow-team.ts";
 import { MAX_OPEN_PROMPTS, MAX_TITLE } from "./limits.ts";
 import { leadView } from "./member-view.ts";
 import { type SessionLead, startSessionLead } from "./session-lead.ts";
@@ -53,6 +51,7 @@ interface SessionOptions {
 /** A team with its lead in this process, as a client sees it. Knows no version of the protocol. */
 export class Session {
   readonly usage: SessionUsage;
+  readonly #tasks: ShownTasks;
   readonly #peer: SessionPeer;
   readonly #ending = new AbortController();
   /** Shows a failure once that each change of the team repeats. */
@@ -63,9 +62,6 @@ export class Session {
   /** Lines are saved one after another, in the order of their prompts. */
   #saving: Promise<unknown> = Promise.resolve();
   #isClosing = false;
-  #shownTasks = "[]";
-  /** The note about tasks that cannot be read; "" if there are none. */
-  #brokenTasks = "";
   #running: SessionLead | undefined;
   #requests: SessionRequests | undefined;
   #showCallsOfTeammates = (): void => undefined;
@@ -73,7 +69,9 @@ export class Session {
 
   private constructor(peer: SessionPeer) {
     this.#peer = peer;
-    this.usage = new SessionUsage((fact) => peer.show(fact));
+    const show = (fact: SessionFact): void => peer.show(fact);
+    this.usage = new SessionUsage(show);
+    this.#tasks = new ShownTasks(show);
   }
 
   /** Creates or resumes the team of a session. @throws TeamError as `teams run` does */
@@ -246,7 +244,7 @@ export class Session {
     this.#attempt(() => {
       this.#showCallsOfTeammates();
       this.#requests?.check();
-      this.#showTasks();
+      this.#tasks.check(lead.ctx.ref);
       this.usage.check(lead);
     });
   }
@@ -259,19 +257,6 @@ export class Session {
     } catch (error) {
       if (!(error instanceof TeamError && error.code === "TEAM_NOT_FOUND")) this.#checks.failed(error);
     }
-  }
-
-  #showTasks(): void {
-    const broken: string[] = [];
-    const tasks = listTasks(this.#lead.lead.ctx.ref, (_, id) => broken.push(id));
-    const note = broken.length === 0 ? "" : brokenTasksNote(broken);
-    if (note !== this.#brokenTasks && note !== "")
-      this.#peer.show({ kind: "notice", severity: "warning", text: note });
-    this.#brokenTasks = note;
-    const shown = JSON.stringify(tasks.map(({ id, subject, owner, status }) => [id, subject, owner, status]));
-    if (shown === this.#shownTasks) return;
-    this.#shownTasks = shown;
-    this.#peer.show({ kind: "tasks", tasks });
   }
 
   #problem(error: unknown): void {
