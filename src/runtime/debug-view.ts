@@ -27,9 +27,9 @@ export function withDebugLog<V extends WorkerView>(view: V, session: Omit<DebugL
       note(`queued: a message from ${from}, until the end of this turn`);
       view.queued(from, line);
     },
-    typed(line) {
+    typed(line, key) {
       note(`reads a typed line (${line.length} characters)`);
-      view.typed(line);
+      view.typed(line, key);
     },
     idle() {
       note("idle");

@@ -29,8 +29,8 @@ export interface WorkerView {
   queued(from: string, line?: string): void;
   /** A typed line is being saved, which takes long. @returns removes it again */
   saving(line: string): () => void;
-  /** A line that a person typed in this pane. */
-  typed(line: string): void;
+  /** A line of the user begins a turn. @param key of its message; undefined in a replayed conversation, and for a command of the pane */
+  typed(line: string, key?: string): void;
   idle(): void;
   /**
    * The agent waits for an answer.

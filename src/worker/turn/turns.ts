@@ -92,7 +92,7 @@ export class Turns {
     await this.#inTurn(facts, async (signal) => {
       for (const entry of received) this.#showReceived(entry);
       for (const { what, how } of taskEnds) view.note(`ended in the background: ${what}: ${how}`);
-      for (const { message } of entries) if (isTyped(message)) view.typed(message.text);
+      for (const { message, key } of entries) if (isTyped(message)) view.typed(message.text, key);
       status.report("turn_started", `reads: ${input.origin.text}`, entries.length);
       const agent = await this.#context.agent.get();
       const changes = this.roster?.takeChanges();
