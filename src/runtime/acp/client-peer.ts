@@ -1,7 +1,7 @@
 import type { AgentContext, InitializeRequest, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { TeamRef } from "../../team/ref.ts";
 import type { SessionFact } from "./facts.ts";
-import { MAX_WAITING_UPDATES } from "./limits.ts";
+import { MAX_WAITING } from "./limits.ts";
 import { offerRequest } from "./offer-request.ts";
 import type { SessionPeer } from "./session.ts";
 import type { OfferRequest } from "./session-requests.ts";
@@ -18,7 +18,7 @@ interface ClientPeerOptions {
   readonly cwd: string;
   readonly ref: () => TeamRef;
   readonly abilities: ClientAbilities;
-  /** Called when too many updates wait for a client that does not read. */
+  /** Called when too much waits for a client that does not read. */
   onStalled(): void;
   ended(): void;
 }
@@ -31,7 +31,10 @@ export class ClientPeer implements SessionPeer {
   #open = (): void => undefined;
   /** Updates before the client knows the session; undefined once it does. */
   #early: SessionUpdate[] | undefined;
+  /** Characters of the updates that the client has not taken. */
   #waiting = 0;
+  #newest: Promise<void> = Promise.resolve();
+  #hasEnded = false;
 
   /** @param isKnown the client knows the session already, and gets its conversation before the answer */
   constructor(options: ClientPeerOptions, isKnown: boolean) {
@@ -58,6 +61,7 @@ export class ClientPeer implements SessionPeer {
   }
 
   show(fact: SessionFact): void {
+    if (this.#hasEnded) return;
     const { cwd, abilities } = this.#options;
     const hasNotices = Boolean(abilities.clientCapabilities?.session?.notices);
     const update = updateOf(fact, { cwd, hasNotices });
@@ -65,18 +69,24 @@ export class ClientPeer implements SessionPeer {
     else this.#early.push(update);
   }
 
+  flushed(): Promise<void> {
+    return this.#newest;
+  }
+
   ended(): void {
+    this.#hasEnded = true;
     this.#options.ended();
   }
 
   #send(update: SessionUpdate): void {
     const { client, sessionId, onStalled } = this.#options;
-    this.#waiting += 1;
-    if (this.#waiting > MAX_WAITING_UPDATES) onStalled();
+    const size = JSON.stringify(update).length;
+    this.#waiting += size;
+    if (this.#waiting > MAX_WAITING) onStalled();
     const sent = (): void => {
-      this.#waiting -= 1;
+      this.#waiting -= size;
     };
     // A failure ends the connection, which is handled there.
-    client.notify("session/update", { sessionId, update }).then(sent, sent);
+    this.#newest = client.notify("session/update", { sessionId, update }).then(sent, sent);
   }
 }

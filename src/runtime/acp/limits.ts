@@ -8,8 +8,10 @@ export const MAX_EMBEDDED = 50_000;
 export const MAX_SESSIONS = 16;
 /** Most MCP servers of a session. */
 export const MAX_SERVERS = 32;
-/** Most updates that may wait for a client that does not read. */
-export const MAX_WAITING_UPDATES = 50_000;
+/** Most prompts of a session that have no answer yet. */
+export const MAX_OPEN_PROMPTS = 100;
+/** Most characters of updates that may wait for a client that does not read. */
+export const MAX_WAITING = 64 * 1024 * 1024;
 /** Most characters of a tool's result in an update. */
 export const MAX_RESULT = 20_000;
 /** Most characters of a tool's raw input, and of each text of a diff; a longer one is left out. */

@@ -1,6 +1,7 @@
 import type { AgentEvent } from "../../agent/events.ts";
 import { toolUsesOf } from "../../agent/model/messages.ts";
 import { newUuid } from "../../os/process/identity.ts";
+import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
 import { controlStripper } from "../../text/terminal-text.ts";
 import type { WorkerView } from "../../worker/view.ts";
@@ -9,8 +10,8 @@ import { MAX_RECEIVED } from "./limits.ts";
 
 /** What a view of the lead reports besides facts. */
 export interface LeadReports {
-  /** A line of the user began a turn, or was one in a replayed conversation. */
-  typed(line: string): void;
+  /** A line of the user began a turn, or was one in a replayed conversation, which has no keys. */
+  typed(line: string, key?: string): void;
   event(event: AgentEvent): void;
 }
 
@@ -58,17 +59,22 @@ export function teammateView(member: string, show: ShowFact): WorkerView {
 export function leadView(member: string, show: ShowFact, reports: LeadReports): WorkerView {
   const reportCall = callReporter(member, show);
   const strip = controlStripper();
+  let joined = pairJoiner();
   let message = newUuid();
+  let shownMode: PermissionMode | undefined;
   const note = (severity: "info" | "warning" | "error") => (text: string) =>
     show({ kind: "notice", severity, text });
   return {
     ...NOTHING,
     event(event) {
       reportCall(event);
-      if (event.type === "text") show({ kind: "text", text: strip.push(event.text), message });
+      if (event.type === "text") show({ kind: "text", text: joined(strip.push(event.text)), message });
       // A client cannot take the first words back.
       if (event.type === "text_dropped") show({ kind: "text", text: "\n\n", message });
-      if (event.type === "message") message = newUuid();
+      if (event.type === "message") {
+        message = newUuid();
+        joined = pairJoiner();
+      }
       if (event.type === "thinking") show({ kind: "thought", text: event.text });
       if (event.type === "subagent") show({ kind: "thought", text: `${event.what}: ${event.doing}\n` });
       if (event.type === "throttled") note("info")(`the model's server is busy: ${event.reason}`);
@@ -85,9 +91,22 @@ export function leadView(member: string, show: ShowFact, reports: LeadReports): 
     waiting(reason, _by, request) {
       if (request === undefined) note("warning")(reason);
     },
-    mode: (mode) => show({ kind: "mode", mode }),
+    mode(mode) {
+      if (mode !== shownMode) show({ kind: "mode", mode });
+      shownMode = mode;
+    },
     note: note("info"),
     error: note("error"),
+  };
+}
+
+/** Returns a function that passes the pieces of a text on, with both halves of a surrogate pair in one piece. */
+function pairJoiner(): (piece: string) => string {
+  let half = "";
+  return (piece) => {
+    const text = `${half}${piece}`;
+    half = /[\ud800-\udbff]$/.exec(text)?.[0] ?? "";
+    return text.replace(/[\ud800-\udbff]$/, "");
   };
 }
 

@@ -10,7 +10,7 @@ import { readRequest } from "../../team/requests/requests.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
 import { revealHidden } from "../../text/terminal-text.ts";
 import { MAX_REQUEST } from "./limits.ts";
-import { optionsOf, type RequestOption } from "./request-options.ts";
+import { isCutAsOption, optionsOf, type RequestOption } from "./request-options.ts";
 import { fieldsOf, oneLine, shownCall } from "./tool-call.ts";
 
 interface OfferContext {
@@ -96,11 +96,13 @@ function textOf({
   question,
   planContent,
   input,
+  choices = [],
+  default: byDefault = "",
 }: ApprovalDetails): string {
   const parts: Readonly<Record<ApprovalDetails["kind"], readonly string[]>> = {
     permission: [summary, reason ?? "", change.length > 0 ? change.join("\n") : inputText(summary, input)],
     plan: [planContent ?? summary],
-    question: [question ?? summary],
+    question: [question ?? summary, ...[...choices, byDefault].filter(isCutAsOption)],
     crash: [summary],
   };
   return parts[kind]

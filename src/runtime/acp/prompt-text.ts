@@ -30,12 +30,15 @@ function textOf(block: ContentBlock): string {
       if (!("text" in resource)) throw unsupported("a binary resource");
       const { uri, text } = resource;
       if (text.length > MAX_EMBEDDED) return `${linkText("", uri)} (too long to be part of this prompt)`;
-      return `<context ref="${attribute(uri)}">\n${text}\n</context>`;
+      return `<context ref="${attribute(uri)}">\n${text.replace(CONTEXT_END, "&lt;$1")}\n</context>`;
     }
     default:
       throw unsupported(`content of the type ${JSON.stringify(oneLine(String(block.type)))}`);
   }
 }
+
+/** In a file, it would make the rest of the file look like words of the user. */
+const CONTEXT_END = /<(\s*\/\s*context)/gi;
 
 function linkText(name: string, uri: string): string {
   const address = oneLine(uri);

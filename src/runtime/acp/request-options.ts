@@ -32,9 +32,11 @@ export function optionsOf(request: ApprovalDetails): readonly RequestOption[] {
 
 function alwaysOption({ always = [], from }: ApprovalDetails): RequestOption[] {
   if (always.length === 0) return [];
-  const name = `Always allow ${always.join(", ")} until ${from} ends`;
+  const name = oneLine(`Always allow ${always.join(", ")} until ${from} ends`);
+  // Its user would allow rules that are not shown whole.
+  if (isCutAsOption(name)) return [];
   const answer = { approve: true, always: { rules: always, destination: "session" } } as const;
-  return [{ optionId: "always", name: label(name), kind: "allow_always", answer }];
+  return [{ optionId: "always", name, kind: "allow_always", answer }];
 }
 
 function questionOptions({ choices = [], default: byDefault }: ApprovalDetails): RequestOption[] {
@@ -53,6 +55,11 @@ function allow(optionId: string, name: string): RequestOption {
 
 function reject(name: string): RequestOption {
   return { optionId: "reject", name, kind: "reject_once", answer: { approve: false } };
+}
+
+/** Whether an option shows only a part of a text. */
+export function isCutAsOption(text: string): boolean {
+  return text.length > MAX_TITLE;
 }
 
 function label(text: string): string {

@@ -3,6 +3,7 @@ import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
 import { messageOf } from "../../errors.ts";
 import { teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
+import { wellFormed } from "../../text/characters/well-formed.ts";
 import type { ClientAbilities } from "./client-peer.ts";
 import { MAX_MESSAGE_BYTES } from "./limits.ts";
 import { answering } from "./rpc-errors.ts";
@@ -65,8 +66,14 @@ export async function serveAcp(
         return {};
       }),
     )
+    .onRequest("session/delete", ({ params }) =>
+      answered(async () => {
+        await sessions.delete(params.sessionId);
+        return {};
+      }),
+    )
     .connect(
-      oneByOne(ndJsonStream(outputOf(call, fail), inputOf(call), { maxMessageBytes: MAX_MESSAGE_BYTES })),
+      inOrder(ndJsonStream(outputOf(call, fail), inputOf(call), { maxMessageBytes: MAX_MESSAGE_BYTES })),
     );
   const leave = (): void => connection.close();
   signal.addEventListener("abort", leave);
@@ -89,7 +96,7 @@ function initialized(version: string) {
       loadSession: true,
       promptCapabilities: { image: false, audio: false, embeddedContext: true },
       mcpCapabilities: { http: true, sse: false },
-      sessionCapabilities: { list: {}, resume: {}, close: {} },
+      sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
     },
     authMethods: [],
   };
@@ -100,15 +107,22 @@ function isFailure(reason: unknown): boolean {
   return reason instanceof Error && reason.message !== "ACP connection closed";
 }
 
-/** Delivers a message only after the handler of the one before has begun: a cancellation is for the prompts before it. */
-function oneByOne({ readable, writable }: Stream): Stream {
+/**
+ * Delivers a message only after the handler of the one before has begun: a cancellation is for the prompts before it. Sends no half
+ * of a surrogate pair, for which most parsers refuse the whole message.
+ */
+function inOrder({ readable, writable }: Stream): Stream {
   const paced = new TransformStream<AnyMessage, AnyMessage>({
     async transform(message, controller) {
       controller.enqueue(message);
       await new Promise<void>((resolve) => setImmediate(resolve));
     },
   });
-  return { readable: readable.pipeThrough(paced), writable };
+  const writer = writable.getWriter();
+  return {
+    readable: readable.pipeThrough(paced),
+    writable: new WritableStream({ write: (message) => writer.write(wellFormed(message)) }),
+  };
 }
 
 function inputOf({ io }: AnyCall): ReadableStream<Uint8Array> {

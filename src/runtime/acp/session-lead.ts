@@ -1,10 +1,12 @@
-import { messageOf } from "../../errors.ts";
+import { messageOf, TeamError } from "../../errors.ts";
 import { endRun } from "../../operations/run/end-run.ts";
 import { teamLedHere } from "../../operations/run/led-here.ts";
 import { stopRun } from "../../operations/run/stop-run.ts";
 import { releaseLead, restoreManualLead } from "../../operations/run/take-over-lead.ts";
 import { teamExists } from "../../team/config/config.ts";
+import { setKnownEmpty } from "../../team/records/empty-sessions.ts";
 import { tryRemoveSessionEnv } from "../../team/records/session-env.ts";
+import { type TeamRef, teamRef, teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import type { Worker } from "../../worker/worker.ts";
 import { leaveAfterError } from "../lead/finish-run.ts";
@@ -23,22 +25,45 @@ export interface SessionLead {
   readonly ended: Promise<string | undefined>;
 }
 
+interface StartOptions {
+  /** Ends the lead: the team is kept, and its teammates end, unless the signal is a hangup. */
+  readonly signal: AbortSignal;
+  /** Called before the lead and its teammates start. */
+  opened(lead: Lead): Promise<void>;
+  /** Called when the lead has recreated or renamed its team. */
+  moved(): Promise<void>;
+}
+
 /**
  * Creates or resumes the team of a session, and starts its lead as a run does.
- * @param opened called before the lead and its teammates start
- * @param signal ends the lead: the team is kept, and its teammates end, unless the signal is a hangup
+ * @throws TeamError as a run does; a new team is removed then, and a resumed one is without a lead as before
  */
 export async function startSessionLead(
   call: AnyCall,
   plan: LeadPlan,
   client: LeadClient,
-  { opened, signal }: { readonly opened: (lead: Lead) => void; readonly signal: AbortSignal },
+  options: StartOptions,
 ): Promise<SessionLead> {
-  const lead = await openRun(call, plan, client);
-  const { worker, status } = await removeTeamOnFailure(lead, () => leadWorker(lead, signal));
-  opened(lead);
+  try {
+    return await start(await openRun(call, plan, client), options);
+  } catch (error) {
+    const isOfAnother = error instanceof TeamError && error.code === "ALREADY_LEADING";
+    if (plan.resumes !== undefined && !isOfAnother)
+      await release(teamRef(teamsHome(call.io.env), plan.team), plan).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function start(lead: Lead, { opened, moved, signal }: StartOptions): Promise<SessionLead> {
+  const { worker, status } = await removeTeamOnFailure(lead, async () => {
+    await opened(lead);
+    return leadWorker(lead, signal);
+  });
   const watch = watchTeam(lead, worker, status);
-  lead.teamMoved = () => watch.restart();
+  lead.teamMoved = async () => {
+    await watch.restart();
+    await moved();
+  };
   const close = async (): Promise<void> => {
     // Its failure must not decide what happens to the team.
     for (const stop of [watch.end, ...lead.ends])
@@ -46,7 +71,7 @@ export async function startSessionLead(
   };
   try {
     // No turn without a prompt: the lead reads about its team with the first one.
-    if (plan.resumes !== undefined) worker.clientInput.addToNext(await restartMembers(lead));
+    if (lead.plan.resumes !== undefined) worker.clientInput.addToNext(await restartMembers(lead));
   } catch (error) {
     await close();
     throw await leaveAfterError(lead, error);
@@ -59,6 +84,7 @@ async function runLead(
   worker: Worker,
   { close, signal }: { readonly close: () => Promise<void>; readonly signal: AbortSignal },
 ): Promise<string | undefined> {
+  const { ctx, plan, view, sessionId } = lead;
   try {
     const end = await worker.run().finally(close);
     await settle(lead, signal);
@@ -66,21 +92,29 @@ async function runLead(
   } catch (error) {
     return messageOf(await leaveAfterError(lead, error));
   } finally {
-    if (!teamExists(lead.ctx.ref))
-      tryRemoveSessionEnv(lead.ctx.home, lead.sessionId, (text) => lead.view.note(text));
+    if (signal.reason !== HANGUP)
+      await release(ctx.ref, plan).catch((error: unknown) => view.error(messageOf(error)));
+    if (!teamExists(ctx.ref)) tryRemoveSessionEnv(ctx.home, sessionId, (text) => view.note(text));
   }
 }
 
 /** Leaves, deletes or stops the team at the end of its session. A stopped team is kept, so that the session can be loaded again. */
 async function settle(lead: Lead, signal: AbortSignal): Promise<void> {
-  const { ctx, plan, inProcess, view } = lead;
+  const { ctx, inProcess, view } = lead;
   if (teamLedHere(ctx) === undefined) return;
   if (signal.reason === HANGUP) return inProcess.hangUp();
   if (isUntouched(lead)) {
+    // First: a client may keep its id, and load it later.
+    await setKnownEmpty(ctx.home, ctx.ref.team, true);
     await endRun(ctx, { timeoutMs: 0, problem: (text) => view.error(text) });
     return;
   }
   for (const { name, left } of await stopRun(ctx))
     if (left.length > 0) view.error(`${name}: still there: ${left.join(", ")}`);
-  await (plan.resumes?.wasByHand ? restoreManualLead : releaseLead)(ctx.ref);
+}
+
+/** Gives up the lead of a team, which can then be resumed although this process continues. Does nothing if another process leads it. */
+async function release(ref: TeamRef, { resumes }: LeadPlan): Promise<void> {
+  if (!teamExists(ref)) return;
+  await (resumes?.wasByHand ? restoreManualLead : releaseLead)(ref);
 }

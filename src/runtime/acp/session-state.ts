@@ -13,8 +13,8 @@ export type SessionEvent =
   /** The line of a prompt is in the lead's inbox. */
   | { readonly type: "saved"; readonly prompt: number; readonly key: string }
   | { readonly type: "unsaved"; readonly prompt: number; readonly failure: string }
-  /** A turn began with the oldest line that waited. */
-  | { readonly type: "taken" }
+  /** A turn began with this line. It may be one of an earlier process. */
+  | { readonly type: "taken"; readonly key: string }
   | { readonly type: "turn_started" }
   | { readonly type: "turn_ended" }
   | { readonly type: "rested"; readonly rest: LeadRest; readonly failure?: string | undefined }
@@ -25,6 +25,7 @@ export type SessionEvent =
    * @param isLeft the last change was a request that its user left unanswered
    */
   | { readonly type: "requests"; readonly open: number; readonly isLeft?: boolean }
+  /** Later prompts fail at once. */
   | { readonly type: "ended"; readonly failure: string };
 
 /** What follows from an event. */
@@ -32,10 +33,13 @@ export type SessionEffect =
   | { readonly type: "end_prompt"; readonly prompt: number; readonly end: PromptEnd }
   /** The line starts no turn any more. */
   | { readonly type: "withdraw"; readonly key: string }
+  /** The running turn began with the line of a cancelled prompt. */
+  | { readonly type: "interrupt" }
   | { readonly type: "activity"; readonly activity: Activity };
 
 interface Prompt {
   readonly id: number;
+  /** Of its line; undefined until that is saved. */
   readonly key?: string;
   /** A turn has begun with it. */
   readonly isTaken: boolean;
@@ -49,18 +53,27 @@ export interface SessionState {
   readonly prompts: readonly Prompt[];
   /** Prompts that were cancelled before their line was saved. */
   readonly unsaved: readonly number[];
-  readonly isInTurn: boolean;
+  /** Lines that a turn took before they were reported as saved. */
+  readonly early: readonly string[];
+  /** Lines of cancelled prompts that no turn has taken. */
+  readonly withdrawn: readonly string[];
+  /** `begins`: the turn has its lines, and the agent is being prepared. */
+  readonly turn: "none" | "begins" | "runs";
   /** The user has cancelled; the interrupted turn has not ended. */
   readonly isCancelling: boolean;
   /** Why the lead rests; undefined while it or a teammate works. */
   readonly rest: LeadRest | undefined;
   readonly openRequests: number;
+  /** Why the session has ended; undefined before. */
+  readonly over?: string;
 }
 
 export const NEW_SESSION: SessionState = {
   prompts: [],
   unsaved: [],
-  isInTurn: false,
+  early: [],
+  withdrawn: [],
+  turn: "none",
   isCancelling: false,
   // The lead may resume an interrupted turn, and says when it rests.
   rest: undefined,
@@ -80,36 +93,26 @@ export function step(before: SessionState, event: SessionEvent): Step {
   return { state, effects: [...effects, { type: "activity", activity }] };
 }
 
-export function activityOf({ prompts, isInTurn, rest, openRequests }: SessionState): Activity {
+export function activityOf({ prompts, turn, rest, openRequests, over }: SessionState): Activity {
+  if (over !== undefined) return "idle";
   if (openRequests > 0) return "requires_action";
-  return prompts.length > 0 || isInTurn || rest === undefined ? "running" : "idle";
+  return prompts.length > 0 || turn !== "none" || rest === undefined ? "running" : "idle";
 }
 
 function change(state: SessionState, event: SessionEvent): Step {
   switch (event.type) {
-    case "prompted": {
-      const prompt = { id: event.prompt, isTaken: false };
-      return only({ ...state, prompts: [...state.prompts, prompt], rest: undefined });
-    }
+    case "prompted":
+      return prompted(state, event.prompt);
     case "saved":
       return saved(state, event.prompt, event.key);
-    case "unsaved": {
-      const { failure, prompt } = event;
-      const isOpen = state.prompts.some(({ id }) => id === prompt);
-      const prompts = state.prompts.filter(({ id }) => id !== prompt);
-      const unsaved = state.unsaved.filter((id) => id !== prompt);
-      const effects = isOpen ? [ended(prompt, { how: "failed", failure })] : [];
-      return { state: { ...state, prompts, unsaved }, effects };
-    }
-    case "taken": {
-      const oldest = state.prompts.find(({ isTaken }) => !isTaken);
-      const prompts = state.prompts.map((one) => (one === oldest ? { ...one, isTaken: true } : one));
-      return only({ ...state, prompts });
-    }
+    case "unsaved":
+      return unsaved(state, event.prompt, event.failure);
+    case "taken":
+      return taken(state, event.key);
     case "turn_started":
-      return only({ ...state, isInTurn: true, rest: undefined });
+      return only({ ...state, turn: "runs", rest: undefined });
     case "turn_ended": {
-      const next = { ...state, isInTurn: false, isCancelling: false };
+      const next = { ...state, turn: "none", isCancelling: false } as const;
       return state.isCancelling ? endTaken(next, { how: "cancelled" }) : only(next);
     }
     case "rested":
@@ -125,47 +128,99 @@ function change(state: SessionState, event: SessionEvent): Step {
     case "ended": {
       const end = { how: "failed", failure: event.failure } as const;
       const effects = state.prompts.map(({ id }) => ended(id, end));
-      return { state: { ...NEW_SESSION, rest: "done" }, effects };
+      return { state: { ...NEW_SESSION, over: event.failure }, effects };
     }
   }
 }
 
+function prompted(state: SessionState, prompt: number): Step {
+  if (state.over !== undefined)
+    return { state, effects: [ended(prompt, { how: "failed", failure: state.over })] };
+  const prompts = [...state.prompts, { id: prompt, isTaken: false }];
+  return only({ ...state, prompts, rest: undefined });
+}
+
 function saved(state: SessionState, prompt: number, key: string): Step {
-  if (state.unsaved.includes(prompt)) {
-    const unsaved = state.unsaved.filter((id) => id !== prompt);
-    return { state: { ...state, unsaved }, effects: [{ type: "withdraw", key }] };
+  const isEarly = state.early.includes(key);
+  const early = state.early.filter((one) => one !== key);
+  if (!state.unsaved.includes(prompt)) {
+    const prompts = state.prompts.map((one) =>
+      one.id === prompt ? { ...one, key, isTaken: one.isTaken || isEarly } : one,
+    );
+    return only({ ...state, prompts, early });
   }
-  const prompts = state.prompts.map((one) => (one.id === prompt ? { ...one, key } : one));
+  const next = { ...state, early, unsaved: state.unsaved.filter((id) => id !== prompt) };
+  return isEarly ? interrupted(next) : withdraw(next, [key]);
+}
+
+function unsaved(state: SessionState, prompt: number, failure: string): Step {
+  const isOpen = state.prompts.some(({ id }) => id === prompt);
+  const next = {
+    ...state,
+    prompts: state.prompts.filter(({ id }) => id !== prompt),
+    unsaved: state.unsaved.filter((id) => id !== prompt),
+  };
+  return { state: next, effects: isOpen ? [ended(prompt, { how: "failed", failure })] : [] };
+}
+
+function taken(before: SessionState, key: string): Step {
+  const state = before.turn === "none" ? ({ ...before, turn: "begins", rest: undefined } as const) : before;
+  if (state.withdrawn.includes(key))
+    return interrupted({ ...state, withdrawn: state.withdrawn.filter((one) => one !== key) });
+  if (!state.prompts.some((one) => one.key === key)) {
+    const isSaving = state.unsaved.length > 0 || state.prompts.some((one) => one.key === undefined);
+    // Without a save that is not reported, it is a line of an earlier process.
+    return only(isSaving ? { ...state, early: [...state.early, key] } : state);
+  }
+  const prompts = state.prompts.map((one) => (one.key === key ? { ...one, isTaken: true } : one));
   return only({ ...state, prompts });
 }
 
 function rested(state: SessionState, rest: LeadRest, failure: string | undefined): Step {
-  const next = { ...state, rest };
+  const next = { ...state, rest, turn: "none", isCancelling: false } as const;
+  if (state.isCancelling) return endTaken(next, { how: "cancelled" });
   // The client has the question: its answer continues the prompt.
   if (rest === "asking" && state.openRequests > 0) return only(next);
   if (rest === "failed") return endTaken(next, { how: "failed", failure: failure ?? "The model failed." });
   return endTaken(next, { how: rest === "interrupted" ? "cancelled" : "done" });
 }
 
-/** Ends the prompts that no turn has taken at once, and the others when the interrupted turn has ended. */
+/**
+ * Ends the prompts that no turn has taken at once, and the others when the interrupted turn has ended. A turn that only settles its
+ * end reports no other one.
+ */
 function cancelled(state: SessionState, inTurn: boolean): Step {
   const waiting = state.prompts.filter(({ isTaken }) => !isTaken);
-  const unsaved = waiting.flatMap(({ id, key }) => (key === undefined ? [id] : []));
-  const effects: SessionEffect[] = waiting.flatMap(({ id, key }) => [
-    ended(id, { how: "cancelled" }),
-    ...(key === undefined ? [] : [{ type: "withdraw", key } as const]),
-  ]);
-  const prompts = state.prompts.filter(({ isTaken }) => isTaken);
-  const next = { ...state, prompts, unsaved: [...state.unsaved, ...unsaved] };
-  if (inTurn) return { state: { ...next, isCancelling: true }, effects };
-  const rest = endTaken(next, { how: "cancelled" });
-  return { state: rest.state, effects: [...effects, ...rest.effects] };
+  const ends = waiting.map(({ id }) => ended(id, { how: "cancelled" }));
+  const dropped = withdraw(
+    {
+      ...state,
+      prompts: state.prompts.filter(({ isTaken }) => isTaken),
+      unsaved: [...state.unsaved, ...waiting.flatMap(({ id, key }) => (key === undefined ? [id] : []))],
+    },
+    waiting.flatMap(({ key }) => key ?? []),
+  );
+  const rest =
+    inTurn && state.turn !== "none"
+      ? only({ ...dropped.state, isCancelling: true })
+      : endTaken(dropped.state, { how: "cancelled" });
+  return { state: rest.state, effects: [...ends, ...dropped.effects, ...rest.effects] };
+}
+
+function withdraw(state: SessionState, keys: readonly string[]): Step {
+  const effects = keys.map((key) => ({ type: "withdraw", key }) as const);
+  return { state: { ...state, withdrawn: [...state.withdrawn, ...keys] }, effects };
+}
+
+/** The line of a cancelled prompt is in a turn. */
+function interrupted(state: SessionState): Step {
+  return { state, effects: state.turn === "none" ? [] : [{ type: "interrupt" }] };
 }
 
 function endTaken(state: SessionState, end: PromptEnd): Step {
-  const taken = state.prompts.filter(({ isTaken }) => isTaken);
   const prompts = state.prompts.filter(({ isTaken }) => !isTaken);
-  return { state: { ...state, prompts }, effects: taken.map(({ id }) => ended(id, end)) };
+  const effects = state.prompts.filter(({ isTaken }) => isTaken).map(({ id }) => ended(id, end));
+  return { state: { ...state, prompts }, effects };
 }
 
 function ended(prompt: number, end: PromptEnd): SessionEffect {

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { messageOf, TeamError } from "../../errors.ts";
-import { follow } from "../../operations/follow-team.ts";
 import { setPermissionMode } from "../../operations/permission-mode.ts";
+import { Retries } from "../../operations/supervision/retries.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
@@ -10,10 +10,10 @@ import { updateTeam } from "../../team/config/config.ts";
 import { listTasks } from "../../team/tasks/tasks.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
-import type { Lead, LeadClient, LeadPlan, LeadRest } from "../lead/lead.ts";
+import type { LeadClient, LeadPlan, LeadRest } from "../lead/lead.ts";
 import type { SessionFact } from "./facts.ts";
-import { followTeammates, replayLead } from "./follow-members.ts";
-import { MAX_TITLE } from "./limits.ts";
+import { followTeam, followTeammates, replayLead, type TeamFollower } from "./follow-team.ts";
+import { MAX_OPEN_PROMPTS, MAX_TITLE } from "./limits.ts";
 import { leadView } from "./member-view.ts";
 import { type SessionLead, startSessionLead } from "./session-lead.ts";
 import { type OfferRequest, SessionRequests } from "./session-requests.ts";
@@ -32,10 +32,12 @@ import { oneLine } from "./tool-call.ts";
 /** The connection of a session to its client, in some version of the protocol. */
 export interface SessionPeer {
   show(fact: SessionFact): void;
+  /** Resolves when the client has taken everything that was shown. */
+  flushed(): Promise<void>;
   offer: OfferRequest;
   /** The session does something else from now on. Version 1 has no such message: its client waits for the answer to its prompt. */
   activity?(activity: Activity): void;
-  /** The session has ended on its own. */
+  /** The session has ended: nothing more is shown. */
   ended(): void;
 }
 
@@ -49,25 +51,26 @@ interface SessionOptions {
 
 /** A team with its lead in this process, as a client sees it. Knows no version of the protocol. */
 export class Session {
+  readonly usage: SessionUsage;
   readonly #peer: SessionPeer;
   readonly #ending = new AbortController();
-  readonly #usage: SessionUsage;
+  /** Shows a failure once that each change of the team repeats. */
+  readonly #checks = new Retries((text) => this.#problem(text));
   readonly #prompts = new Map<number, (end: PromptEnd) => void>();
   #state: SessionState = NEW_SESSION;
   #nextPrompt = 1;
   /** Lines are saved one after another, in the order of their prompts. */
   #saving: Promise<unknown> = Promise.resolve();
-  /** Withdrawn lines that a turn may have taken at the same moment. */
-  #strayLines = 0;
+  #isClosing = false;
   #shownTasks = "[]";
   #running: SessionLead | undefined;
   #requests: SessionRequests | undefined;
-  #followTeammates = (): void => undefined;
+  #showCallsOfTeammates = (): void => undefined;
   #closed: Promise<void> = Promise.resolve();
 
   private constructor(peer: SessionPeer) {
     this.#peer = peer;
-    this.#usage = new SessionUsage((fact) => peer.show(fact));
+    this.usage = new SessionUsage((fact) => peer.show(fact));
   }
 
   /** Creates or resumes the team of a session. @throws TeamError as `teams run` does */
@@ -86,9 +89,8 @@ export class Session {
     return bypassForbiddenBy(settings(), ctx.env) !== undefined;
   }
 
-  /** The lead's tokens since the last call. */
-  get usage(): SessionUsage {
-    return this.#usage;
+  get state(): SessionState {
+    return this.#state;
   }
 
   get #lead(): SessionLead {
@@ -100,9 +102,9 @@ export class Session {
     const show = (fact: SessionFact): void => this.#peer.show(fact);
     const client: LeadClient = {
       view: leadView(LEAD_NAME, show, {
-        typed: () => this.#onTyped(),
+        typed: (_line, key) => this.#step({ type: "taken", key: key ?? "" }),
         event: (event) => {
-          this.#usage.event(event);
+          this.usage.event(event);
           if (event.type === "turn_started") this.#step({ type: "turn_started" });
           if (event.type === "turn_ended") this.#step({ type: "turn_ended" });
         },
@@ -110,14 +112,18 @@ export class Session {
       onRest: (rest) => this.#onRest(rest),
     };
     const own = { ...call, io: { ...call.io, interruption: () => this.#ending.signal } };
+    let follower: TeamFollower | undefined;
     const running = await startSessionLead(own, plan, client, {
       signal: this.#ending.signal,
-      opened: (lead) => (replays ? this.#replay(lead) : undefined),
+      opened: async ({ ctx, sessionId }) => {
+        // Before the teammates start again: their earlier calls are no news.
+        this.#showCallsOfTeammates = followTeammates(ctx.ref, plan.resumes === undefined, show);
+        if (replays) await this.#replay(transcriptPath(ctx.home.root, sessionId));
+      },
+      moved: async () => follower?.restart(),
     });
     this.#running = running;
     const { ctx, settings, sessionId } = running.lead;
-    const isNew = plan.resumes === undefined;
-    this.#followTeammates = followTeammates(ctx.ref, isNew, show);
     this.#requests = new SessionRequests({
       ctx,
       offer: (request, signal) => this.#peer.offer(request, signal),
@@ -126,22 +132,25 @@ export class Session {
     });
     for (const text of ignoredLines(settings())) show({ kind: "notice", severity: "warning", text });
     running.lead.notePlacement();
-    const following = follow(ctx.ref, () => this.#check(), {
+    const following = followTeam(ctx.ref, {
+      conversations: dirname(transcriptPath(ctx.home.root, sessionId)),
       signal: this.#ending.signal,
-      alsoWatch: [dirname(transcriptPath(ctx.home.root, sessionId))],
-    }).catch((error: unknown) => this.#problem(error));
+      onChange: () => this.#check(),
+      onProblem: (error) => this.#problem(error),
+    });
+    follower = following;
     this.#closed = running.ended.then(async (why) => {
       this.#ending.abort();
-      await following;
+      await following.end();
       this.#requests?.end();
       this.#step({ type: "ended", failure: `The session has ended: ${why ?? "it was closed"}.` });
-      if (why !== undefined) this.#peer.ended();
+      this.#peer.ended();
     });
   }
 
-  #replay({ ctx, sessionId }: Lead): void {
+  async #replay(transcript: string): Promise<void> {
     try {
-      replayLead(transcriptPath(ctx.home.root, sessionId), (fact) => this.#peer.show(fact));
+      await replayLead(transcript, this.#peer);
     } catch (error) {
       // The team can be led all the same.
       this.#problem(error);
@@ -152,13 +161,18 @@ export class Session {
    * Sends a line to the lead. During a turn the line waits in its inbox, and the turn ends at its next step.
    * @returns how the prompt ended: when the lead has nothing left to do, and no teammate works
    */
-  prompt(text: string): Promise<PromptEnd> {
+  async prompt(text: string): Promise<PromptEnd> {
+    if (this.#isClosing || this.#state.over !== undefined)
+      throw refused("This session has ended, or is being closed.", "Open it again with session/load.");
+    if (this.#prompts.size >= MAX_OPEN_PROMPTS)
+      throw refused(`${MAX_OPEN_PROMPTS} prompts wait already.`, "Wait for one of them to end, or cancel.");
     const prompt = this.#nextPrompt;
     this.#nextPrompt += 1;
+    // Also if it is cancelled before a turn takes it: its user works with this team.
+    this.#lead.lead.hasOwnInput = true;
     const end = new Promise<PromptEnd>((resolve) => this.#prompts.set(prompt, resolve));
     this.#step({ type: "prompted", prompt });
     this.#saving = this.#saving.then(() => this.#save(prompt, text));
-    this.#requests?.offerAgain();
     return end;
   }
 
@@ -170,16 +184,20 @@ export class Session {
     } catch (error) {
       this.#step({ type: "unsaved", prompt, failure: messageOf(error) });
     }
+    // Not before: the line may have answered a question.
+    this.#attempt(() => this.#requests?.offerAgain());
   }
 
-  /** The first prompt says what the team is for. */
+  /** The first prompt says what the team is for, unless it is known. */
   async #describe(text: string): Promise<void> {
     const title = shortened(oneLine(text), MAX_TITLE);
+    let isNew = false;
     try {
-      await updateTeam(this.#lead.lead.ctx.ref, (config) =>
-        config.description ? undefined : { ...config, description: title },
-      );
-      this.#peer.show({ kind: "title", title });
+      await updateTeam(this.#lead.lead.ctx.ref, (config) => {
+        isNew = !config.description;
+        return isNew ? { ...config, description: title } : undefined;
+      });
+      if (isNew) this.#peer.show({ kind: "title", title });
     } catch (error) {
       this.#problem(error);
     }
@@ -191,30 +209,25 @@ export class Session {
     this.#step({ type: "cancelled", inTurn });
   }
 
-  /** @throws TeamError PERMISSION_DENIED if a setting forbids the mode */
+  /** Changes the lead's mode; its next tool call is decided by it. @throws TeamError PERMISSION_DENIED if a setting forbids the mode */
   async setMode(mode: PermissionMode): Promise<void> {
-    const { ctx, settings } = this.#lead.lead;
-    await setPermissionMode(ctx, LEAD_NAME, mode, {
+    const { lead, worker } = this.#lead;
+    await setPermissionMode(lead.ctx, LEAD_NAME, mode, {
       decider: "person",
-      forbidden: bypassForbiddenBy(settings(), ctx.env),
+      forbidden: bypassForbiddenBy(lead.settings(), lead.ctx.env),
     });
+    // The watch of the team's file would be later than the next prompt.
+    worker.planApproval.setMode(mode);
+    await worker.permissionRequests.reconsider();
   }
 
   /** Ends the lead and its teammates, and keeps the team. @param reason a signal of this process, if there was one */
   async close(reason?: unknown): Promise<void> {
+    this.#isClosing = true;
+    // A line that the client has sent is kept.
+    await this.#saving;
     this.#ending.abort(reason);
     await this.#closed;
-  }
-
-  #onTyped(): void {
-    const { prompts, unsaved } = this.#state;
-    const isAwaited = prompts.some(({ isTaken }) => !isTaken);
-    if (!isAwaited && this.#strayLines + unsaved.length > 0) {
-      // Its prompt was cancelled when the turn had just taken the line.
-      this.#strayLines = Math.max(0, this.#strayLines - 1);
-      this.#lead.worker.interrupt();
-    }
-    this.#step({ type: "taken" });
   }
 
   #onRest(rest: LeadRest): void {
@@ -223,20 +236,26 @@ export class Session {
     this.#step({ type: "rested", rest, failure: this.#running?.worker.lastFailure });
   }
 
-  /** Shows what other processes have changed. @returns false, so that the team is followed further */
-  #check(): boolean {
-    if (this.#running === undefined) return false;
+  /** Shows what other processes have changed. */
+  #check(): void {
+    if (this.#running === undefined) return;
     const { lead } = this.#running;
-    try {
-      this.#followTeammates();
+    this.#attempt(() => {
+      this.#showCallsOfTeammates();
       this.#requests?.check();
       this.#showTasks();
-      this.#usage.check(lead);
+      this.usage.check(lead);
+    });
+  }
+
+  /** Does what needs the team's files. The lead may have deleted its team, and create the next. */
+  #attempt(act: () => void): void {
+    try {
+      act();
+      this.#checks.succeeded();
     } catch (error) {
-      // The lead may have deleted its team, and create the next.
-      if (!(error instanceof TeamError && error.code === "TEAM_NOT_FOUND")) this.#problem(error);
+      if (!(error instanceof TeamError && error.code === "TEAM_NOT_FOUND")) this.#checks.failed(error);
     }
-    return false;
   }
 
   #showTasks(): void {
@@ -264,13 +283,17 @@ export class Session {
         this.#prompts.delete(effect.prompt);
         return;
       case "withdraw":
-        this.#strayLines += 1;
-        void this.#lead.worker.clientInput.withdraw([effect.key]).then((dropped) => {
-          this.#strayLines -= dropped.length;
-        });
+        void this.#lead.worker.clientInput.withdraw([effect.key]);
+        return;
+      case "interrupt":
+        this.#lead.worker.interrupt();
         return;
       case "activity":
         this.#peer.activity?.(effect.activity);
     }
   }
+}
+
+function refused(message: string, hint: string): TeamError {
+  return new TeamError("INVALID_INPUT", `${message} Nothing was sent.`, { hint });
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { isAbsolute } from "node:path";
 import type {
   AgentContext,
@@ -7,22 +6,28 @@ import type {
   PromptResponse,
   SessionModeState,
 } from "@agentclientprotocol/sdk";
-import { TeamError } from "../../errors.ts";
+import { messageOf, TeamError } from "../../errors.ts";
 import { isDirectory } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
+import { teamExists } from "../../team/config/config.ts";
 import { findTeam } from "../../team/config/find-team.ts";
-import { teamsHome } from "../../team/ref.ts";
+import { isKnownEmpty, setKnownEmpty } from "../../team/records/empty-sessions.ts";
+import { teamRef, teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { capturedIo } from "../../terminal/captured-io.ts";
 import { openOutput } from "../../terminal/output.ts";
+import { stripControls } from "../../text/terminal-text.ts";
 import type { LeadPlan } from "../lead/lead.ts";
+import { openOwnTeam, operationContext } from "../operation-context.ts";
 import { type ClientAbilities, ClientPeer } from "./client-peer.ts";
 import { MAX_SESSIONS } from "./limits.ts";
 import { serversOf } from "./mcp-servers.ts";
 import { promptText } from "./prompt-text.ts";
 import { Session } from "./session.ts";
+import { deleteAbandoned, deleteSession, requireFinished } from "./session-delete.ts";
+import { newSessionId } from "./session-list.ts";
 import { modeNamed, modesOf } from "./session-modes.ts";
-import type { PromptEnd } from "./session-state.ts";
+import { activityOf, type PromptEnd } from "./session-state.ts";
 
 /** What a session needs to know before its team is created or resumed. */
 export interface SessionChoice {
@@ -64,7 +69,8 @@ interface OpenSession {
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #open = new Map<string, OpenSession>();
-  readonly #opening = new Set<string>();
+  readonly #opening = new Map<string, Promise<OpenSession>>();
+  #isClosing = false;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -72,7 +78,9 @@ export class Sessions {
 
   /** Creates a team. @throws TeamError as `teams run` does */
   async create(request: OpenRequest, client: AgentContext, abilities: ClientAbilities) {
-    const sessionId = `acp-${randomBytes(4).toString("hex")}`;
+    const { call } = this.#options;
+    await deleteAbandoned(call, call.out.note);
+    const sessionId = newSessionId();
     const open = await this.#begin(sessionId, request, {
       client,
       abilities,
@@ -83,7 +91,7 @@ export class Sessions {
   }
 
   /**
-   * Resumes a team that no process leads.
+   * Resumes a team that no process leads. A session whose team was deleted because it never had a prompt gets a new one.
    * @param replays the client gets the whole conversation first
    * @throws TeamError TEAM_NOT_FOUND, ALREADY_LEADING, INVALID_INPUT
    */
@@ -92,12 +100,20 @@ export class Sessions {
     client: AgentContext,
     { abilities, replays }: { readonly abilities: ClientAbilities; readonly replays: boolean },
   ) {
-    const open = await this.#begin(request.sessionId, request, {
+    const { sessionId } = request;
+    const { io, out } = this.#options.call;
+    const isEmpty = this.#wasEmpty(sessionId);
+    const open = await this.#begin(sessionId, request, {
       client,
       abilities,
-      isResumed: true,
-      replays,
+      isResumed: !isEmpty,
+      replays: replays && !isEmpty,
     });
+    // The session is open, whatever happens to the list.
+    if (isEmpty)
+      await setKnownEmpty(teamsHome(io.env), sessionId, false).catch((error: unknown) =>
+        out.note(stripControls(messageOf(error))),
+      );
     return { modes: open.modes() };
   }
 
@@ -130,17 +146,48 @@ export class Sessions {
     await session.setMode(mode);
   }
 
-  /** Ends the lead and the teammates of a session, and keeps its team. */
+  /** Ends the lead and the teammates of a session, and keeps its team unless it never had a prompt. */
   async close(sessionId: string): Promise<void> {
-    const { session } = this.#find(sessionId);
-    await session.close();
-    this.#open.delete(sessionId);
+    await this.#find(sessionId).session.close();
   }
 
-  /** @param reason the signal that ends this process, if there was one */
+  /**
+   * Deletes the team of a session, which may be open here. A team with unfinished work stays.
+   * @throws TeamError TEAM_NOT_FOUND, ALREADY_LEADING, ACTIVE_MEMBERS, AGENT_BUSY, PERMISSION_DENIED; then nothing was deleted
+   */
+  async delete(sessionId: string): Promise<void> {
+    const { call } = this.#options;
+    const home = teamsHome(call.io.env);
+    if (this.#wasEmpty(sessionId)) return setKnownEmpty(home, sessionId, false);
+    const own = openOwnTeam(call.io.env, { force: false }, sessionId);
+    const ctx = await operationContext(call, own);
+    const open = this.#open.get(sessionId);
+    const isWorking = open !== undefined && activityOf(open.session.state) !== "idle";
+    if (isWorking || this.#opening.has(sessionId))
+      throw new TeamError("AGENT_BUSY", `The session ${sessionId} is at work. Nothing was deleted.`, {
+        hint: "Wait for its end, or cancel it with session/cancel.",
+      });
+    if (open !== undefined) {
+      await requireFinished(ctx);
+      await open.session.close();
+    }
+    // A session without any prompt has deleted its team.
+    if (open === undefined || teamExists(own.ref)) await deleteSession(ctx);
+    await setKnownEmpty(home, sessionId, false);
+  }
+
+  /** Ends all sessions for good, also those that are being opened. @param reason the signal that ends this process, if there was one */
   async closeAll(reason: unknown): Promise<void> {
-    await Promise.all([...this.#open.values()].map(({ session }) => session.close(reason)));
-    this.#open.clear();
+    this.#isClosing = true;
+    const opening = [...this.#opening.values()].map((open) => open.catch(() => undefined));
+    const all = [...this.#open.values(), ...opening].map(async (open) => (await open)?.session.close(reason));
+    await Promise.all(all);
+  }
+
+  /** Whether the team of a session was deleted because it never had a prompt. */
+  #wasEmpty(sessionId: string): boolean {
+    const home = teamsHome(this.#options.call.io.env);
+    return isKnownEmpty(home, sessionId) && !teamExists(teamRef(home, sessionId));
   }
 
   #find(sessionId: string): OpenSession {
@@ -152,6 +199,7 @@ export class Sessions {
   }
 
   async #begin(sessionId: string, request: OpenRequest, how: OpenHow): Promise<OpenSession> {
+    if (this.#isClosing) throw new TeamError("INTERRUPTED", "This process ends. No session was opened.");
     if (this.#open.has(sessionId) || this.#opening.has(sessionId))
       throw new TeamError("ALREADY_LEADING", `The session ${sessionId} is open here already.`, {
         hint: "Use it, or close it first with session/close.",
@@ -160,10 +208,11 @@ export class Sessions {
       throw new TeamError("ALREADY_LEADING", `This process leads ${MAX_SESSIONS} sessions, its maximum.`, {
         hint: "Close a session first, or start another process.",
       });
-    this.#opening.add(sessionId);
+    const opening = this.#start(sessionId, request, how);
+    this.#opening.set(sessionId, opening);
     try {
-      const open = await this.#start(sessionId, request, how);
-      this.#open.set(sessionId, open);
+      const open = await opening;
+      if (open.session.state.over === undefined) this.#open.set(sessionId, open);
       // After the answer, which names the session, was written.
       setImmediate(() => open.peer.opened());
       return open;
@@ -227,7 +276,7 @@ function directoryOf(cwd: string): string {
   });
 }
 
-/** @throws Error if the prompt failed */
+/** @throws TeamError MODEL_ERROR if the prompt failed */
 function stopReasonOf(end: PromptEnd): PromptResponse["stopReason"] {
   if (end.how === "failed") throw new TeamError("MODEL_ERROR", end.failure);
   return end.how === "done" ? "end_turn" : "cancelled";

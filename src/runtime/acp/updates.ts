@@ -21,8 +21,7 @@ export function updateOf(fact: SessionFact, { cwd, hasNotices }: UpdateContext):
     case "text":
       return {
         sessionUpdate: "agent_message_chunk",
-        // Not made well-formed: a pair of surrogates may be in two pieces.
-        content: { type: "text", text: stripControls(fact.text) },
+        content: { type: "text", text: clean(fact.text) },
         messageId: fact.message,
       };
     case "thought":

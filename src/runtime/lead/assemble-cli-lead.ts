@@ -69,7 +69,7 @@ export async function assembleCliLead(
       isUnattended,
       instructions: (roster) => instructionsOf(lead, worker, roster, { isUnattended, teamsOff, rolePrompt }),
       onOwnTurn: () => {
-        lead.hasOwnTurns = true;
+        lead.hasOwnInput = true;
       },
       onQuit: () => endByUser(lead, worker, "keep"),
     },

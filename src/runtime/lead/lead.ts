@@ -124,8 +124,8 @@ export interface Lead {
   readonly region: LiveRegion | undefined;
   /** Set when the user ends the run with /exit or Ctrl-D: whether to keep or delete an unfinished team. */
   exit: "keep" | "delete" | undefined;
-  /** Whether a person has typed to the lead in the screen of its CLI, which our conversation file does not show. */
-  hasOwnTurns: boolean;
+  /** Whether a person has given it input that its conversation file may not show: in the screen of its CLI, or as a prompt of a client. */
+  hasOwnInput: boolean;
   /** Prints who leads which team, once the width of the terminal is final. */
   readonly showHeader: () => void;
   /** Notes where teammates will run, unless the user sees it anyway. */

@@ -227,7 +227,7 @@ async function openLead(
     screen,
     region,
     exit: undefined,
-    hasOwnTurns: false,
+    hasOwnInput: false,
     recorder: recordRun(ctx, sessionId, (text) => view.error(text)),
     showHeader,
     notePlacement: noteOwnPlacement,

@@ -46,10 +46,10 @@ function couldNotResume({ plan, call }: Lead, { lastFailure }: Worker, signal: A
 }
 
 /** Whether this run's team never had a teammate, a task, a conversation or a typed goal. */
-export function isUntouched({ ctx, plan, sessionId, hasOwnTurns }: Lead): boolean {
+export function isUntouched({ ctx, plan, sessionId, hasOwnInput }: Lead): boolean {
   const { ref } = ctx;
   const config = teamLedHere(ctx);
-  const isUsed = hasOwnTurns || plan.resumes !== undefined;
+  const isUsed = hasOwnInput || plan.resumes !== undefined;
   if (config === undefined || isUsed || config.members.length > 1) return false;
   if (fileSize(transcriptPath(ref.home.root, sessionId)) !== undefined || hasTasks(ref)) return false;
   return plan.goal !== "" || unreadCount(ref, LEAD_NAME) === 0;

@@ -1,0 +1,123 @@
+import { transcriptLine } from "../../agent/conversation/transcript.ts";
+import { follow } from "../../operations/follow-team.ts";
+import { fileSize } from "../../os/files/fs.ts";
+import { startOfLastLines } from "../../os/files/lines.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import { parseJsonLine, readTextLines } from "../../store/jsonl.ts";
+import { openLineFeed } from "../../store/tail.ts";
+import { readTeam } from "../../team/config/config.ts";
+import { readLastStatus } from "../../team/records/read-records.ts";
+import type { TeamRef } from "../../team/ref.ts";
+import { conversationLog } from "../../terminal/conversation-log.ts";
+import type { SessionFact, ShowFact } from "./facts.ts";
+import { MAX_REPLAYED } from "./limits.ts";
+import { leadView, teammateView } from "./member-view.ts";
+
+interface FollowOptions {
+  /** The directory of the members' conversations. */
+  readonly conversations: string;
+  readonly signal: AbortSignal;
+  /** Called at once, and after each change. Must not throw. */
+  onChange(): void;
+  onProblem(error: unknown): void;
+}
+
+export interface TeamFollower {
+  /** Follows again after the lead has recreated or renamed its team. */
+  restart(): Promise<void>;
+  /** Ends it. Never rejects. */
+  end(): Promise<void>;
+}
+
+/** Follows the files of a team and the conversations of its members, until the signal aborts. */
+export function followTeam(
+  ref: TeamRef,
+  { conversations, signal, onChange, onProblem }: FollowOptions,
+): TeamFollower {
+  const check = (): false => {
+    onChange();
+    return false;
+  };
+  const begin = (): (() => Promise<void>) => {
+    const ending = new AbortController();
+    const either = AbortSignal.any([signal, ending.signal]);
+    const followed = follow(ref, check, { signal: either, alsoWatch: [conversations] }).then(
+      () => undefined,
+      onProblem,
+    );
+    return async () => {
+      ending.abort();
+      await followed;
+    };
+  };
+  let end = begin();
+  return {
+    async restart() {
+      await end();
+      end = begin();
+    },
+    end: () => end(),
+  };
+}
+
+const parse = parseJsonLine(transcriptLine);
+
+/**
+ * Shows the tool calls of the teammates, which run in other processes, as their conversations get them.
+ * @param isNew whether the team is new: the earlier calls of another team are no news
+ * @returns a function that shows the new calls
+ */
+export function followTeammates(ref: TeamRef, isNew: boolean, show: ShowFact): () => void {
+  /** By the file of the conversation: a teammate that is started again continues its own. */
+  const followed = new Map<string, () => void>();
+  const begin = (name: string, transcript: string, from: number): void => {
+    const feed = openLineFeed(transcript, parse, { from });
+    const log = conversationLog(teammateView(name, show));
+    followed.set(transcript, () => log(feed.poll()));
+  };
+  if (!isNew)
+    for (const [name, transcript] of conversationsOf(ref)) begin(name, transcript, fileSize(transcript) ?? 0);
+  let before: ReadonlySet<string> = new Set();
+  return () => {
+    const present = conversationsOf(ref);
+    for (const [name, transcript] of present) if (!followed.has(transcript)) begin(name, transcript, 0);
+    const files = new Set(present.values());
+    // Also the last calls of a teammate that has just left.
+    for (const file of new Set([...before, ...files])) followed.get(file)?.();
+    before = files;
+  };
+}
+
+/** Returns the files of the teammates' conversations, by name. A teammate that starts again has that of its last process. */
+function conversationsOf(ref: TeamRef): ReadonlyMap<string, string> {
+  return new Map(
+    readTeam(ref).members.flatMap(({ name }): [string, string][] => {
+      const transcript = name === LEAD_NAME ? undefined : readLastStatus(ref, name)?.transcript;
+      return transcript === undefined ? [] : [[name, transcript]];
+    }),
+  );
+}
+
+/** Entries that are shown before the client must have taken them. */
+const REPLAY_STEP = 100;
+
+interface Replay {
+  show(fact: SessionFact): void;
+  /** Resolves when the client has taken everything that was shown. */
+  flushed(): Promise<void>;
+}
+
+/** Shows the lead's earlier conversation, at most its newest entries. */
+export async function replayLead(transcript: string, client: Replay): Promise<void> {
+  const show = (fact: SessionFact): void => client.show(fact);
+  const view = leadView(LEAD_NAME, show, {
+    typed: (text) => show({ kind: "prompt", text }),
+    event: () => undefined,
+  });
+  const log = conversationLog(view);
+  const entries = readTextLines(transcript, startOfLastLines(transcript, MAX_REPLAYED)).texts.flatMap(parse);
+  for (let at = 0; at < entries.length; at += REPLAY_STEP) {
+    log(entries.slice(at, at + REPLAY_STEP));
+    await client.flushed();
+  }
+}
