@@ -110,6 +110,7 @@ const CHUNKS = {
     "src/team/mailbox/unsent-reports.ts",
     "src/launch/agent-environment.ts",
     "src/os/files/user-files.ts",
+    "src/team/config/kept-config.ts",
   ],
   look: ["src/cli/watch-status.ts"],
   pane: [

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { livenessOfAgent } from "../../../src/team/records/read-records.ts";
@@ -46,14 +46,14 @@ it("teams acp › steers a running turn: the lead reads the second prompt after 
         { on: { tool: "Bash" }, say: "I continued." },
       ],
     }),
-    { words: BYPASS },
+    { words: [...BYPASS, "--debug"] },
   );
   const first = c.agent.request("session/prompt", promptOf(sessionId, "Begin"));
   await eventually("the command", () => existsSync(join(t.home, "begun")));
   const second = c.agent.request("session/prompt", promptOf(sessionId, "Rather stop"));
-  const teams = teamsIn(t.env, t.home);
-  await eventually("the line in the inbox", async () =>
-    (await teams(["inbox", "team-lead", "--all", "--json"])).out.includes("Rather stop"),
+  const log = join(t.root, "debug", "latest");
+  await eventually("the line in the lead's queue", () =>
+    readFileSync(log, "utf8").includes("queued: a message from you"),
   );
   writeFileSync(join(t.home, "go"), "");
   expect(await Promise.all([first, second])).toMatchObject([

@@ -74,6 +74,15 @@ export async function acpClient({
     await exited;
   });
   let errors = "";
+  let hasClosed = false;
+  child.once("close", () => {
+    hasClosed = true;
+  });
+  /** Fails at once instead of after a wait in vain. */
+  const mustRun = (): undefined => {
+    if (hasClosed)
+      throw new Error(`teams acp has ended with ${child.exitCode ?? child.signalCode}: ${errors}`);
+  };
   child.stderr.on("data", (chunk: Buffer) => {
     errors += chunk.toString();
   });
@@ -130,13 +139,13 @@ export async function acpClient({
         const found = updates.find(
           ({ update }) => update.sessionUpdate === kind && fits(update as Parameters<typeof fits>[0]),
         );
-        return found?.update as Parameters<typeof fits>[0] | undefined;
+        return (found?.update as Parameters<typeof fits>[0] | undefined) ?? mustRun();
       }),
     request: () =>
       eventually("a permission request", () => {
         const next = asked[taken];
         if (next !== undefined) taken += 1;
-        return next;
+        return next ?? mustRun();
       }),
     said: (sessionId) =>
       updates

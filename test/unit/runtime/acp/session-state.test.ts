@@ -20,13 +20,14 @@ function played(...events: readonly SessionEvent[]) {
     state,
     ends: effects.flatMap((one) => (one.type === "end_prompt" ? [[one.prompt, one.end.how]] : [])),
     withdrawn: effects.flatMap((one) => (one.type === "withdraw" ? [one.key] : [])),
+    interrupts: effects.filter(({ type }) => type === "interrupt").length,
     activities: effects.flatMap((one) => (one.type === "activity" ? [one.activity] : [])),
   };
 }
 
 const prompted = (prompt: number): SessionEvent => ({ type: "prompted", prompt });
 const saved = (prompt: number): SessionEvent => ({ type: "saved", prompt, key: `k${prompt}` });
-const taken: SessionEvent = { type: "taken" };
+const taken = (prompt: number): SessionEvent => ({ type: "taken", key: `k${prompt}` });
 const started: SessionEvent = { type: "turn_started" };
 const ended: SessionEvent = { type: "turn_ended" };
 const rested = (rest: "done" | "interrupted" | "failed" | "asking", failure?: string): SessionEvent => ({
@@ -38,7 +39,7 @@ const requests = (open: number, isLeft = false): SessionEvent => ({ type: "reque
 
 describe("the state of a session", () => {
   it("ends a prompt when the lead rests, not at the end of its turn", () => {
-    const begun = [rested("done"), prompted(1), saved(1), taken, started, ended];
+    const begun = [rested("done"), prompted(1), saved(1), taken(1), started, ended];
     expect(played(...begun).ends).toEqual([]);
     expect(played(...begun, rested("done")).ends).toEqual([[1, "done"]]);
   });
@@ -48,7 +49,7 @@ describe("the state of a session", () => {
       rested("done"),
       prompted(1),
       saved(1),
-      taken,
+      taken(1),
       started,
       ended,
       rested("done"),
@@ -64,19 +65,21 @@ describe("the state of a session", () => {
   });
 
   it("takes a line that is read before its save is reported", () => {
-    expect(played(prompted(1), taken, started, saved(1), ended, rested("done")).ends).toEqual([[1, "done"]]);
+    expect(played(prompted(1), taken(1), started, saved(1), ended, rested("done")).ends).toEqual([
+      [1, "done"],
+    ]);
   });
 
   it("ends a prompt and the one that steered it together", () => {
     const events = [
       prompted(1),
       saved(1),
-      taken,
+      taken(1),
       started,
       prompted(2),
       saved(2),
       ended,
-      taken,
+      taken(2),
       started,
       ended,
     ];
@@ -87,7 +90,7 @@ describe("the state of a session", () => {
   });
 
   it("cancels the running prompt at the end of its turn, and waiting ones at once", () => {
-    const begun = [prompted(1), saved(1), taken, started, prompted(2), saved(2)];
+    const begun = [prompted(1), saved(1), taken(1), started, prompted(2), saved(2)];
     const cancelled = played(...begun, { type: "cancelled", inTurn: true });
     expect(cancelled).toMatchObject({ ends: [[2, "cancelled"]], withdrawn: ["k2"] });
     expect(played(...begun, { type: "cancelled", inTurn: true }, ended, rested("interrupted")).ends).toEqual([
@@ -100,7 +103,7 @@ describe("the state of a session", () => {
     const events = [
       prompted(1),
       saved(1),
-      taken,
+      taken(1),
       started,
       ended,
       { type: "cancelled", inTurn: false },
@@ -115,24 +118,61 @@ describe("the state of a session", () => {
   });
 
   it("fails a prompt whose model fails, and whose line cannot be saved", () => {
-    expect(played(prompted(1), saved(1), taken, started, ended, rested("failed", "no credit")).ends).toEqual([
-      [1, "failed"],
-    ]);
+    expect(
+      played(prompted(1), saved(1), taken(1), started, ended, rested("failed", "no credit")).ends,
+    ).toEqual([[1, "failed"]]);
     expect(played(prompted(1), { type: "unsaved", prompt: 1, failure: "full" }).ends).toEqual([
       [1, "failed"],
     ]);
   });
 
   it("waits for an answer that the client has, and ends if the client gives none", () => {
-    const asked = [prompted(1), saved(1), taken, started, requests(1), ended, rested("asking")];
+    const asked = [prompted(1), saved(1), taken(1), started, requests(1), ended, rested("asking")];
     expect(played(...asked)).toMatchObject({ ends: [], activities: ["requires_action"] });
     expect(played(...asked, requests(0, true)).ends).toEqual([[1, "done"]]);
     expect(played(...asked, requests(0)).ends).toEqual([]);
     expect(played(...asked, requests(0), started, ended, rested("done")).ends).toEqual([[1, "done"]]);
   });
 
+  it("does not take the line of an earlier process for one of its prompts", () => {
+    const { ends } = played(prompted(1), taken(9), started, ended, rested("done"), saved(1));
+    expect(ends).toEqual([]);
+  });
+
+  it("interrupts a turn that began with the line of a cancelled prompt", () => {
+    const cancelled: SessionEvent = { type: "cancelled", inTurn: false };
+    expect(played(prompted(1), saved(1), cancelled, taken(1)).interrupts).toBe(1);
+    expect(played(prompted(1), cancelled, taken(1), saved(1))).toMatchObject({
+      interrupts: 1,
+      withdrawn: [],
+    });
+    expect(played(prompted(1), saved(1), cancelled, prompted(2), saved(2), taken(2)).interrupts).toBe(0);
+  });
+
+  it("cancels a prompt at once whose turn only settles its end, and no later one", () => {
+    const settling = [prompted(1), saved(1), taken(1), started, ended];
+    const cancelled: SessionEvent = { type: "cancelled", inTurn: true };
+    expect(played(...settling, cancelled).ends).toEqual([[1, "cancelled"]]);
+    const next = [prompted(2), saved(2), taken(2), started, ended, rested("done")];
+    expect(played(...settling, cancelled, ...next).ends).toEqual([
+      [1, "cancelled"],
+      [2, "done"],
+    ]);
+  });
+
+  it("cancels a prompt whose turn ends without a report", () => {
+    const events = [prompted(1), saved(1), taken(1), { type: "cancelled", inTurn: true }] as const;
+    expect(played(...events, rested("done")).ends).toEqual([[1, "cancelled"]]);
+  });
+
+  it("fails a prompt after the end of the session", () => {
+    const { ends, state } = played({ type: "ended", failure: "gone" }, prompted(1));
+    expect(ends).toEqual([[1, "failed"]]);
+    expect(activityOf(state)).toBe("idle");
+  });
+
   it("fails every open prompt at the end of the session", () => {
-    const { ends } = played(prompted(1), saved(1), taken, prompted(2), { type: "ended", failure: "gone" });
+    const { ends } = played(prompted(1), saved(1), taken(1), prompted(2), { type: "ended", failure: "gone" });
     expect(ends).toEqual([
       [1, "failed"],
       [2, "failed"],
