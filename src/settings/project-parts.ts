@@ -28,6 +28,12 @@ export function readRaw(file: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
+    // In UTF-16 every ASCII character has a zero byte.
+    if (text.includes("\0"))
+      throw new TeamError("CORRUPT_FILE", `${file} is not UTF-8, but probably UTF-16.`, {
+        hint: "Save it again as UTF-8; the file was not changed.",
+        cause,
+      });
     const line = lineOfError(text);
     const where = line === undefined ? "" : ` (line ${line})`;
     throw new TeamError("CORRUPT_FILE", `${file} is not JSON${where}.`, {

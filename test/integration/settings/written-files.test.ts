@@ -205,6 +205,12 @@ describe("an emptied settings file", () => {
   });
 });
 
+it("settings in UTF-16 › stop a start with the encoding as the reason, not with a missing comma", () => {
+  const { root, cwd, settings } = written(() => "{}");
+  writeFileSync(settings, Buffer.from(`${MARK}{"permissions":{}}`, "utf16le"));
+  expect(() => loadSettings(root, cwd)).toThrow("is not UTF-8, but probably UTF-16");
+});
+
 it("settings that are not JSON › still stop a start, with the line", () => {
   const { root, cwd } = written(() => `${MARK}{\n"a": 1,,\n}`);
   expect(() => loadSettings(root, cwd)).toThrow(TeamError);
