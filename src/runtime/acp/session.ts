@@ -131,7 +131,9 @@ export class Session {
       onChange: (open, isLeft) => this.#step({ type: "requests", open, isLeft }),
       onProblem: (text) => show({ kind: "notice", severity: "error", text }),
     });
-    for (const text of ignoredLines(settings())) show({ kind: "notice", severity: "warning", text });
+    const ignored = ignoredLines(settings());
+    if (settings().ignored.length > 0) ignored.push("To use these parts, run in this directory: teams trust");
+    for (const text of ignored) show({ kind: "notice", severity: "warning", text });
     running.lead.notePlacement();
     const following = followTeam(ctx.ref, {
       conversations: dirname(transcriptPath(ctx.home.root, sessionId)),

@@ -39,7 +39,7 @@ it("teams acp › offers a dismissed request again with the next prompt", async 
   }));
   const prompt = c.agent.request("session/prompt", promptOf(sessionId, "Make it"));
   const first = await c.request();
-  first.dismiss();
+  await first.dismiss();
   const second = c.agent.request("session/prompt", promptOf(sessionId, "Well?"));
   const again = await c.request();
   expect(again.params.toolCall.toolCallId).toBe(first.params.toolCall.toolCallId);

@@ -24,7 +24,8 @@ export interface Asked {
   /** Aborts when the agent withdraws the request. */
   readonly signal: AbortSignal;
   choose(optionId: string): void;
-  dismiss(): void;
+  /** Resolves when the dismissal was written, so that a later prompt comes after it. */
+  dismiss(): Promise<void>;
 }
 
 export interface AcpClient {
@@ -115,7 +116,13 @@ export async function acpClient({
             params,
             signal,
             choose: (optionId) => resolve({ outcome: { outcome: "selected", optionId } }),
-            dismiss: () => resolve({ outcome: { outcome: "cancelled" } }),
+            dismiss: async () => {
+              const written = traffic.length;
+              resolve({ outcome: { outcome: "cancelled" } });
+              await eventually("the dismissal", () =>
+                traffic.slice(written).some((line) => /^→.*"outcome":"cancelled"/.test(line)),
+              );
+            },
           });
         }),
     )
