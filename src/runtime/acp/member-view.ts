@@ -59,7 +59,6 @@ export function teammateView(member: string, show: ShowFact): WorkerView {
 export function leadView(member: string, show: ShowFact, reports: LeadReports): WorkerView {
   const reportCall = callReporter(member, show);
   const strip = controlStripper();
-  let joined = pairJoiner();
   let message = newUuid();
   let shownMode: PermissionMode | undefined;
   const note = (severity: "info" | "warning" | "error") => (text: string) =>
@@ -68,13 +67,10 @@ export function leadView(member: string, show: ShowFact, reports: LeadReports): 
     ...NOTHING,
     event(event) {
       reportCall(event);
-      if (event.type === "text") show({ kind: "text", text: joined(strip.push(event.text)), message });
+      if (event.type === "text") show({ kind: "text", text: strip.push(event.text), message });
       // A client cannot take the first words back.
       if (event.type === "text_dropped") show({ kind: "text", text: "\n\n", message });
-      if (event.type === "message") {
-        message = newUuid();
-        joined = pairJoiner();
-      }
+      if (event.type === "message") message = newUuid();
       if (event.type === "thinking") show({ kind: "thought", text: event.text });
       if (event.type === "subagent") show({ kind: "thought", text: `${event.what}: ${event.doing}\n` });
       if (event.type === "throttled") note("info")(`the model's server is busy: ${event.reason}`);
@@ -97,16 +93,6 @@ export function leadView(member: string, show: ShowFact, reports: LeadReports): 
     },
     note: note("info"),
     error: note("error"),
-  };
-}
-
-/** Returns a function that passes the pieces of a text on, with both halves of a surrogate pair in one piece. */
-function pairJoiner(): (piece: string) => string {
-  let half = "";
-  return (piece) => {
-    const text = `${half}${piece}`;
-    half = /[\ud800-\udbff]$/.exec(text)?.[0] ?? "";
-    return text.replace(/[\ud800-\udbff]$/, "");
   };
 }
 

@@ -10,14 +10,6 @@ function shownBy(act: (view: ReturnType<typeof leadView>) => void): readonly Ses
 }
 
 describe("leadView", () => {
-  it("joins the halves of a character that are in two pieces", () => {
-    const pieces = ["a\ud83d", "\ude00b", "c"];
-    const facts = shownBy((view) => {
-      for (const text of pieces) view.event({ type: "text", text });
-    });
-    expect(facts.map((fact) => (fact.kind === "text" ? fact.text : ""))).toEqual(["a", "😀b", "c"]);
-  });
-
   it("shows a mode once", () => {
     const facts = shownBy((view) => {
       for (const mode of ["plan", "plan", "default", "plan"] as const) view.mode(mode);

@@ -16,11 +16,6 @@ describe("optionsOf", () => {
     });
   });
 
-  it("offers no always whose rules it cannot show whole", () => {
-    const always = [`Bash(echo ${"x".repeat(300)})`];
-    expect(request("permission", { always }).map(({ kind }) => kind)).toEqual(["allow_once", "reject_once"]);
-  });
-
   it("offers a plan with its edits", () => {
     expect(request("plan").map(({ answer }) => answer)).toEqual([
       { approve: true },
