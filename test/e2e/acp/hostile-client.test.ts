@@ -42,7 +42,9 @@ it("teams acp › answers malformed messages, and continues", async () => {
     await expect(
       c.agent.request("session/load", { sessionId: id, cwd: t.home, mcpServers: [] }),
     ).rejects.toMatchObject({ code: expect.any(Number) });
-  await expect(c.agent.request("session/set_mode", { sessionId, modeId: "root" })).rejects.toThrow("not a mode");
+  await expect(c.agent.request("session/set_mode", { sessionId, modeId: "root" })).rejects.toThrow(
+    "not a mode",
+  );
   expect(await c.agent.request("session/prompt", promptOf(sessionId, "first"))).toMatchObject({
     stopReason: "end_turn",
   });
