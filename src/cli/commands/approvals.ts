@@ -6,7 +6,12 @@ import {
 } from "../../operations/approvals/approvals.ts";
 import { chooseRequest } from "../../operations/approvals/choose-request.ts";
 import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
-import { defaultLine, hiddenInput, numbered } from "../../operations/approvals/request-texts.ts";
+import {
+  defaultLine,
+  hiddenInput,
+  numbered,
+  withShortRules,
+} from "../../operations/approvals/request-texts.ts";
 import { openTeams } from "../../runtime/select-team.ts";
 import { asciiRequest } from "../../sidebar/views/ascii-request.ts";
 import { line, wantsColors } from "../../terminal/output.ts";
@@ -61,19 +66,22 @@ export const command = defineCommand({
     }
     if (chosen !== undefined) {
       const approval = await approvalDetails(ref, chosen);
-      out.answer({ approval: approvalJson(approval) }, () =>
-        fullText(isAscii ? asciiRequest(approval) : approval, sizes),
-      );
+      out.answer({ approval: approvalJson(approval) }, () => {
+        const shown = withShortRules(ref, approval);
+        return fullText(isAscii ? asciiRequest(shown) : shown, sizes);
+      });
       return EXIT.done;
     }
     const isOfSeveral = opened.length > 1;
-    const approvals = (await listInTeams(opened, io.env, problem)).map(
-      ({ approval, open }): Approval & { readonly team?: string } =>
-        isOfSeveral ? { ...approval, team: open.ref.team } : approval,
-    );
+    const listed = (await listInTeams(opened, io.env, problem)).map(({ approval, shown, open }) => {
+      const inTeam = (one: Approval): Approval & { readonly team?: string } =>
+        isOfSeveral ? { ...one, team: open.ref.team } : one;
+      return { approval: inTeam(approval), shown: inTeam(shown) };
+    });
+    const approvals = listed.map(({ approval }) => approval);
     out.answer({ approvals: approvals.map(approvalJson) }, () => {
       if (approvals.length === 0) return "Nothing waits for you.";
-      const legible = isAscii ? approvals.map(asciiRequest) : approvals;
+      const legible = listed.map(({ shown }) => (isAscii ? asciiRequest(shown) : shown));
       const rows = legible.map(({ id, kind, from, team, summary }) => [
         id,
         out.styleText(kind, "attention"),

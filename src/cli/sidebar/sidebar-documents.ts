@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import { transcriptLine } from "../../agent/conversation/transcript.ts";
 import { TeamError } from "../../errors.ts";
 import { approvalDetails, listApprovals } from "../../operations/approvals/approvals.ts";
+import { withShortRules } from "../../operations/approvals/request-texts.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { placeOfMember } from "../../operations/processes/place-of-member.ts";
 import { startOfLastLines } from "../../os/files/lines.ts";
@@ -67,7 +68,7 @@ function once(read: () => Content | Promise<Content>): OpenDocument {
 }
 
 async function wholeRequest({ ref }: OperationContext, id: string): Promise<Content> {
-  const details = await approvalDetails(ref, id);
+  const details = withShortRules(ref, await approvalDetails(ref, id));
   if (details.kind !== "crash") return { kind: "whole", request: details };
   const lines = readExit(ref, details.from)?.lastLines ?? [];
   return { kind: "whole", request: { ...details, question: lines.join("\n") } };

@@ -1,6 +1,10 @@
+import { sameName } from "../../schema/names.ts";
+import { readTeam } from "../../team/config/config.ts";
+import type { TeamRef } from "../../team/ref.ts";
 import { localTime } from "../../text/local-time.ts";
+import { shortRule } from "../../text/short-call.ts";
 import { printableJson, revealHidden } from "../../text/terminal-text.ts";
-import type { ApprovalDetails } from "./approvals.ts";
+import type { Approval, ApprovalDetails } from "./approvals.ts";
 
 /** Returns the input of a call that its summary and its change do not show whole. */
 export function hiddenInput({
@@ -26,4 +30,15 @@ export function defaultLine({
   if (byDefault === undefined) return [];
   const at = deadline === undefined ? "" : ` (the answer at ${localTime(deadline, "seconds")})`;
   return [`default: ${revealHidden(byDefault)}${at}`];
+}
+
+/**
+ * Returns a request as a person reads it: the paths in the rules of “always” begin at the working directory of the member that asks,
+ * as in its pane. A program gets the whole paths.
+ */
+export function withShortRules<T extends Pick<Approval, "from" | "always">>(ref: TeamRef, request: T): T {
+  const { from, always } = request;
+  if (always === undefined) return request;
+  const { cwd } = readTeam(ref).members.find(({ name }) => sameName(name, from)) ?? {};
+  return { ...request, always: always.map((rule) => shortRule(rule, cwd)) };
 }

@@ -78,6 +78,15 @@ describe("a permission request of another program", () => {
     expect(JSON.parse(saved)).toMatchObject({ permissions: { allow: ["Bash(npm test)"] } });
   });
 
+  it("shows a rule's path from the asker's directory to a person, and whole to a program", async () => {
+    const input = { file_path: "src/a.ts", old_string: "a", new_string: "b" };
+    const cli = await askedBy({ tool_name: "Edit", input });
+    for (const words of [["approvals"], ["approvals", ID]])
+      expect((await cli(words)).out).toContain("always: Edit(src/a.ts)\n");
+    const { approvals } = (await cli(["approvals", "--json"])).json<{ approvals: object[] }>();
+    expect(approvals).toMatchObject([{ always: [`Edit(/${join(cli.directory, "src/a.ts")})`] }]);
+  });
+
   it("is answered, and the error says so, if the rule cannot be saved", async () => {
     const cli = await askedBy({ tool_name: "Bash", input: { command: "npm test" } });
     const settings = join(cli.root, "settings.json");
