@@ -4,6 +4,8 @@ import type { PermissionMode } from "../schema/permission-modes.ts";
 /** A permission request as shown in the pane. */
 export interface PermissionPrompt {
   readonly id: string;
+  /** The id of the call. */
+  readonly call: string;
   readonly tool: string;
   readonly summary: string;
   /** The path that the summary begins or ends with. */

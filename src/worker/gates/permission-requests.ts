@@ -262,10 +262,11 @@ export class PermissionRequests {
 
 function promptOf(
   id: string,
-  { tool, summary, path, subagentTask: whose, reason, rules, change = [] }: PermissionAsk,
+  { tool, toolUseId, summary, path, subagentTask: whose, reason, rules, change = [] }: PermissionAsk,
 ): PermissionPrompt {
   return {
     id,
+    call: toolUseId,
     tool,
     summary,
     path,
