@@ -27,6 +27,8 @@ interface PaneKeysOptions extends PaneLinesOptions {
 const CYCLE: readonly PermissionMode[] = ["default", "acceptEdits", "plan", "delegate"];
 /** A line that is a command for the pane, unless it is the path of a file. */
 const COMMAND = /^\s*[/!]/;
+/** A command that later lines wait for: it decides what their turn may do. */
+const CHANGES_MODE = /^\s*\/(?:mode|delegate)\b/;
 /** The key that explains a permission request; it may also be typed as a line. */
 const EXPLAIN = "e";
 
@@ -74,6 +76,20 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
       if (next !== current) await (await lines()).teams(["mode", name, next, "--quiet"]);
     }
   };
+  /** Settles when the earlier lines have begun, and each change of the mode is made. */
+  let order: Promise<unknown> = Promise.resolve();
+  const ignored = (): void => undefined;
+  /** Begins a line. @returns its end, in an object: an awaited promise would be waited for */
+  const begin = async (line: string, begun: number): Promise<{ readonly end: Promise<void> | undefined }> => {
+    if (line.trim() === EXPLAIN && view.answers(EXPLAIN) !== undefined) {
+      view.explain();
+      return { end: undefined };
+    }
+    if (!COMMAND.test(line)) return { end: worker.handleTypedLine(line, begun) };
+    const end = (await lines()).handle(line, begun);
+    if (CHANGES_MODE.test(line)) await end;
+    return { end };
+  };
   const changeMode = async (): Promise<void> => {
     wanted += 1;
     if (isChanging) return;
@@ -94,14 +110,19 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
   return {
     problem,
     async line(line, begun) {
-      if (line.trim() === EXPLAIN && view.answers(EXPLAIN) !== undefined) view.explain();
-      else if (COMMAND.test(line)) await (await lines()).handle(line, begun);
-      else await worker.handleTypedLine(line, begun);
+      const started = order.then(() => begin(line, begun));
+      // The caller has the error; the next line comes after it.
+      order = started.catch(ignored);
+      const { end } = await started;
+      await end;
     },
     escape() {
       if (opened?.interrupt() !== true) worker.interrupt();
     },
-    shiftTab: () => void changeMode().catch(problem),
+    shiftTab() {
+      const change = changeMode().catch(problem);
+      order = Promise.all([order, change]);
+    },
     history: { entries: () => history().entries(), add: (line) => history().add(line) },
     complete(...of) {
       suggestions ??= openSuggestions();
