@@ -43,6 +43,8 @@ function modeInFile(ref: TeamRef): PermissionMode | undefined {
 interface TeamWatch {
   /** Watches again after the lead has recreated its team. */
   restart(): Promise<void>;
+  /** Applies the mode in the team's file, before its change is noticed. */
+  followMode(): void;
   end(): Promise<void>;
 }
 
@@ -92,6 +94,7 @@ export function watchTeam(lead: Lead, worker: Worker, status: StatusKeeper): Tea
       // The bell's files went with the old team: wake its waiter, which recreates them.
       children.ring();
     },
+    followMode,
     async end() {
       await end();
       await line.end();

@@ -21,6 +21,8 @@ type PaneKeys = Required<
 interface PaneKeysOptions extends PaneLinesOptions {
   /** The permission mode at the start. */
   readonly mode: PermissionMode;
+  /** Applies a changed mode before the next line; omitted for an agent that gets it by a message, before the line. */
+  followMode?(): void;
 }
 
 /** The modes that Shift+Tab goes through, with the mode of the start; the last one is for a lead. */
@@ -87,7 +89,7 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
     }
     if (!COMMAND.test(line)) return { end: worker.handleTypedLine(line, begun) };
     const end = (await lines()).handle(line, begun);
-    if (CHANGES_MODE.test(line)) await end;
+    if (CHANGES_MODE.test(line)) await end.then(options.followMode);
     return { end };
   };
   const changeMode = async (): Promise<void> => {
@@ -96,6 +98,7 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
     isChanging = true;
     try {
       await nextMode();
+      options.followMode?.();
     } finally {
       isChanging = false;
       wanted = 0;

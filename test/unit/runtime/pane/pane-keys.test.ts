@@ -35,8 +35,9 @@ test("paneKeys › a line waits for a change of the mode that was typed before i
   const nothing = (): undefined => undefined;
   const view = { answers: nothing, typed: nothing, answer: nothing, error: (text: string) => seen.push(text) };
   const worker = { handleTypedLine: async (line: string) => void seen.push(line) };
+  const followMode = (): void => void seen.push("followed");
   const parts = { ref, name: "dev", mode: "default", width: () => 80, plain: true, view, worker, call };
-  const keys = paneKeys(parts as unknown as Parameters<typeof paneKeys>[0]);
+  const keys = paneKeys({ ...parts, followMode } as unknown as Parameters<typeof paneKeys>[0]);
   const land = keys.line("/land", 0);
   await keys.line("one", 0);
   const later = [keys.line("/mode plan", 0), keys.line("two", 0)];
@@ -46,7 +47,7 @@ test("paneKeys › a line waits for a change of the mode that was typed before i
   await Promise.all(later);
   release[0]?.();
   await land;
-  expect(seen).toEqual(["one", "mode", "two", "land"]);
+  expect(seen).toEqual(["one", "mode", "followed", "two", "land"]);
 });
 
 test("paneKeys › Shift+Tab goes one mode further for each press, and combines presses during a change", async () => {
