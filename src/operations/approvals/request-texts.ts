@@ -32,13 +32,15 @@ export function defaultLine({
   return [`default: ${revealHidden(byDefault)}${at}`];
 }
 
-/**
- * Returns a request as a person reads it: the paths in the rules of “always” begin at the working directory of the member that asks,
- * as in its pane. A program gets the whole paths.
- */
+/** Returns the working directory of the member that asks: a person reads paths from there, as in its pane. */
+export function askerDirectory(ref: TeamRef, { from }: Pick<Approval, "from">): string | undefined {
+  return readTeam(ref).members.find(({ name }) => sameName(name, from))?.cwd;
+}
+
+/** Returns a request with shorter paths in the rules of “always”, for a person. A program gets the whole ones. */
 export function withShortRules<T extends Pick<Approval, "from" | "always">>(ref: TeamRef, request: T): T {
-  const { from, always } = request;
+  const { always } = request;
   if (always === undefined) return request;
-  const { cwd } = readTeam(ref).members.find(({ name }) => sameName(name, from)) ?? {};
+  const cwd = askerDirectory(ref, request);
   return { ...request, always: always.map((rule) => shortRule(rule, cwd)) };
 }
