@@ -33,7 +33,8 @@ test("paneKeys › a line waits for a change of the mode that was typed before i
   };
   const call = { io: { env: {}, cwd: "/" }, runProgram };
   const nothing = (): undefined => undefined;
-  const view = { answers: nothing, typed: nothing, answer: nothing, error: (text: string) => seen.push(text) };
+  const error = (text: string): void => void seen.push(text);
+  const view = { answers: nothing, typed: nothing, answer: nothing, error };
   const worker = { handleTypedLine: async (line: string) => void seen.push(line) };
   const followMode = (): void => void seen.push("followed");
   const parts = { ref, name: "dev", mode: "default", width: () => 80, plain: true, view, worker, call };
