@@ -22,6 +22,11 @@ export interface PermissionPrompt {
   readonly whole?: true;
 }
 
+/** Returns the note about a changed mode. */
+export function modeNote(mode: PermissionMode): string {
+  return `permission mode is now ${mode}`;
+}
+
 /** The pane of a worker. An implementation must not throw. */
 export interface WorkerView {
   event(event: AgentEvent): void;

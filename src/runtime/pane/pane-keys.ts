@@ -7,6 +7,7 @@ import { readTeam } from "../../team/config/config.ts";
 import { fileHistory, type History } from "../../terminal/input/history.ts";
 import type { TypingHandlers } from "../../terminal/input/line-reader.ts";
 import type { Completer } from "../../terminal/input/suggestions.ts";
+import { modeNote } from "../../worker/view.ts";
 import type { PaneLines, PaneLinesOptions } from "./pane-lines.ts";
 import { paneSuggestions } from "./pane-suggestions.ts";
 import { projectFiles } from "./project-files.ts";
@@ -75,7 +76,10 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
       const current = permissionMode.safeParse(member?.mode).data ?? "default";
       const next = cycle[(cycle.indexOf(current) + wanted) % cycle.length] ?? "default";
       wanted = 0;
-      if (next !== current) await (await lines()).teams(["mode", name, next, "--quiet"]);
+      if (next === current) continue;
+      // The input line shows the mode.
+      view.leaveOut(modeNote(next));
+      await (await lines()).teams(["mode", name, next, "--quiet"]);
     }
   };
   /** Settles when the earlier lines have begun, and each change of the mode is made. */

@@ -65,7 +65,8 @@ test("paneKeys › Shift+Tab goes one mode further for each press, and combines 
     return 0;
   };
   const io = { env: {}, cwd: "/" };
-  const view = { answer: () => undefined, error: (text: string) => set.push(text) };
+  const nothing = (): undefined => undefined;
+  const view = { answer: nothing, leaveOut: nothing, error: (text: string) => set.push(text) };
   const parts = { ref, name: "dev", mode: "default", width: () => 80, plain: true };
   const keys = paneKeys({ ...parts, view, worker: {}, call: { io, runProgram } } as unknown as Parameters<
     typeof paneKeys

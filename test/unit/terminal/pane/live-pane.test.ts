@@ -327,6 +327,14 @@ test("a live pane › names a rule's file from the working directory, as a rule 
   );
 });
 
+test("a live pane › leaves out one note that its input line says already", () => {
+  const { view, rows } = livePane();
+  view.leaveOut("permission mode is now plan");
+  for (const mode of ["default", "plan", "plan"]) view.note(`permission mode is now ${mode}`);
+  const shown = ["· permission mode is now default", "· permission mode is now plan"];
+  expect(rows().filter((row) => row.startsWith("·"))).toEqual(shown);
+});
+
 test("a live pane › shows another agent's message as Markdown, and all of a long one on demand", () => {
   const { view, rows } = livePane();
   const list = Array.from({ length: 20 }, (_, i) => `- point ${i + 1}`).join("\n");
