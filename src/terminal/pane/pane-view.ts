@@ -155,8 +155,8 @@ export function createPaneView(options: PaneViewOptions): PaneView {
       if (region !== undefined) leftOut = text;
     },
     note(text) {
-      if (text !== leftOut) return pane.aside(() => notice("·", text, TONE.quiet));
-      leftOut = undefined;
+      if (text === leftOut) leftOut = undefined;
+      else pane.aside(() => notice("·", text, TONE.quiet));
     },
     error: (text) => notice("✗", text, TONE.bad),
     replay(show) {
