@@ -223,18 +223,22 @@ export function lineEditor(): LineEditor {
     drop();
     return changed;
   };
-  const typed = (text: string, isPasted: boolean): readonly Typed[] => {
-    const question = isPasted || buffer.text !== "" ? undefined : helpers.answers?.(text);
+  /** @param isSecond the key before it may have been an answer: both are text */
+  const typed = (text: string, isPasted: boolean, isSecond: boolean): readonly Typed[] => {
+    // A key that came too early for its question is in the line: pressed again, it is meant for it.
+    const isAgain = buffer.text === text && !isSecond;
+    const question = isPasted || (buffer.text !== "" && !isAgain) ? undefined : helpers.answers?.(text);
     const shown = insert(text);
     answer = question === undefined ? undefined : { char: text, question };
     return shown;
   };
   const press = (pressed: Pressed): readonly Typed[] => {
+    const isSecond = answer !== undefined;
     const special = keyAfterAnswer(pressed) ?? searchKey(pressed);
     if (special !== undefined) return special;
     switch (pressed.kind) {
       case "text":
-        return typed(pressed.text, pressed.pasted);
+        return typed(pressed.text, pressed.pasted, isSecond);
       case "edit":
         return edit(pressed.key);
       case "enter":

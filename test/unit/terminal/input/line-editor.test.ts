@@ -242,6 +242,22 @@ describe("lineEditor › a key that answers a question", () => {
     expect([editor.settleMs, settled(editor), editor.edited.text]).toEqual([undefined, [], text]);
   });
 
+  test("answers if it is pressed again, after it came too early for the question", () => {
+    let question: string | undefined;
+    const editor = asking(() => question);
+    press(editor, "y");
+    question = "perm-1";
+    expect(press(editor, "y")).toEqual([]);
+    expect([editor.edited.text, editor.settleMs]).toEqual(["yy", ANSWER_MS]);
+    expect(settled(editor)).toEqual([ANSWER]);
+    expect(editor.edited.text).toBe("");
+    question = undefined;
+    press(editor, "y");
+    question = "perm-2";
+    expect(press(editor, "y", "e")).toEqual([]);
+    expect([settled(editor), editor.edited.text]).toEqual([[], "yye"]);
+  });
+
   test("is taken back by Esc, which then interrupts nothing, and by an erasing key", () => {
     const editor = asking();
     press(editor, "y", "\u001b");
