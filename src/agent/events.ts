@@ -65,9 +65,17 @@ export type AgentEvent =
     }
   /** An action of a subagent of this agent. */
   | { readonly type: "subagent"; readonly what: string; readonly doing: string }
-  | { readonly type: "permission_asked"; readonly tool: string; readonly summary: string }
+  | {
+      readonly type: "permission_asked";
+      /** Of the call. */
+      readonly id: string;
+      readonly tool: string;
+      readonly summary: string;
+    }
   | {
       readonly type: "permission_decided";
+      /** Of the call. */
+      readonly id: string;
       readonly tool: string;
       readonly allowed: boolean;
       /** Whether a person or the lead was asked. Otherwise, rules and mode decided. */

@@ -7,9 +7,10 @@ import type { TeamStatus } from "../operations/status.ts";
 import { operationContext } from "../runtime/operation-context.ts";
 import type { OpenTeam } from "../runtime/select-team.ts";
 import { LEAD_NAME } from "../schema/names.ts";
+import { memberWord } from "../team/address-words.ts";
 import type { AnyCall } from "../terminal/call.ts";
 import { line, wantsColors } from "../terminal/output.ts";
-import { type StatusOrder, statusText } from "../terminal/status-text.ts";
+import { type StatusLayout, statusText } from "../terminal/status-text.ts";
 import { printableJson } from "../text/terminal-text.ts";
 import { statusJson } from "./json-times.ts";
 import { readStuckAfterMs } from "./stuck-after.ts";
@@ -32,11 +33,11 @@ export async function showStatus(call: AnyCall, open: OpenTeam, options: StatusO
 
 /** Returns the status as text; without a living lead, also the commands that replace it and restart ended teammates. */
 function statusWithHint(
-  { ref, clock }: OperationContext,
+  { ref, env, clock }: OperationContext,
   status: TeamStatus,
   out: AnyCall["out"],
   stuckAfterMs: number,
-  order?: StatusOrder,
+  layout?: StatusLayout,
 ): string {
   const mates = status.members.filter(({ name }) => name !== LEAD_NAME);
   const ended =
@@ -50,7 +51,8 @@ function statusWithHint(
   const lead =
     status.leadAlive === false && (living > 0 || ended === undefined) ? leadHint(ref, living) : undefined;
   const hints = [lead, ended].flatMap((hint) => (hint === undefined ? [] : [line`${hint}`]));
-  const text = statusText(status, out, { now: clock.now(), stuckAfterMs }, order);
+  const words = { memberWord: (name: string): string => memberWord(ref, name, env) };
+  const text = statusText(status, out, { now: clock.now(), stuckAfterMs }, { ...words, ...layout });
   return [text, hints.join("\n")].filter((part) => part !== "").join("\n\n");
 }
 
@@ -91,7 +93,7 @@ async function watchOnScreen(
   const signal = io.interruption();
   let status: TeamStatus | undefined;
   const text = (): string =>
-    status === undefined ? "" : statusWithHint(ctx, status, out, stuckAfterMs, { requestsFirst: true });
+    status === undefined ? "" : statusWithHint(ctx, status, out, stuckAfterMs, { forScreen: true });
   const screen = openWatchScreen(io, text, !wantsColors(io.env, true));
   const reload = async (): Promise<boolean> => {
     status = await currentStatus(ctx, options);

@@ -73,9 +73,9 @@ function eventLine(event: AgentEvent): string | undefined {
       return `${tool} ${id} ${isError ? "failed" : "done"}: ${content.length} characters in ${ms} ms`;
     }
     case "permission_decided": {
-      const { tool, allowed, asked, reason } = event;
+      const { id, tool, allowed, asked, reason } = event;
       const how = `${allowed ? "allowed" : "refused"} ${asked ? "when asked" : "by rules and mode"}`;
-      return `permission for ${tool}: ${how}${reason === undefined ? "" : `: ${reason}`}`;
+      return `permission for ${tool} ${id}: ${how}${reason === undefined ? "" : `: ${reason}`}`;
     }
     case "hook_ran":
       return `hook ${event.event}: ${event.result} in ${event.ms} ms`;

@@ -8,6 +8,7 @@ import type { MessageLine } from "./data.ts";
 export type Source =
   | { readonly kind: "whole"; readonly id: string; readonly from: string }
   | { readonly kind: "diff" | "messages" | "log"; readonly member: string }
+  | { readonly kind: "task"; readonly id: string }
   | { readonly kind: "teams" | "help" };
 
 export type DocumentKind = Source["kind"];
@@ -15,6 +16,7 @@ export type DocumentKind = Source["kind"];
 export type Content =
   | { readonly kind: "whole"; readonly request: RequestDetails }
   | { readonly kind: "diff"; readonly diff: MemberDiff }
+  | { readonly kind: "task"; readonly task: TaskDetails }
   /** The messages from and to a member; `own` is the name that the user writes as. */
   | { readonly kind: "messages"; readonly messages: readonly MessageLine[]; readonly own: string }
   /** Rows with the styles of `styled`, as the member's pane shows them in the requested width. */
@@ -26,6 +28,13 @@ export type RequestDetails = Omit<ApprovalDetails, "at" | "partial">;
 
 export interface MemberDiff extends Pick<AgentDiff, "sharedWith" | "directory" | "base" | "patch"> {
   readonly files: readonly FileDiff[];
+}
+
+export interface TaskDetails {
+  readonly subject: string;
+  /** Its state, owner, dependencies and proof, one in a line. */
+  readonly facts: readonly string[];
+  readonly description: string;
 }
 
 /** A team that the sidebar can show instead. */

@@ -1,5 +1,5 @@
 /** A view of the sidebar: a list of the team, or a document. */
-export type View = ListView | "help" | "whole" | "diff" | "messages" | "log" | "teams";
+export type View = ListView | "help" | "whole" | "diff" | "task" | "messages" | "log" | "teams";
 export type ListView = "team" | "tasks" | "graph";
 
 export type Action =
@@ -26,6 +26,7 @@ export type Action =
   | "messages"
   | "write"
   | "log"
+  | "task"
   | "search"
   | "next-match"
   | "previous-match"
@@ -47,6 +48,7 @@ export type Condition =
   | "asks"
   | "others-ask"
   | "member"
+  | "task"
   | "teammate"
   | "in-turn"
   | "has-rules"
@@ -75,11 +77,11 @@ export interface KeyBinding {
 }
 
 const LISTS: readonly View[] = ["team", "tasks", "graph"];
-const READERS: readonly View[] = ["help", "whole", "diff", "messages", "log", "teams"];
-const TEXTS: readonly View[] = ["help", "whole", "diff", "messages", "log"];
+const READERS: readonly View[] = ["help", "whole", "diff", "task", "messages", "log", "teams"];
+const TEXTS: readonly View[] = ["help", "whole", "diff", "task", "messages", "log"];
 const ALL: readonly View[] = [...LISTS, ...READERS];
 /** In the others, `n` is an answer, or there is nothing to search. */
-const SEARCHED: readonly View[] = ["help", "diff", "messages", "log"];
+const SEARCHED: readonly View[] = ["help", "diff", "task", "messages", "log"];
 
 type Hint = Pick<KeyBinding, "hint" | "when" | "rank" | "short">;
 
@@ -128,6 +130,11 @@ export const KEYS: readonly KeyBinding[] = [
   bind(LISTS, "m", "m", "messages", "message, with history", { hint: "message", when: "member", rank: 6 }),
   bind(LISTS, "d", "d", "diff", "its changes; comments", { hint: "diff", when: "member", rank: 7 }),
   bind(LISTS, "l", "l", "log", "its conversation", { hint: "log", when: "member", rank: 8 }),
+  bind(["tasks", "graph"], "o", "o", "task", "the task and its proof", {
+    hint: "open",
+    when: "task",
+    rank: 9,
+  }),
   bind(LISTS, "i", "i", "interrupt", "interrupt its turn", { hint: "interrupt", when: "in-turn", rank: 10 }),
   bind(LISTS, "s", "s", "shutdown", "ask it to shut down", { hint: "shut down", when: "teammate", rank: 13 }),
   bind(LISTS, "S-k", "K", "kill", "kill it (asks first)", { hint: "kill", when: "teammate", rank: 14 }),

@@ -51,6 +51,7 @@ export const IN_LISTS: Readonly<Partial<Record<Action, Handler>>> = {
   diff: opening("diff"),
   messages: opening("messages"),
   log: opening("log"),
+  task: openTask,
   teams: ({ state }) => opened(state, { kind: "teams" }),
   help: ({ state }) => opened(state, { kind: "help" }),
   spawn: ({ state }) => ({ state: { ...state, prompt: { kind: "spawn-name", text: "" } } }),
@@ -105,6 +106,11 @@ function onMember(action: MemberAction): Handler {
 
 function opening(kind: "diff" | "messages" | "log"): Handler {
   return (scene) => withMember(scene, (member) => opened(scene.state, { kind, member }));
+}
+
+function openTask({ state, data }: Scene): Step {
+  const target = selectedTarget(state, data);
+  return target?.kind === "task" ? opened(state, { kind: "task", id: target.id }) : { state };
 }
 
 /** Opens a document over the list that is shown. */

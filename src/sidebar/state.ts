@@ -188,6 +188,7 @@ export function listConditions(state: SidebarState, data: SidebarData): Readonly
     ["asks", request !== undefined],
     ["others-ask", data.status.approvals.some((one) => one !== request)],
     ["member", member !== undefined],
+    ["task", selectedTarget(state, data)?.kind === "task"],
     ["teammate", member !== undefined && member.name !== LEAD_NAME],
     ["in-turn", member !== undefined && ["running", "throttled"].includes(member.state)],
     ["has-back", (state.failures ?? []).length > 0 || state.filter !== undefined],

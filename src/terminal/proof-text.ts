@@ -1,10 +1,26 @@
 import { type ProvenTask, runText } from "../team/tasks/task-proof.ts";
 import { joinedLines } from "../text/line-ends.ts";
 import { revealHidden, stripControls } from "../text/terminal-text.ts";
-import { line } from "./output.ts";
+import { line, type StyledText } from "./output.ts";
+
+/** Returns the facts of a task, safe to print, one in a line: its state, owner, dependencies and proof. */
+export function taskFacts(
+  task: ProvenTask,
+  state: string | StyledText = task.status.replace("_", " "),
+): string[] {
+  const { owner, blockedBy, blocks } = task;
+  const list = (ids: readonly string[]): string => ids.map((id) => `#${id}`).join(", ");
+  return [
+    line`state:      ${state}`,
+    line`owner:      ${owner ?? "none"}`,
+    ...(blockedBy.length === 0 ? [] : [line`blocked by: ${list(blockedBy)}`]),
+    ...(blocks.length === 0 ? [] : [line`blocks:     ${list(blocks)}`]),
+    ...proofLines(task),
+  ];
+}
 
 /** Returns the lines of a task's details about its verify command, reviewer and files; none without them. */
-export function proofLines({
+function proofLines({
   verify,
   proposedVerify,
   reviewer,

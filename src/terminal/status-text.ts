@@ -1,21 +1,27 @@
 import type { MemberStatus, TeamStatus } from "../operations/status.ts";
 import { teamTitle } from "../schema/config.ts";
-import { LEAD_NAME } from "../schema/names.ts";
+import { LEAD_NAME, sameName } from "../schema/names.ts";
 import { budgetText } from "../team/members/budget.ts";
 import { deadlockSentence } from "../team/tasks/deadlock.ts";
 import { costText } from "../text/amounts.ts";
+import { displayWidth } from "../text/cell-width.ts";
 import { compact } from "../text/compact-number.ts";
 import { operand } from "../text/shell-quote.ts";
 import { shortCall } from "../text/short-call.ts";
-import { line, type Output, STATE_STYLES } from "./output.ts";
+import { line, type Output, STATE_STYLES, visible } from "./output.ts";
 import { brokenTasksNote } from "./status-line.ts";
 import { type Cell, table } from "./table.ts";
 import { taskTable } from "./task-text.ts";
 
-/** The order of the parts. */
-export interface StatusOrder {
-  /** Open requests come before the members, for a screen that shows only the beginning. */
-  readonly requestsFirst?: boolean;
+/** How the parts are laid out. */
+export interface StatusLayout {
+  /**
+   * For a screen that shows only the beginning, and cuts its rows: open requests come before the members, and a command that does not
+   * fit after its request has a row of its own.
+   */
+  readonly forScreen?: boolean;
+  /** Returns a member as the last word of a command; its quoted name if omitted. */
+  memberWord?(name: string): string;
 }
 
 /** Returns a team's status as text: members, tasks and what waits for the user. */
@@ -23,15 +29,15 @@ export function statusText(
   status: TeamStatus,
   out: Pick<Output, "styleText" | "columns">,
   stuck?: StuckSince,
-  { requestsFirst = false }: StatusOrder = {},
+  layout: StatusLayout = {},
 ): string {
   const shown = { ...status, members: status.members.map((member) => withStuck(member, stuck)) };
   const tasks = [taskPart, brokenPart, deadlockPart, problemPart];
-  const parts = requestsFirst
+  const parts = layout.forScreen
     ? [heading, approvalPart, memberTable, ...tasks]
     : [heading, memberTable, ...tasks, approvalPart];
   return parts
-    .map((part) => part(shown, out))
+    .map((part) => part(shown, out, layout))
     .filter((part) => part !== "")
     .join("\n\n");
 }
@@ -148,14 +154,31 @@ function deadlockPart({ deadlock }: TeamStatus, { styleText }: Pick<Output, "sty
   return line`${styleText("No member can continue:", "bold", "bad")} ${deadlockSentence(deadlock)}. ${way}`;
 }
 
-function approvalPart({ approvals, members }: TeamStatus, { styleText }: Pick<Output, "styleText">): string {
+function approvalPart(
+  { approvals, members }: TeamStatus,
+  { styleText, columns }: Pick<Output, "styleText" | "columns">,
+  { forScreen = false, memberWord = operand }: StatusLayout,
+): string {
   if (approvals.length === 0) return "";
-  const rows = approvals.map(({ id, kind, from, summary, change, partial }) => {
-    // A row without the change names the command that shows it.
-    const command = partial || change !== undefined ? "approvals" : "approve";
+  const width = (forScreen ? columns : undefined) ?? Number.POSITIVE_INFINITY;
+  const rows = approvals.flatMap(({ id, kind, from, summary, change, partial }) => {
     const { cwd } = members.find(({ name }) => name === from) ?? {};
-    const call = shortCall(summary, cwd, Number.POSITIVE_INFINITY).text;
-    return line`  ${styleText(kind, "attention")} of ${from}: ${call} (teams ${command} ${operand(id)})`;
+    // A member's name means its oldest request; the list begins with the oldest.
+    const isOldest = approvals.find((one) => sameName(one.from, from))?.id === id;
+    const which = isOldest ? memberWord(from) : operand(id);
+    const who = line`  ${styleText(kind, "attention")} of ${from}: `;
+    const room = width - displayWidth(visible(`  ${kind} of ${from}: `));
+    const shown = (call: string, isWhole: boolean): { readonly call: string; readonly command: string } => {
+      // A row without the change names the command that shows it.
+      const command = !isWhole || partial || change !== undefined ? "approvals" : "approve";
+      return { call: visible(call), command: `teams ${command} ${which}` };
+    };
+    const whole = shown(shortCall(summary, cwd, Number.POSITIVE_INFINITY).text, true);
+    const row = line`${whole.call} (${whole.command})`;
+    if (displayWidth(row) <= room) return [`${who}${row}`];
+    const short = shortCall(summary, cwd, room);
+    const { call, command } = shown(short.text, short.isWhole && displayWidth(visible(short.text)) <= room);
+    return [`${who}${call}`, line`    ${command}`];
   });
   return [styleText("Waits for you:", "bold", "attention").styled, ...rows].join("\n");
 }

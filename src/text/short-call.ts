@@ -21,6 +21,16 @@ export function shortCall(
   return { text: `${before}${tool}(${shown})`, isWhole: shown === whole };
 }
 
+/** Returns a rule with the path of a file in the working directory relative to it: a rule with this path means the same. */
+export function shortRule(rule: string, cwd: string | undefined): string {
+  const [, tool, path = ""] = /^(\w+)\(\/(\/.*)\)$/s.exec(rule) ?? [];
+  const base = cwd === undefined || cwd === "/" ? undefined : `${cwd}/`;
+  if (tool === undefined || base === undefined || !path.startsWith(base)) return rule;
+  const inside = path.slice(base.length);
+  // A name alone would mean such files in all directories, and a tilde the home directory.
+  return inside === "" ? rule : `${tool}(${/^[^/~].*\/[^/]/s.test(inside) ? inside : `./${inside}`})`;
+}
+
 /** A call, with the path that its summary begins or ends with. */
 export interface CallWithPath {
   readonly summary: string;

@@ -4,6 +4,8 @@ import type { PermissionMode } from "../schema/permission-modes.ts";
 /** A permission request as shown in the pane. */
 export interface PermissionPrompt {
   readonly id: string;
+  /** The id of the call. */
+  readonly call: string;
   readonly tool: string;
   readonly summary: string;
   /** The path that the summary begins or ends with. */
@@ -18,6 +20,11 @@ export interface PermissionPrompt {
   readonly change: readonly string[];
   /** Shows all of it, since the first time was shortened. */
   readonly whole?: true;
+}
+
+/** Returns the note about a changed mode. */
+export function modeNote(mode: PermissionMode): string {
+  return `permission mode is now ${mode}`;
 }
 
 /** The pane of a worker. An implementation must not throw. */

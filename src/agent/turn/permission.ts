@@ -116,6 +116,7 @@ export async function permitted(
   const reason = note ?? (allowed && isAsked ? undefined : decision.reason);
   run.emit({
     type: "permission_decided",
+    id: call.use.id,
     tool: call.tool.name,
     allowed,
     asked: isAsked,
@@ -195,7 +196,7 @@ async function requestPermission(
 ): Promise<PermissionAnswer> {
   const summary = revealHidden(tool.summary(input));
   const path = tool.summaryPath?.(input);
-  emit({ type: "permission_asked", tool: tool.name, summary });
+  emit({ type: "permission_asked", id: use.id, tool: tool.name, summary });
   const change = await plannedChange({ tool, input, context }, question);
   // Only the request is redacted, because it is shown, sent and recorded. The call runs with its own input.
   const request = redactValue(

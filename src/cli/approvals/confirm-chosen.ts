@@ -1,4 +1,5 @@
 import { approvalDetails } from "../../operations/approvals/approvals.ts";
+import { withShortRules } from "../../operations/approvals/request-texts.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/output.ts";
@@ -19,7 +20,7 @@ export async function confirmChosen(
 ): Promise<boolean> {
   if (!canAsk(call)) return true;
   const { io } = call;
-  const approval = await approvalDetails(ref, id);
+  const approval = withShortRules(ref, await approvalDetails(ref, id));
   const { kind, from } = approval;
   if (kind === "crash" || (kind === "question" && note !== undefined)) return true;
   const rows = requestRows(approval, {

@@ -1,12 +1,17 @@
 import { isSystemError, TeamError } from "../../errors.ts";
 import { type Approval, listApprovals } from "../../operations/approvals/approvals.ts";
 import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
+import { askerDirectory, withShortRules } from "../../operations/approvals/request-texts.ts";
 import type { Env } from "../../os/env.ts";
 import type { OpenTeam } from "../../runtime/select-team.ts";
 import { teamExists } from "../../team/config/config.ts";
 
 interface TeamRequest {
   readonly approval: Approval;
+  /** It as a person reads it. */
+  readonly shown: Approval;
+  /** The working directory of the member that asks. */
+  readonly cwd: string | undefined;
   readonly open: OpenTeam;
 }
 
@@ -24,7 +29,10 @@ export async function listInTeams(
   for (const open of opened) {
     try {
       await openForeignRequests(open.ref, env);
-      found.push(...listApprovals(open.ref).map((approval) => ({ approval, open })));
+      for (const approval of listApprovals(open.ref)) {
+        const shown = withShortRules(open.ref, approval);
+        found.push({ approval, shown, cwd: askerDirectory(open.ref, approval), open });
+      }
     } catch (error) {
       const isOfTeam = error instanceof TeamError || isSystemError(error);
       if (opened.length === 1 || !isOfTeam) throw error;

@@ -1,5 +1,6 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import { approvalDetails } from "../../operations/approvals/approvals.ts";
+import { withShortRules } from "../../operations/approvals/request-texts.ts";
 import { follow } from "../../operations/follow-team.ts";
 import { giveAnswer } from "../../runtime/commands/answer-request.ts";
 import type { OpenTeam } from "../../runtime/select-team.ts";
@@ -61,7 +62,7 @@ export async function openApprovalsView(
     },
     details: (key) => {
       const { open, id } = requestOf(key);
-      return unlessClosed(() => approvalDetails(open.ref, id));
+      return unlessClosed(async () => withShortRules(open.ref, await approvalDetails(open.ref, id)));
     },
     answer: async (key, { approve, note, always }) => {
       const { open, id } = requestOf(key);

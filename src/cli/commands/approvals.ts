@@ -6,14 +6,20 @@ import {
 } from "../../operations/approvals/approvals.ts";
 import { chooseRequest } from "../../operations/approvals/choose-request.ts";
 import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
-import { defaultLine, hiddenInput, numbered } from "../../operations/approvals/request-texts.ts";
+import {
+  defaultLine,
+  hiddenInput,
+  numbered,
+  withShortRules,
+} from "../../operations/approvals/request-texts.ts";
 import { openTeams } from "../../runtime/select-team.ts";
 import { asciiRequest } from "../../sidebar/views/ascii-request.ts";
 import { line, wantsColors } from "../../terminal/output.ts";
-import { table } from "../../terminal/table.ts";
+import { type Cell, table } from "../../terminal/table.ts";
 import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
 import { diffRows } from "../../text/diff/diff-rows.ts";
 import { operand } from "../../text/shell-quote.ts";
+import { shortCall } from "../../text/short-call.ts";
 import { gridText, revealHidden, stripControls } from "../../text/terminal-text.ts";
 import { openTeamOfRequest } from "../approvals/answer-request.ts";
 import { listInTeams } from "../approvals/list-in-teams.ts";
@@ -61,24 +67,27 @@ export const command = defineCommand({
     }
     if (chosen !== undefined) {
       const approval = await approvalDetails(ref, chosen);
-      out.answer({ approval: approvalJson(approval) }, () =>
-        fullText(isAscii ? asciiRequest(approval) : approval, sizes),
-      );
+      out.answer({ approval: approvalJson(approval) }, () => {
+        const shown = withShortRules(ref, approval);
+        return fullText(isAscii ? asciiRequest(shown) : shown, sizes);
+      });
       return EXIT.done;
     }
     const isOfSeveral = opened.length > 1;
-    const approvals = (await listInTeams(opened, io.env, problem)).map(
-      ({ approval, open }): Approval & { readonly team?: string } =>
-        isOfSeveral ? { ...approval, team: open.ref.team } : approval,
-    );
+    const listed = (await listInTeams(opened, io.env, problem)).map(({ approval, shown, cwd, open }) => {
+      const inTeam = (one: Approval): Approval & { readonly team?: string } =>
+        isOfSeveral ? { ...one, team: open.ref.team } : one;
+      return { approval: inTeam(approval), shown: inTeam(shown), cwd };
+    });
+    const approvals = listed.map(({ approval }) => approval);
     out.answer({ approvals: approvals.map(approvalJson) }, () => {
       if (approvals.length === 0) return "Nothing waits for you.";
-      const legible = isAscii ? approvals.map(asciiRequest) : approvals;
-      const rows = legible.map(({ id, kind, from, team, summary }) => [
+      const legible = listed.map(({ shown }) => (isAscii ? asciiRequest(shown) : shown));
+      const rows = legible.map(({ id, kind, from, team, summary }, i): Cell[] => [
         id,
         out.styleText(kind, "attention"),
         team === undefined ? from : `${from}@${team}`,
-        summary,
+        (room) => shortCall(summary, listed[i]?.cwd, room).text,
       ]);
       const list = table(["ID", "KIND", "FROM", "ABOUT"], rows, { columns: out.columns });
       return [list, ...legible.flatMap((one) => approvalLines(one, sizes)), answerHints(approvals)].join(

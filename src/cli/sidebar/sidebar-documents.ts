@@ -2,19 +2,23 @@ import { dirname } from "node:path";
 import { transcriptLine } from "../../agent/conversation/transcript.ts";
 import { TeamError } from "../../errors.ts";
 import { approvalDetails, listApprovals } from "../../operations/approvals/approvals.ts";
+import { withShortRules } from "../../operations/approvals/request-texts.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { placeOfMember } from "../../operations/processes/place-of-member.ts";
 import { startOfLastLines } from "../../os/files/lines.ts";
 import type { StatusRecord } from "../../schema/status.ts";
-import type { Content, OpenDocument, Source, TeamLine } from "../../sidebar/documents.ts";
+import type { Content, OpenDocument, Source, TaskDetails, TeamLine } from "../../sidebar/documents.ts";
 import { parseJsonLine } from "../../store/jsonl.ts";
 import { openLineFeed } from "../../store/tail.ts";
 import { memberWord } from "../../team/address-words.ts";
 import { listTeams } from "../../team/config/config.ts";
 import { readExit, readStatus } from "../../team/records/read-records.ts";
-import { teamAt } from "../../team/ref.ts";
+import { type TeamRef, teamAt } from "../../team/ref.ts";
+import { withProof } from "../../team/tasks/task-proof.ts";
+import { findTask, getTask } from "../../team/tasks/tasks.ts";
 import { conversationLog } from "../../terminal/conversation-log.ts";
 import { createPaneView } from "../../terminal/pane/pane-view.ts";
+import { taskFacts } from "../../terminal/proof-text.ts";
 import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
@@ -45,6 +49,8 @@ export async function openDocument(
         renews: "with-data",
         close: () => undefined,
       };
+    case "task":
+      return openTask(ref, source.id);
     case "log":
       return openLog(ctx, source.member, plain);
     case "teams":
@@ -67,10 +73,23 @@ function once(read: () => Content | Promise<Content>): OpenDocument {
 }
 
 async function wholeRequest({ ref }: OperationContext, id: string): Promise<Content> {
-  const details = await approvalDetails(ref, id);
+  const details = withShortRules(ref, await approvalDetails(ref, id));
   if (details.kind !== "crash") return { kind: "whole", request: details };
   const lines = readExit(ref, details.from)?.lastLines ?? [];
   return { kind: "whole", request: { ...details, question: lines.join("\n") } };
+}
+
+function openTask(ref: TeamRef, id: string): OpenDocument {
+  let known: TaskDetails | undefined;
+  const read = (): TaskDetails => {
+    // A task that is deleted meanwhile stays readable.
+    const isGone = known !== undefined && findTask(ref, id) === undefined;
+    if (known !== undefined && isGone) return { ...known, facts: ["state:      deleted"] };
+    const task = withProof(ref, getTask(ref, id));
+    known = { subject: task.subject, facts: taskFacts(task), description: task.description };
+    return known;
+  };
+  return { read: () => ({ kind: "task", task: read() }), renews: "with-data", close: () => undefined };
 }
 
 function teamLines({ home, ref }: OperationContext): readonly TeamLine[] {

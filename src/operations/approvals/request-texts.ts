@@ -1,6 +1,10 @@
+import { sameName } from "../../schema/names.ts";
+import { readTeam } from "../../team/config/config.ts";
+import type { TeamRef } from "../../team/ref.ts";
 import { localTime } from "../../text/local-time.ts";
+import { shortRule } from "../../text/short-call.ts";
 import { printableJson, revealHidden } from "../../text/terminal-text.ts";
-import type { ApprovalDetails } from "./approvals.ts";
+import type { Approval, ApprovalDetails } from "./approvals.ts";
 
 /** Returns the input of a call that its summary and its change do not show whole. */
 export function hiddenInput({
@@ -26,4 +30,17 @@ export function defaultLine({
   if (byDefault === undefined) return [];
   const at = deadline === undefined ? "" : ` (the answer at ${localTime(deadline, "seconds")})`;
   return [`default: ${revealHidden(byDefault)}${at}`];
+}
+
+/** Returns the working directory of the member that asks: a person reads paths from there, as in its pane. */
+export function askerDirectory(ref: TeamRef, { from }: Pick<Approval, "from">): string | undefined {
+  return readTeam(ref).members.find(({ name }) => sameName(name, from))?.cwd;
+}
+
+/** Returns a request with shorter paths in the rules of “always”, for a person. A program gets the whole ones. */
+export function withShortRules<T extends Pick<Approval, "from" | "always">>(ref: TeamRef, request: T): T {
+  const { always } = request;
+  if (always === undefined) return request;
+  const cwd = askerDirectory(ref, request);
+  return { ...request, always: always.map((rule) => shortRule(rule, cwd)) };
 }

@@ -8,12 +8,18 @@ import { attachScreen } from "./attach-screen.ts";
 import type { Lead } from "./lead.ts";
 import { endByUser, leadCommands } from "./lead-commands.ts";
 
+interface KeyboardOptions {
+  /** Ends the lead; the terminal then shows the lead's own output again. */
+  readonly signal: AbortSignal;
+  /** Applies the mode in the team's file. */
+  followMode(): void;
+}
+
 /**
  * Reads the lead's terminal: lines and keys for the lead, or for the teammate that the terminal shows.
- * @param signal ends the lead; the terminal then shows the lead's own output again
  * @returns a function that stops reading and restores the terminal
  */
-export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () => void {
+export function readKeys(lead: Lead, worker: Worker, { signal, followMode }: KeyboardOptions): () => void {
   const { call, screen, region, view } = lead;
   const { io } = call;
   const keys = paneKeys({
@@ -26,6 +32,7 @@ export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () =>
     plain: !io.terminal.stdout || Boolean(io.env.NO_COLOR),
     width: () => io.columns ?? 80,
     own: leadCommands(lead, worker),
+    followMode,
     clear: () => (region ?? screen)?.clear(),
   });
   const interrupts = onDoubleInterrupt(() => view.noteAtOnce("Ctrl-C once more ends the run"), signal);

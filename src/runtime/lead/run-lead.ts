@@ -55,7 +55,9 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
     showRecent(lead.view, lead.ctx.ref, LEAD_NAME);
   }
   if (problem !== undefined) lead.view.note(problem);
-  const stopReading = hasTerminal ? readKeys(lead, worker, signal) : () => undefined;
+  const stopReading = hasTerminal
+    ? readKeys(lead, worker, { signal, followMode: () => watch.followMode() })
+    : () => undefined;
   const watch = watchTeam(lead, worker, status);
   lead.teamMoved = async (before) => {
     await watch.restart();

@@ -7,6 +7,7 @@ import { readTeam, teamExists } from "../../team/config/config.ts";
 import { readPlace, readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { StatusKeeper } from "../../worker/status-record.ts";
+import { modeNote } from "../../worker/view.ts";
 import type { Worker } from "../../worker/worker.ts";
 import { keepStatusLine } from "../status-line-file.ts";
 import { taskVerifier } from "../task-verifier.ts";
@@ -22,7 +23,7 @@ function modeFollower({ ctx, view, mode }: Lead, { planApproval, permissionReque
     const refusal = planApproval.setMode(wanted);
     view.note(
       refusal === undefined
-        ? `permission mode is now ${wanted}`
+        ? modeNote(wanted)
         : `permission mode ${wanted} is forbidden by ${refusal}: not changed`,
     );
     permissionRequests.reconsider().catch((error: unknown) => view.error(messageOf(error)));
@@ -43,6 +44,8 @@ function modeInFile(ref: TeamRef): PermissionMode | undefined {
 interface TeamWatch {
   /** Watches again after the lead has recreated its team. */
   restart(): Promise<void>;
+  /** Applies the mode in the team's file, before its change is noticed. */
+  followMode(): void;
   end(): Promise<void>;
 }
 
@@ -92,6 +95,7 @@ export function watchTeam(lead: Lead, worker: Worker, status: StatusKeeper): Tea
       // The bell's files went with the old team: wake its waiter, which recreates them.
       children.ring();
     },
+    followMode,
     async end() {
       await end();
       await line.end();

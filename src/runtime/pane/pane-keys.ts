@@ -7,6 +7,7 @@ import { readTeam } from "../../team/config/config.ts";
 import { fileHistory, type History } from "../../terminal/input/history.ts";
 import type { TypingHandlers } from "../../terminal/input/line-reader.ts";
 import type { Completer } from "../../terminal/input/suggestions.ts";
+import { modeNote } from "../../worker/view.ts";
 import type { PaneLines, PaneLinesOptions } from "./pane-lines.ts";
 import { paneSuggestions } from "./pane-suggestions.ts";
 import { projectFiles } from "./project-files.ts";
@@ -21,12 +22,16 @@ type PaneKeys = Required<
 interface PaneKeysOptions extends PaneLinesOptions {
   /** The permission mode at the start. */
   readonly mode: PermissionMode;
+  /** Applies a changed mode before the next line; omitted for an agent that gets it by a message, before the line. */
+  followMode?(): void;
 }
 
 /** The modes that Shift+Tab goes through, with the mode of the start; the last one is for a lead. */
 const CYCLE: readonly PermissionMode[] = ["default", "acceptEdits", "plan", "delegate"];
 /** A line that is a command for the pane, unless it is the path of a file. */
 const COMMAND = /^\s*[/!]/;
+/** A command that later lines wait for: it decides what their turn may do. */
+const CHANGES_MODE = /^\s*\/(?:mode|delegate)\b/;
 /** The key that explains a permission request; it may also be typed as a line. */
 const EXPLAIN = "e";
 
@@ -71,8 +76,25 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
       const current = permissionMode.safeParse(member?.mode).data ?? "default";
       const next = cycle[(cycle.indexOf(current) + wanted) % cycle.length] ?? "default";
       wanted = 0;
-      if (next !== current) await (await lines()).teams(["mode", name, next, "--quiet"]);
+      if (next === current) continue;
+      // The input line shows the mode.
+      view.leaveOut(modeNote(next));
+      await (await lines()).teams(["mode", name, next, "--quiet"]);
     }
+  };
+  /** Settles when the earlier lines have begun, and each change of the mode is made. */
+  let order: Promise<unknown> = Promise.resolve();
+  const ignored = (): void => undefined;
+  /** Begins a line. @returns its end, in an object: an awaited promise would be waited for */
+  const begin = async (line: string, begun: number): Promise<{ readonly end: Promise<void> | undefined }> => {
+    if (line.trim() === EXPLAIN && view.answers(EXPLAIN) !== undefined) {
+      view.explain();
+      return { end: undefined };
+    }
+    if (!COMMAND.test(line)) return { end: worker.handleTypedLine(line, begun) };
+    const end = (await lines()).handle(line, begun);
+    if (CHANGES_MODE.test(line)) await end.then(options.followMode);
+    return { end };
   };
   const changeMode = async (): Promise<void> => {
     wanted += 1;
@@ -80,6 +102,7 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
     isChanging = true;
     try {
       await nextMode();
+      options.followMode?.();
     } finally {
       isChanging = false;
       wanted = 0;
@@ -94,14 +117,19 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
   return {
     problem,
     async line(line, begun) {
-      if (line.trim() === EXPLAIN && view.answers(EXPLAIN) !== undefined) view.explain();
-      else if (COMMAND.test(line)) await (await lines()).handle(line, begun);
-      else await worker.handleTypedLine(line, begun);
+      const started = order.then(() => begin(line, begun));
+      // The caller has the error; the next line comes after it.
+      order = started.catch(ignored);
+      const { end } = await started;
+      await end;
     },
     escape() {
       if (opened?.interrupt() !== true) worker.interrupt();
     },
-    shiftTab: () => void changeMode().catch(problem),
+    shiftTab() {
+      const change = changeMode().catch(problem);
+      order = Promise.all([order, change]);
+    },
     history: { entries: () => history().entries(), add: (line) => history().add(line) },
     complete(...of) {
       suggestions ??= openSuggestions();

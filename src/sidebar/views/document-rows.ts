@@ -5,6 +5,7 @@ import { helpDocument } from "./help-view.ts";
 import { messagesDocument } from "./messages-view.ts";
 import { type ReaderRow, row } from "./reader.ts";
 import { spansOfStyled } from "./styled-spans.ts";
+import { taskDocument } from "./task-view.ts";
 import { teamsDocument } from "./teams-view.ts";
 import { requestDocument } from "./whole-view.ts";
 
@@ -38,6 +39,8 @@ function rowsOf(content: Content, { data, comments, width }: Scene): readonly Re
       return requestDocument(content.request, width);
     case "diff":
       return diffDocument(content.diff, comments, width);
+    case "task":
+      return taskDocument(content.task, width);
     case "messages":
       return messagesDocument(content.messages, data, width);
     case "log":

@@ -11,7 +11,7 @@ const GROUPS: readonly (readonly [title: string, views: readonly View[]])[] = [
   ["A DIFF (d)", ["diff"]],
   ["MESSAGES (m)", ["messages"]],
   ["TEAMS (T)", ["teams"]],
-  ["TEXTS", ["log", "help"]],
+  ["TEXTS", ["log", "task", "help"]],
 ];
 
 /** All keys and the meaning of the signs. */

@@ -115,17 +115,19 @@ function titleOf({ source, content }: Reader): Span[] {
         ? requestTitle(content.request)
         : [span(gridText(source.from), { bold: true })];
     case "diff": {
-      if (content?.kind !== "diff") return memberTitle(source.member, "changes");
+      if (content?.kind !== "diff") return titleWith(source.member, "changes");
       const { added, removed } = diffFigures(content.diff);
       return [
-        ...memberTitle(source.member, "changes "),
+        ...titleWith(source.member, "changes "),
         span(`+${added}`, { fg: TONE.good }),
         span(` -${removed}`, { fg: TONE.bad }),
       ];
     }
+    case "task":
+      return titleWith(`#${source.id}`, "task");
     case "messages":
     case "log":
-      return memberTitle(source.member, source.kind === "log" ? "log" : "messages");
+      return titleWith(source.member, source.kind === "log" ? "log" : "messages");
     case "teams":
       return [span("TEAMS", { bold: true })];
     case "help":
@@ -133,6 +135,6 @@ function titleOf({ source, content }: Reader): Span[] {
   }
 }
 
-function memberTitle(name: string, what: string): Span[] {
+function titleWith(name: string, what: string): Span[] {
   return [span(gridText(name), { bold: true }), span(` · ${what}`, { fg: TONE.quiet })];
 }

@@ -55,7 +55,7 @@ function answerRows({ answer }: RequestDetails, width: number): readonly ReaderR
   });
 }
 
-function styledRows(rows: readonly string[]): readonly ReaderRow[] {
+export function styledRows(rows: readonly string[]): readonly ReaderRow[] {
   return rows.map((text) => row(spansOfStyled(text)));
 }
 

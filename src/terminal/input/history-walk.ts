@@ -1,5 +1,11 @@
 import type { History } from "./history.ts";
 
+/** The line and its cursor before a search. */
+interface SearchedFrom {
+  readonly text: string;
+  readonly cursor: number;
+}
+
 /** Access to the earlier lines: one after the other, or by a search for a part of them. */
 export interface HistoryWalk {
   /** Whether Up and Down continue in the history: the line is one of it, and the cursor was not moved in it. */
@@ -8,12 +14,16 @@ export interface HistoryWalk {
   readonly search: { readonly query: string; readonly isFound: boolean } | undefined;
   /** Goes to an earlier line, or back to the typed one. @returns its text; undefined if there is none */
   step(step: "earlier" | "later", typed: string): string | undefined;
-  /** Begins a search, or changes its text. @returns the newest line with it */
+  /** Begins a search. @param typed the line, which {@link cancelSearch} returns */
+  beginSearch(typed: SearchedFrom): void;
+  /** Changes the text of a search. @returns the newest line with it */
   find(query: string): string | undefined;
   /** Goes to an earlier line with the same text. */
   findEarlier(): string | undefined;
-  /** Ends the search, and keeps the line. */
+  /** Ends the search, and keeps the line. Up and Down continue from the found one. */
   endSearch(): void;
+  /** Ends the search. @returns the line before it */
+  cancelSearch(): SearchedFrom;
   /** The cursor was moved: Up and Down move in the line, and continue in the history at its first and last row. */
   moved(): void;
   /** The line was edited: it is no longer one of the history. */
@@ -27,11 +37,15 @@ export function historyWalk(history: () => History | undefined): HistoryWalk {
   let isWalking = false;
   let draft = "";
   let search: { readonly query: string; readonly at: number; readonly isFound: boolean } | undefined;
+  let before: SearchedFrom = { text: "", cursor: 0 };
+  /** Index of the line that the search has found last. */
+  let found: number | undefined;
   const entries = (): readonly string[] => history()?.entries() ?? [];
   const findFrom = (query: string, from: number): string | undefined => {
     const lines = entries();
     const at = query === "" ? -1 : lines.findLastIndex((line, i) => i <= from && line.includes(query));
     search = { query, at: at === -1 ? from : at, isFound: query === "" || at !== -1 };
+    if (at !== -1) found = at;
     return lines[at];
   };
   return {
@@ -50,10 +64,24 @@ export function historyWalk(history: () => History | undefined): HistoryWalk {
       isWalking = next !== -1;
       return next === -1 ? draft : lines[lines.length - 1 - next];
     },
+    beginSearch({ text, cursor }) {
+      before = { text, cursor };
+      found = undefined;
+      findFrom("", entries().length - 1);
+    },
     find: (query) => findFrom(query, entries().length - 1),
     findEarlier: () => (search === undefined ? undefined : findFrom(search.query, search.at - 1)),
     endSearch() {
+      if (search !== undefined && found !== undefined) {
+        if (recalled === undefined) draft = before.text;
+        recalled = entries().length - 1 - found;
+        isWalking = true;
+      }
       search = undefined;
+    },
+    cancelSearch() {
+      search = undefined;
+      return before;
     },
     moved() {
       isWalking = false;

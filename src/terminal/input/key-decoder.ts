@@ -19,6 +19,7 @@ export type EditKey =
   | "yank"
   | "newline"
   | "search"
+  | "cancel"
   | "complete";
 
 /** Keys that select what a screen with several views shows. */
@@ -60,6 +61,7 @@ const CONTROLS: Readonly<Record<string, Pressed>> = {
   "\u0004": { kind: "end-of-input" },
   "\u0005": edit("end"),
   "\u0006": edit("right"),
+  "\u0007": edit("cancel"),
   "\b": edit("erase"),
   "\t": edit("complete"),
   // Ctrl-J: Enter sends a carriage return.

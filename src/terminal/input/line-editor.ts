@@ -102,8 +102,8 @@ export function lineEditor(): LineEditor {
     buffer.set("");
     suggestions = undefined;
     answer = undefined;
-    walk.edited();
     walk.endSearch();
+    walk.edited();
     isFull = false;
   };
   const send = (): readonly Typed[] => {
@@ -176,13 +176,14 @@ export function lineEditor(): LineEditor {
       case "down":
         return vertical(key);
       case "yank":
-        if (buffer.text === "") begun = now;
-        buffer.yank();
-        return edited();
+        return insert(buffer.erased);
       case "newline":
         return insert("\n");
       case "search":
-        return found(walk.find(""));
+        walk.beginSearch(buffer);
+        return found(undefined);
+      case "cancel":
+        return [];
       case "complete":
         return accept();
       default:
@@ -197,6 +198,11 @@ export function lineEditor(): LineEditor {
     if (pressed.kind === "edit" && pressed.key === "erase")
       return found(walk.find(search.query.slice(0, borderBefore(search.query, search.query.length - 1))));
     if (pressed.kind === "edit" && pressed.key === "search") return found(walk.findEarlier());
+    if (pressed.kind === "edit" && pressed.key === "cancel") {
+      const { text, cursor } = walk.cancelSearch();
+      buffer.set(text, cursor);
+      return changed;
+    }
     walk.endSearch();
     if (pressed.kind === "enter") return send();
     return pressed.kind === "escape" ? changed : undefined;
@@ -217,18 +223,22 @@ export function lineEditor(): LineEditor {
     drop();
     return changed;
   };
-  const typed = (text: string, isPasted: boolean): readonly Typed[] => {
-    const question = isPasted || buffer.text !== "" ? undefined : helpers.answers?.(text);
+  /** @param isSecond the key before it may have been an answer: both are text */
+  const typed = (text: string, isPasted: boolean, isSecond: boolean): readonly Typed[] => {
+    // A key that came too early for its question is in the line: pressed again, it is meant for it.
+    const isAgain = buffer.text === text && !isSecond;
+    const question = isPasted || (buffer.text !== "" && !isAgain) ? undefined : helpers.answers?.(text);
     const shown = insert(text);
     answer = question === undefined ? undefined : { char: text, question };
     return shown;
   };
   const press = (pressed: Pressed): readonly Typed[] => {
+    const isSecond = answer !== undefined;
     const special = keyAfterAnswer(pressed) ?? searchKey(pressed);
     if (special !== undefined) return special;
     switch (pressed.kind) {
       case "text":
-        return typed(pressed.text, pressed.pasted);
+        return typed(pressed.text, pressed.pasted, isSecond);
       case "edit":
         return edit(pressed.key);
       case "enter":

@@ -88,7 +88,7 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
   const details = (): readonly string[] =>
     runningRows(
       // The question shows more about a call that waits for an answer.
-      [...calls.values()].filter(({ isAsked }) => !isAsked),
+      [...calls.values()].filter(({ asked }) => asked === undefined),
       cwd,
       width() - 1,
     ).map((text) => styleText(TONE.quiet, text));
@@ -105,17 +105,20 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
     place.activity(row(now, Math.floor(ms / SECOND)), shown);
     cancel = after(SECOND - (ms % SECOND), draw);
   };
-  const waits = (asked: { readonly tool: string; readonly summary: string }): void => {
-    const others = [...calls.values()].filter(({ tool, isAsked }) => !isAsked && tool === asked.tool);
-    const call = others.find(({ summary }) => summary === asked.summary) ?? others.at(-1);
-    if (call !== undefined) call.isAsked = true;
+  const waits = (ask: Extract<AgentEvent, { type: "permission_asked" }>): void => {
+    // Another program may ask by another id than its call has.
+    const call =
+      calls.get(ask.id) ??
+      [...calls.values()].find(
+        ({ tool, summary, asked }) => asked === undefined && tool === ask.tool && summary === ask.summary,
+      );
+    if (call !== undefined) call.asked = ask.id;
   };
   /** Its time begins only now. */
-  const runs = (decided: { readonly tool: string; readonly asked: boolean }): void => {
-    if (!decided.asked) return;
-    const call = [...calls.values()].find(({ tool, isAsked }) => isAsked && tool === decided.tool);
+  const runs = (id: string): void => {
+    const call = [...calls.values()].find(({ asked }) => asked === id);
     if (call === undefined) return;
-    call.isAsked = false;
+    call.asked = undefined;
     call.since = steadyNow();
   };
   const begin = (): void => {
@@ -164,14 +167,14 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
           break;
         case "tool_started": {
           const { id, tool, summary, path } = event;
-          calls.set(id, { tool, summary, path, since: steadyNow(), tail: "", isAsked: false });
+          calls.set(id, { tool, summary, path, since: steadyNow(), tail: "", asked: undefined });
           break;
         }
         case "permission_asked":
           waits(event);
           return;
         case "permission_decided":
-          runs(event);
+          runs(event.id);
           break;
         case "tool_output": {
           const call = calls.get(event.id);

@@ -96,9 +96,10 @@ export function openRequests({ pane, region, activity, name, readOnly }: OpenReq
     decided(event) {
       if (event.type === "turn_ended") answered = [];
       if (event.type !== "permission_decided" || !event.asked) return event;
-      const shown = answered.find(({ ask }) => ask.tool === event.tool);
+      // A call may be asked about again: the last request is the one that was decided.
+      const shown = answered.findLast(({ ask }) => ask.call === event.id);
       if (shown === undefined) return event;
-      answered = answered.filter((one) => one !== shown);
+      answered = answered.filter(({ ask }) => ask.call !== event.id);
       if (event.allowed && shown.ask.subagent === undefined) return event;
       write(shown);
       const { reason, ...rest } = event;

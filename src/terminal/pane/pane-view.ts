@@ -33,6 +33,8 @@ export interface PaneView extends WorkerView {
   answer(text: string): void;
   /** Shows a notice about a pressed key at once, without waiting for the end of the paragraph. */
   noteAtOnce(text: string): void;
+  /** A live pane leaves out the next note with this text: its input line says it already. */
+  leaveOut(text: string): void;
   /** Returns the id of the shown request if this key, pressed now, answers it. */
   answers(char: string): string | undefined;
   /** Shows more about the permission request that is open. */
@@ -79,6 +81,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
     name: options.name,
     readOnly: options.readOnly === true,
   });
+  let leftOut: string | undefined;
   const ring = (): void => {
     if (options.rings === true) options.write("\x07");
   };
@@ -148,7 +151,13 @@ export function createPaneView(options: PaneViewOptions): PaneView {
       activity?.stop();
       pane.end(lastWords, epilogue);
     },
-    note: (text) => pane.aside(() => notice("·", text, TONE.quiet)),
+    leaveOut(text) {
+      if (region !== undefined) leftOut = text;
+    },
+    note(text) {
+      if (text === leftOut) leftOut = undefined;
+      else pane.aside(() => notice("·", text, TONE.quiet));
+    },
     error: (text) => notice("✗", text, TONE.bad),
     replay(show) {
       replayed = "";

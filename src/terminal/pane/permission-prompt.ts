@@ -3,7 +3,7 @@ import { diffLineRows, diffRows } from "../../text/diff/diff-rows.ts";
 import { isShortened } from "../../text/diff/left-out.ts";
 import { joinedLines } from "../../text/line-ends.ts";
 import { operand } from "../../text/shell-quote.ts";
-import { shortSummary } from "../../text/short-call.ts";
+import { shortRule, shortSummary } from "../../text/short-call.ts";
 import { TONE } from "../../text/style.ts";
 import { asciiText, gridText } from "../../text/terminal-text.ts";
 import { brokenRows } from "../../text/word-wrap.ts";
@@ -221,17 +221,9 @@ function mainRows(
   return [...shown, `… ${all.length - shown.length} more lines`];
 }
 
-/** Returns rules with the paths of files in the working directory relative to it: a rule with this path means the same. */
+/** Returns rules in one line, safe to print. */
 function rulesText(rules: readonly string[], cwd: string | undefined): string {
-  const relative = (rule: string): string => {
-    const [, tool, path = ""] = /^(\w+)\(\/(\/.*)\)$/s.exec(rule) ?? [];
-    const base = cwd === undefined || cwd === "/" ? undefined : `${cwd}/`;
-    if (tool === undefined || base === undefined || !path.startsWith(base)) return rule;
-    const inside = path.slice(base.length);
-    // A name alone would mean such files in all directories, and a tilde the home directory.
-    return inside === "" ? rule : `${tool}(${/^[^/~].*\/[^/]/s.test(inside) ? inside : `./${inside}`})`;
-  };
-  return gridText(rules.map(relative).join(", "));
+  return gridText(rules.map((rule) => shortRule(rule, cwd)).join(", "));
 }
 
 /** Breaks a path below its directories, so that a name stays whole if a row can hold it. */

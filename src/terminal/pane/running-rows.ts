@@ -8,8 +8,8 @@ export interface RunningCall extends CallWithPath {
   readonly tool: string;
   /** When it began to run, in milliseconds of the steady clock. */
   since: number;
-  /** Whether it waits for a permission. */
-  isAsked: boolean;
+  /** The id by which it waits for a permission. */
+  asked: string | undefined;
   /** The end of its output so far, or the last actions of a subagent. */
   tail: string;
 }

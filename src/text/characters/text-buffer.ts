@@ -14,6 +14,8 @@ export interface TextBuffer {
   readonly text: string;
   /** Index of the code unit at which the next character is inserted. */
   readonly cursor: number;
+  /** The word or line that was erased last. */
+  readonly erased: string;
   /** @param cursor the end of the text if omitted */
   set(text: string, cursor?: number): void;
   insert(text: string): void;
@@ -21,10 +23,8 @@ export interface TextBuffer {
   move(to: "left" | "right" | "word-left" | "word-right" | "home" | "end"): void;
   /** Moves the cursor to the line above or below. @returns false if there is no such line */
   moveLine(step: -1 | 1): boolean;
-  /** Erases from the cursor to a place; a word or a line that is erased can be inserted again with {@link yank}. */
+  /** Erases from the cursor to a place. */
   erase(to: "left" | "right" | "word-left" | "word-right" | "home" | "end"): void;
-  /** Inserts the last erased text. */
-  yank(): void;
 }
 
 export function textBuffer(): TextBuffer {
@@ -60,6 +60,9 @@ export function textBuffer(): TextBuffer {
     get cursor() {
       return cursor;
     },
+    get erased() {
+      return erased;
+    },
     set(next, at = next.length) {
       text = next;
       cursor = at;
@@ -91,10 +94,6 @@ export function textBuffer(): TextBuffer {
       if (to !== "left" && to !== "right") erased = text.slice(from, until);
       text = text.slice(0, from) + text.slice(until);
       cursor = from;
-    },
-    yank() {
-      text = text.slice(0, cursor) + erased + text.slice(cursor);
-      cursor += erased.length;
     },
   };
 }

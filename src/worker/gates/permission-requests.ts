@@ -262,18 +262,10 @@ export class PermissionRequests {
 
 function promptOf(
   id: string,
-  { tool, summary, path, subagentTask: whose, reason, rules, change = [] }: PermissionAsk,
+  { tool, toolUseId: call, summary, path, subagentTask: whose, reason, rules, change = [] }: PermissionAsk,
 ): PermissionPrompt {
-  return {
-    id,
-    tool,
-    summary,
-    path,
-    subagent: whose && shortened(whose, MAX_SUBAGENT),
-    reason,
-    rules,
-    change,
-  };
+  const subagent = whose && shortened(whose, MAX_SUBAGENT);
+  return { id, call, tool, summary, path, subagent, reason, rules, change };
 }
 
 /** A network host has its own message type (protocol.md section 4). */

@@ -4,6 +4,7 @@ import { permissionMode } from "../../schema/config.ts";
 import type { InboxEntry } from "../../team/mailbox/receive.ts";
 import type { WorkerContext } from "../context.ts";
 import type { WorkerGates } from "../gates/gates.ts";
+import { modeNote } from "../view.ts";
 
 /**
  * Handles a message that needs no model, even while a turn runs.
@@ -61,7 +62,7 @@ function setMode(wanted: string, { view }: WorkerContext, { planApproval }: Work
   const refusal = planApproval.setMode(mode.data);
   view.note(
     refusal === undefined
-      ? `permission mode is now ${mode.data}`
+      ? modeNote(mode.data)
       : `permission mode ${mode.data} is forbidden by ${refusal}: not changed`,
   );
 }

@@ -191,7 +191,7 @@ describe("a permission request", () => {
       return approvals[0];
     });
     expect(asked).toMatchObject({ kind: "permission", from: "dev" });
-    expect((await teams(["status"])).out).toContain(`teams approve ${asked.id}`);
+    expect((await teams(["status"])).out).toContain("teams approve dev");
     const whole = (await teams(["approvals", asked.id])).out;
     expect(whole).toMatch(/^permission of dev: Bash\(/);
     expect(whole).toContain(`Answer with: teams approve ${asked.id}   or: teams reject ${asked.id}`);

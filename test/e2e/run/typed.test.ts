@@ -48,7 +48,8 @@ it("typed commands › switch delegate mode, list tasks and status, and take fur
   expect(existsSync(join(t.home, "refused.md"))).toBe(false);
   // Shift+Tab, by tmux's key name: the mode of the start comes after delegate.
   person.type("BTab");
-  await person.sees("permission mode is now bypassPermissions");
+  await person.sees(/^bypassPermissions [›>]/m);
+  expect(person.screen()).not.toContain("permission mode is now bypassPermissions");
   person.type("/etc/hosts is the third", "Enter");
   await person.sees("All is done.");
   expect(await person.code()).toBe(0);

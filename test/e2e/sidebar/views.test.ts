@@ -114,7 +114,13 @@ it.each([
   person.type("y");
   await sees("dev has ended");
   expect((await teams(["status", "crew", "--json"])).out).not.toContain('"dev"');
-  person.type("T");
+  await teams(["task", "add", "Mend it", "--team", "crew"]);
+  person.type("t");
+  await sees("Mend it");
+  person.type("o");
+  await sees("#1 · task");
+  await sees("state:      pending");
+  person.type("q", "t", "T");
   await sees("other");
   person.type("G", "Enter");
   await eventually("the other team", () => screen().startsWith(" other"));

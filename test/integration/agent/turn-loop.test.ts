@@ -328,15 +328,17 @@ describe("Agent.run, permissions", () => {
     ]);
     expect(resultsOf(ada.messages)[0]).toBe("ran\n\nNote with the permission: only this once");
     expect(kinds()).toEqual(expect.arrayContaining(["permission_asked", "permission_decided"]));
-    const decided = { type: "permission_decided", tool: "Bash", allowed: true, asked: true };
+    const id = asked[0]?.toolUseId;
+    const decided = { type: "permission_decided", id, tool: "Bash", allowed: true, asked: true };
     expect(events).toContainEqual({ ...decided, reason: "only this once" });
   });
 
   test("does not record the reason for asking as the reason for allowing", async () => {
     const ada = agent({ turns, allow: { mode: () => "default", ask: async () => ({ allowed: true }) } });
     await ada.run(input("x"), never);
+    const decided = { type: "permission_decided", id: expect.any(String), tool: "Bash" };
     expect(events.filter(({ type }) => type === "permission_decided")).toEqual([
-      { type: "permission_decided", tool: "Bash", allowed: true, asked: true },
+      { ...decided, allowed: true, asked: true },
     ]);
   });
 

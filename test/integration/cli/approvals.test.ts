@@ -60,6 +60,22 @@ describe("the requests of several teams", () => {
   });
 });
 
+it("approvals › shows paths from the asker's directory to a person, and whole to a program", async () => {
+  const cli = cliIn();
+  await cli(["create", "crew"]);
+  const ref = teamRef({ root: cli.root, runtime: join(cli.directory, "runtime", "teams") }, "crew");
+  await addMembers(ref, [{ name: "ada", cwd: cli.directory }]);
+  const path = join(cli.directory, "src/a.ts");
+  const input = { file_path: path, old_string: "a", new_string: "b" };
+  const asked = { kind: "permission", from: "ada", summary: `Edit(${path})`, at: 1 } as const;
+  openRequest(ref, { id: ID, ...asked, payload: { tool: "Edit", input, rules: [`Edit(/${path})`] } });
+  expect((await cli(["approvals"])).out).toMatch(/ {2}ada +Edit\(src\/a\.ts\)$/m);
+  for (const words of [["approvals"], ["approvals", ID]])
+    expect((await cli(words)).out).toContain("always: Edit(src/a.ts)\n");
+  const { approvals } = (await cli(["approvals", "--json"])).json<{ approvals: object[] }>();
+  expect(approvals).toMatchObject([{ summary: `Edit(${path})`, always: [`Edit(/${path})`] }]);
+});
+
 describe("a permission request of another program", () => {
   it("names our rule before the choice, and saves only that", async () => {
     const cli = await askedBy({

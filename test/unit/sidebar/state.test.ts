@@ -84,6 +84,14 @@ describe("keys of the sidebar", () => {
     expect(afterKeys("t", "escape").view).toBe("team");
   });
 
+  test("o opens the selected task in the list and in the graph, and q goes back to it", () => {
+    const opens = { kind: "open", source: { kind: "task", id: "2" } };
+    expect(press(afterKeys("t", "j"), "task", AUDIT).effect).toEqual(opens);
+    expect(afterKeys("t", "o").view).toBe("task");
+    expect(afterKeys("w", "o", "q").view).toBe("graph");
+    expect(actionOf("o")).toBeUndefined();
+  });
+
   test("q and Ctrl-C close the sidebar", () => {
     expect(actionOf("C-c")).toBe("close");
     expect(press(START, "close", AUDIT).effect).toEqual({ kind: "close" });

@@ -175,10 +175,35 @@ describe("status texts", () => {
     ];
     const rows = statusText({ ...team, approvals }, { styleText: plain, columns: undefined });
     expect(rows.match(/\(teams .*\)$/gm)).toEqual([
-      "(teams approve perm-1)",
+      "(teams approve dev)",
       "(teams approvals perm-2)",
       "(teams approvals perm-3)",
     ]);
+  });
+
+  it("statusText names the member for its oldest request, on a screen also where the row would be cut", () => {
+    const call = { kind: "permission", from: "dev", at: 1 } as const;
+    const long = "npm test -- --run test/unit/text/short-path.test.ts";
+    const approvals = [
+      { ...call, id: "perm-1", summary: `Bash(${long})` },
+      { ...call, id: "perm-2", from: "Eve", summary: "Bash(ls)" },
+      { ...call, id: "perm-3", from: "eve", summary: `Bash(${long} && ${long})` },
+    ];
+    const memberWord = (name: string): string => `${name}@a`;
+    const rows = (columns: number): readonly string[] => {
+      const out = { styleText: plain, columns };
+      return statusText({ ...team, approvals }, out, undefined, { forScreen: true, memberWord }).split("\n");
+    };
+    expect(rows(80).slice(2, 8)).toEqual([
+      "Waits for you:",
+      `  permission of dev: Bash(${long})`,
+      "    teams approve dev@a",
+      "  permission of Eve: Bash(ls) (teams approve Eve@a)",
+      `  permission of eve: Bash(${long} && ${long})`,
+      "    teams approvals perm-3",
+    ]);
+    expect(rows(60)[4]).toBe("    teams approvals dev@a");
+    expect(rows(200)[3]).toBe(`  permission of dev: Bash(${long}) (teams approve dev@a)`);
   });
 
   it("statusText explains a deadlock and how to solve it", () => {

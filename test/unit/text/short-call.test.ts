@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shortCall, shortSummary } from "../../../src/text/short-call.ts";
+import { shortCall, shortRule, shortSummary } from "../../../src/text/short-call.ts";
 
 const CWD = "/home/me/project";
 
@@ -13,6 +13,17 @@ test.each([
   ["reads: a message", 80, "reads: a message"],
 ])("shortCall › shows %j in %i columns as %j", (text, width, shown) => {
   expect(shortCall(text, CWD, width).text).toBe(shown);
+});
+
+test.each([
+  [`Edit(/${CWD}/src/a.ts)`, "Edit(src/a.ts)"],
+  [`Edit(/${CWD}/a.ts)`, "Edit(./a.ts)"],
+  [`Edit(/${CWD}/~/a)`, "Edit(./~/a)"],
+  ["Edit(//etc/hosts)", "Edit(//etc/hosts)"],
+  [`Bash(cat ${CWD}/a)`, `Bash(cat ${CWD}/a)`],
+])("shortRule › shows %j as %j", (rule, shown) => {
+  expect(shortRule(rule, CWD)).toBe(shown);
+  expect([shortRule(rule, undefined), shortRule(rule, "/")]).toEqual([rule, rule]);
 });
 
 test("shortSummary › shortens the path, keeps the rest, and leaves other summaries alone", () => {

@@ -2,7 +2,7 @@ import { openTeam } from "../../../runtime/select-team.ts";
 import { withProof } from "../../../team/tasks/task-proof.ts";
 import { getTask } from "../../../team/tasks/tasks.ts";
 import { line, TASK_STYLES } from "../../../terminal/output.ts";
-import { proofLines } from "../../../terminal/proof-text.ts";
+import { taskFacts } from "../../../terminal/proof-text.ts";
 import { stripControls } from "../../../text/terminal-text.ts";
 import { defineCommand } from "../../command.ts";
 import { taskJson } from "../../json-times.ts";
@@ -17,17 +17,12 @@ export const command = defineCommand({
   async run({ args, options, io, out }) {
     const { ref } = openTeam(io.env, options);
     const task = withProof(ref, getTask(ref, parseTaskId(args.id)));
-    out.answer({ task: taskJson(task) }, () => {
-      const list = (ids: readonly string[]): string => ids.map((id) => `#${id}`).join(", ");
-      return [
+    out.answer({ task: taskJson(task) }, () =>
+      [
         line`${out.styleText(`#${task.id} ${task.subject}`, "bold")}`,
-        line`state:      ${out.styleText(task.status.replace("_", " "), ...TASK_STYLES[task.status])}`,
-        line`owner:      ${task.owner ?? "none"}`,
-        ...(task.blockedBy.length === 0 ? [] : [line`blocked by: ${list(task.blockedBy)}`]),
-        ...(task.blocks.length === 0 ? [] : [line`blocks:     ${list(task.blocks)}`]),
-        ...proofLines(task),
+        ...taskFacts(task, out.styleText(task.status.replace("_", " "), ...TASK_STYLES[task.status])),
         ...(task.description === "" ? [] : ["", stripControls(task.description)]),
-      ].join("\n");
-    });
+      ].join("\n"),
+    );
   },
 });

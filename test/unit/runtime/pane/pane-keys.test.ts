@@ -22,6 +22,35 @@ test("paneKeys › a line of only e explains an open request, and is a message w
   expect(seen).toEqual(["explained", "eh", "e"]);
 });
 
+test("paneKeys › a line waits for a change of the mode that was typed before it, and for no other command", async () => {
+  const ref = await testTeam(["dev"]);
+  const seen: string[] = [];
+  const release: (() => void)[] = [];
+  const runProgram = async ({ argv }: { argv: readonly string[] }): Promise<number> => {
+    await new Promise<void>((resolve) => release.push(resolve));
+    seen.push(argv[0] ?? "");
+    return 0;
+  };
+  const call = { io: { env: {}, cwd: "/" }, runProgram };
+  const nothing = (): undefined => undefined;
+  const error = (text: string): void => void seen.push(text);
+  const view = { answers: nothing, typed: nothing, answer: nothing, error };
+  const worker = { handleTypedLine: async (line: string) => void seen.push(line) };
+  const followMode = (): void => void seen.push("followed");
+  const parts = { ref, name: "dev", mode: "default", width: () => 80, plain: true, view, worker, call };
+  const keys = paneKeys({ ...parts, followMode } as unknown as Parameters<typeof paneKeys>[0]);
+  const land = keys.line("/land", 0);
+  await keys.line("one", 0);
+  const later = [keys.line("/mode plan", 0), keys.line("two", 0)];
+  await eventually("both commands run", () => release.length === 2);
+  expect(seen).toEqual(["one"]);
+  release[1]?.();
+  await Promise.all(later);
+  release[0]?.();
+  await land;
+  expect(seen).toEqual(["one", "mode", "followed", "two", "land"]);
+});
+
 test("paneKeys › Shift+Tab goes one mode further for each press, and combines presses during a change", async () => {
   const ref = await testTeam(["dev"]);
   const set: string[] = [];
@@ -36,7 +65,8 @@ test("paneKeys › Shift+Tab goes one mode further for each press, and combines 
     return 0;
   };
   const io = { env: {}, cwd: "/" };
-  const view = { answer: () => undefined, error: (text: string) => set.push(text) };
+  const nothing = (): undefined => undefined;
+  const view = { answer: nothing, leaveOut: nothing, error: (text: string) => set.push(text) };
   const parts = { ref, name: "dev", mode: "default", width: () => 80, plain: true };
   const keys = paneKeys({ ...parts, view, worker: {}, call: { io, runProgram } } as unknown as Parameters<
     typeof paneKeys

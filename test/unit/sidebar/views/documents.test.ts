@@ -256,6 +256,26 @@ test("T lists the teams, and Enter shows the selected one", () => {
   });
 });
 
+test("a task in the sidebar › shows its facts with the output of its command, and its description as Markdown", () => {
+  const facts = ["state:      completed", "shown:      failed", "", "  | 1 failed"];
+  const details = { subject: "Mend the clock", facts, description: "In **src**:\n\n- one\n" };
+  const state = showing({ kind: "task", id: "3" }, { kind: "task", task: details });
+  expect(shown(state).slice(0, 12)).toEqual([
+    " #3 · task",
+    "",
+    " Mend the clock",
+    "",
+    " state:      completed",
+    " shown:      failed",
+    "",
+    "   | 1 failed",
+    "",
+    " In src:",
+    "",
+    " • one",
+  ]);
+});
+
 describe("the task graph", () => {
   const tasks = [task(1, "a"), task(2, "b", { blockedBy: ["1"] }), task(3, "c", { blockedBy: ["1", "2"] })];
 
@@ -302,6 +322,10 @@ test("a document always has the requested number of rows, none wider than reques
       { kind: "messages", messages: AUDIT.messages, own: "team-lead" },
     ],
     [{ kind: "help" }, { kind: "help" }],
+    [
+      { kind: "task", id: "1" },
+      { kind: "task", task: { subject: "s\x1b[2J", facts: ["state:      檢"], description: "檢 | a\n- b" } },
+    ],
     [
       { kind: "whole", id: "p", from: "w" },
       {

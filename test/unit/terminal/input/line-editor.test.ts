@@ -111,6 +111,13 @@ describe("lineEditor › a line", () => {
     ]);
   });
 
+  test("has no more than that after Ctrl-Y", () => {
+    expect(type("x".repeat(60_000), "\u0015\u0019\u0019", "\r")).toEqual([
+      { kind: "full" },
+      line("x".repeat(100_000)),
+    ]);
+  });
+
   test("ignores unknown keys, whole or in pieces", () => {
     const keys = "a\u001bOP\u001b[15~\u0007b\r";
     expect(type(keys)).toEqual([line("ab")]);
@@ -172,6 +179,26 @@ describe("lineEditor › the history", () => {
     expect(editor.edited.search).toBeUndefined();
     expect(press(editor, "\r")).toEqual([line("fix the clock")]);
   });
+
+  test("continues with Up and Down from the line that a search has found", () => {
+    const editor = lineEditor();
+    editor.connect({ history: historyOf("one", "fix the clock", "two", "three") });
+    expect(edited(`dra\u0012clock${UP}`, editor)).toBe("one|");
+    expect(edited(`${DOWN}${DOWN}`, editor)).toBe("two|");
+    expect(edited(`${DOWN}${DOWN}`, editor)).toBe("dra|");
+    // Nothing was found: the typed line is still the last one.
+    expect(edited(`\u0012none${UP}`, editor)).toBe("three|");
+  });
+
+  test("gives the typed line back with Ctrl-G in a search, which else does nothing", () => {
+    const editor = lineEditor();
+    editor.connect({ history: historyOf("one", "two") });
+    expect(edited(`draft${LEFT}\u0012one\u0007`, editor)).toBe("draf|t");
+    expect(editor.edited.search).toBeUndefined();
+    expect(edited(`\u0007${UP}`, editor)).toBe("two|");
+    expect(edited(`\u0012one\u0007${UP}`, editor)).toBe("one|");
+    expect(edited(`${DOWN}${DOWN}`, editor)).toBe("draft|");
+  });
 });
 
 describe("lineEditor › a key that answers a question", () => {
@@ -213,6 +240,22 @@ describe("lineEditor › a key that answers a question", () => {
     const editor = asking();
     expect(press(editor, ...pieces)).toEqual([]);
     expect([editor.settleMs, settled(editor), editor.edited.text]).toEqual([undefined, [], text]);
+  });
+
+  test("answers if it is pressed again, after it came too early for the question", () => {
+    let question: string | undefined;
+    const editor = asking(() => question);
+    press(editor, "y");
+    question = "perm-1";
+    expect(press(editor, "y")).toEqual([]);
+    expect([editor.edited.text, editor.settleMs]).toEqual(["yy", ANSWER_MS]);
+    expect(settled(editor)).toEqual([ANSWER]);
+    expect(editor.edited.text).toBe("");
+    question = undefined;
+    press(editor, "y");
+    question = "perm-2";
+    expect(press(editor, "y", "e")).toEqual([]);
+    expect([settled(editor), editor.edited.text]).toEqual([[], "yye"]);
   });
 
   test("is taken back by Esc, which then interrupts nothing, and by an erasing key", () => {

@@ -57,11 +57,11 @@ function result(id: string, content: string, tool = "Bash"): AgentEvent {
 function ask(more: Partial<PermissionPrompt> = {}): PermissionPrompt {
   const change = ["@@ -1,1 +1,1 @@", "-one", "+two"];
   const what = { tool: "Edit", summary: `${CWD}/src/a.ts`, path: `${CWD}/src/a.ts`, change };
-  return { id: "perm-1", reason: "No rule allows it.", rules: [], ...what, ...more };
+  return { id: "perm-1", call: "1", reason: "No rule allows it.", rules: [], ...what, ...more };
 }
 
-function decided(allowed: boolean, reason?: string): AgentEvent {
-  const how = { tool: "Edit", allowed, asked: true };
+function decided(allowed: boolean, reason?: string, id = "1"): AgentEvent {
+  const how = { id, tool: "Edit", allowed, asked: true };
   return { type: "permission_decided", ...how, ...(reason === undefined ? {} : { reason }) };
 }
 
@@ -149,9 +149,9 @@ test("a live pane › shows no output of a call that waits, also if another one 
   const { view, rows } = livePane();
   view.event(TURN);
   view.event(call("1", "npm test"));
-  view.event({ type: "permission_asked", tool: "Bash", summary: "npm test" });
+  view.event({ type: "permission_asked", id: "1", tool: "Bash", summary: "npm test" });
   view.event(call("2", "ls"));
-  view.event({ type: "permission_decided", tool: "Bash", allowed: true, asked: false });
+  view.event({ type: "permission_decided", id: "2", tool: "Bash", allowed: true, asked: false });
   view.event({ type: "tool_output", id: "2", tail: "a.ts\n" });
   expect(rows()).toEqual(["  a.ts", "● 2 calls · 0 s · Esc interrupts", "›"]);
 });
@@ -214,7 +214,7 @@ test("a live pane › keeps the change of a refused request, and says its reason
   view.event(TURN);
   view.permission(ask());
   // The next request is shown before the first call is decided.
-  view.permission(ask({ id: "perm-2", tool: "Write", change: ["+new"] }));
+  view.permission(ask({ id: "perm-2", call: "2", tool: "Write", change: ["+new"] }));
   view.event(decided(false, "No rule allows it."));
   expect(rows().slice(0, 9)).toEqual([
     "▲ Allow this edit? src/a.ts",
@@ -227,10 +227,37 @@ test("a live pane › keeps the change of a refused request, and says its reason
     "  + new",
     "  No rule allows it.",
   ]);
-  view.permission(ask({ id: "perm-3" }));
+  view.permission(ask({ id: "perm-3", call: "3" }));
   view.permissionClosed();
-  view.event(decided(false, "use b.ts"));
+  view.event(decided(false, "use b.ts", "3"));
   expect(rows()).toContain("✗ Edit refused: use b.ts");
+});
+
+test("a live pane › keeps the refused one of two requests of a tool, whichever is decided first", () => {
+  const { view, rows } = livePane();
+  view.event(TURN);
+  view.permission(ask());
+  view.permission(ask({ id: "perm-2", call: "2", change: ["@@ -1,1 +1,1 @@", "-three", "+four"] }));
+  view.permissionClosed();
+  view.event(decided(false, "No rule allows it.", "2"));
+  view.event(decided(true));
+  expect(rows().slice(0, 5)).toEqual([
+    "▲ Allow this edit? src/a.ts",
+    "  1 - three",
+    "  1 + four",
+    "  No rule allows it.",
+    "✗ Edit refused",
+  ]);
+  expect(rows().join("\n")).not.toContain("one");
+});
+
+test("a live pane › takes no call of its agent for the one that a subagent asks about", () => {
+  const { view, rows } = livePane();
+  view.event(TURN);
+  view.event(call("1", "npm test"));
+  view.event({ type: "permission_asked", id: "sub-1", tool: "Bash", summary: "ls" });
+  view.event({ type: "tool_output", id: "1", tail: "ok 1\n" });
+  expect(rows()[0]).toBe("  ok 1");
 });
 
 test.each([
@@ -298,6 +325,14 @@ test("a live pane › names a rule's file from the working directory, as a rule 
   expect(rows().join(" ").replace(/ +/g, " ")).toContain(
     "always: Edit(src/a.ts), Edit(./b.ts), Edit(//etc/hosts), Edit(./~/c)",
   );
+});
+
+test("a live pane › leaves out one note that its input line says already", () => {
+  const { view, rows } = livePane();
+  view.leaveOut("permission mode is now plan");
+  for (const mode of ["default", "plan", "plan"]) view.note(`permission mode is now ${mode}`);
+  const shown = ["· permission mode is now default", "· permission mode is now plan"];
+  expect(rows().filter((row) => row.startsWith("·"))).toEqual(shown);
 });
 
 test("a live pane › shows another agent's message as Markdown, and all of a long one on demand", () => {

@@ -44,12 +44,18 @@ test("a pane without input names only the commands in a permission request", () 
     out += text;
   };
   const view = createPaneView({ write, name: "ann", width: () => 80, plain: true, readOnly: true });
-  view.permission({ id: "perm-1", tool: "Bash", summary: "ls", reason: "", rules: ["Bash(ls)"], change: [] });
+  view.permission(ask({ reason: "", rules: ["Bash(ls)"] }));
   expect(out).toBe("▲ Allow this command? ls\n  teams approve perm-1, or: teams reject perm-1\n");
 });
 
 test("a tool result is below its call, which is repeated if another one came in between", () => {
-  const allowed: AgentEvent = { type: "permission_decided", tool: "Bash", allowed: true, asked: false };
+  const allowed: AgentEvent = {
+    type: "permission_decided",
+    id: "1",
+    tool: "Bash",
+    allowed: true,
+    asked: false,
+  };
   const out = pane((view) => {
     view.event(call("1", "ls"));
     view.event(allowed);
@@ -157,6 +163,7 @@ describe("a tool call in a pane", () => {
 
 const ask = (more: Partial<PermissionPrompt> = {}): PermissionPrompt => ({
   id: "perm-1",
+  call: "1",
   tool: "Bash",
   summary: "ls",
   reason: "No rule allows it.",
@@ -424,6 +431,7 @@ describe("notices in an agent's pane", () => {
   test("omit a call that a rule allowed, but show answers and denials", () => {
     const decided = (allowed: boolean, asked = false): AgentEvent => ({
       type: "permission_decided",
+      id: "1",
       tool: "Bash",
       allowed,
       asked,
@@ -432,7 +440,7 @@ describe("notices in an agent's pane", () => {
     expect(pane((view) => view.event(decided(true)))).toBe("");
     expect(pane((view) => view.event(decided(false)))).toBe("✗ Bash refused: rule Bash(git:*)\n");
     const asked = pane((view) => {
-      view.event({ type: "permission_asked", tool: "Bash", summary: "ls" });
+      view.event({ type: "permission_asked", id: "1", tool: "Bash", summary: "ls" });
       view.event(decided(true, true));
       view.event(decided(true));
     });
@@ -440,8 +448,9 @@ describe("notices in an agent's pane", () => {
   });
 
   test("show that a call was allowed when asked, with the reason if there is one", () => {
-    const asked = { type: "permission_asked", tool: "Bash", summary: "ls" } as const;
-    const allowed = { type: "permission_decided", tool: "Bash", allowed: true, asked: true } as const;
+    const call = { id: "1", tool: "Bash" };
+    const asked = { type: "permission_asked", ...call, summary: "ls" } as const;
+    const allowed = { type: "permission_decided", ...call, allowed: true, asked: true } as const;
     const shown = (decided: AgentEvent): string =>
       pane((view) => {
         view.event(asked);

@@ -38,6 +38,7 @@ test.each([
   (width, request) => {
     const prompt = {
       id: "perm-1",
+      call: "1",
       tool: "Edit",
       summary: path,
       path,
@@ -57,7 +58,8 @@ test.each([
 test("a permission request that is cut › still names the file, and is not answered before it is seen whole", () => {
   const long = `${CWD}/${"directory/".repeat(30)}entry.ts`;
   const change = Array.from({ length: 30 }, (_, i) => `+line ${i}`);
-  const prompt = { id: "perm-1", tool: "Edit", summary: long, path: long, reason: "", rules: [], change };
+  const what = { tool: "Edit", summary: long, path: long, change };
+  const prompt = { id: "perm-1", call: "1", reason: "", rules: [], ...what };
   let isAll: boolean | undefined;
   const shown = rows(
     (view) => {
