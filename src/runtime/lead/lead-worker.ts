@@ -193,8 +193,8 @@ async function assembleLead(lead: Lead, worker: Worker, signal: AbortSignal): Pr
     },
     note,
   );
-  const mcpServers = { ...settings.mcpServers, ...plan.mcpServers };
-  const resources = await openAgentResources(ctx, { ...settings, mcpServers }, denials, note, sandbox);
+  const servers = { sandbox, clientServers: plan.mcpServers };
+  const resources = await openAgentResources(ctx, settings, denials, note, servers);
   lead.ends.push(resources.close);
   // Closed after the servers that run in it.
   if (sandbox !== undefined) lead.ends.push(sandbox.close);
