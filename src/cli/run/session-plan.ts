@@ -3,6 +3,7 @@ import { defaultModelName, isScripted, resolveModelName, SCRIPTED } from "../../
 import { TeamError } from "../../errors.ts";
 import { requirePrice } from "../../operations/budget.ts";
 import { requireValidTools } from "../../operations/spawn/tool-limits.ts";
+import { NEEDS_LOGIN } from "../../runtime/acp/rpc-errors.ts";
 import type { SessionChoice } from "../../runtime/acp/sessions.ts";
 import { loadPlaybook, playbookFile, playbooksDirectory } from "../../runtime/agent/models.ts";
 import { openBackends } from "../../runtime/backends.ts";
@@ -76,6 +77,7 @@ export async function planSession(
 function noModel(): TeamError {
   return new TeamError("INVALID_MODEL", "No model is set up, so no session was opened.", {
     hint: "Set ANTHROPIC_API_KEY in the environment of teams acp, or start it with --model or --playbook.",
+    details: NEEDS_LOGIN,
   });
 }
 

@@ -125,3 +125,12 @@ it("teams acp › opens no session without a model", async () => {
   expect(await c.exited).toBe(0);
   expect((await teamsIn(t.env, t.home)(["ls", "--json"])).json()).toEqual({ teams: [] });
 });
+
+it("teams acp › names a wrong model, which is no missing login", async () => {
+  const t = privateTmux();
+  const c = await acpClient({ env: t.env, cwd: t.home, words: ["--model", "no such model"] });
+  await expect(c.agent.request("session/new", { cwd: t.home, mcpServers: [] })).rejects.toMatchObject({
+    code: -32602,
+    message: expect.stringContaining('"no such model" is not a valid model name'),
+  });
+});
