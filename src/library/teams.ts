@@ -54,7 +54,7 @@ export function openTeam(name?: string, options: OpenTeamOptions = {}): Promise<
 }
 
 /**
- * Returns all teams of this user by name. A team with unreadable files is in the list, with the reason as its `flaw`.
+ * Returns all teams of this user by name. A team with unreadable files is in the list, with the reason as its `problem`.
  * @throws TeamError PERMISSION_DENIED, STORAGE_ERROR if the directory of the teams cannot be read
  * @example
  * const waiting = (await listTeams()).filter(({ waiting }) => waiting > 0);
