@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { acpClient, promptOf } from "../../support/acp/acp-client.ts";
 import { playedSession, uses } from "../../support/acp/played-session.ts";
-import { recordTranscript } from "../../support/acp/transcript.ts";
+import { kindsOf, readTranscript, recordTranscript } from "../../support/acp/transcript.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
@@ -91,6 +91,7 @@ it("teams acp › plays a whole team: plan, calls of a teammate, permission, usa
   );
   expect(c.stderr()).toBe("");
   recordTranscript("sdk-client.txt", c.traffic, t);
+  expect(kindsOf(c.traffic)).toEqual(kindsOf(readTranscript("sdk-client.txt")));
 });
 
 it("teams acp --agent › is one agent without team tools", async () => {
