@@ -1,6 +1,6 @@
 import { EXIT, TeamError } from "../errors.ts";
 import { hasUtf8 } from "../os/env.ts";
-import { outsideEndedTmux } from "../runtime/outside-tmux.ts";
+import { outsideEndedTmux, teamOfPane } from "../runtime/callers-tmux.ts";
 import { COMMON_OPTIONS, type OptionSpec } from "../terminal/call.ts";
 import type { Io } from "../terminal/io.ts";
 import { openOutput } from "../terminal/output.ts";
@@ -158,15 +158,13 @@ async function runCommand(command: Command, words: readonly string[], io: Io): P
   }
 }
 
-/** Returns the team of the caller's tmux pane, for a command that may need it: an agent and a command line name their own. */
+/** Returns the team of the caller's tmux pane, for a command that may need it: the command line may name another. */
 async function markOfPane(
   command: Command,
   { team }: ReturnType<typeof bind>["options"],
   { env }: Io,
 ): Promise<string | undefined> {
-  if (!env.TMUX || !env.TMUX_PANE || env.TEAMS_AGENT) return undefined;
-  if (team !== undefined || command.ignoresTeamOptions) return undefined;
-  return (await import("../runtime/marked-team.ts")).markedTeam(env);
+  return team !== undefined || command.ignoresTeamOptions ? undefined : teamOfPane(env);
 }
 
 /** Lets a person at a terminal pick the team if the command could not decide between several. */

@@ -1,6 +1,6 @@
 import { teamOverview } from "../operations/team-summary.ts";
+import { teamOfPane } from "../runtime/callers-tmux.ts";
 import { createManualTeam } from "../runtime/commands/create-team.ts";
-import { markedTeam } from "../runtime/marked-team.ts";
 import { openTeam as selectTeam } from "../runtime/select-team.ts";
 import { defined } from "../schema/defined.ts";
 import { listTeams as entriesOf } from "../team/config/config.ts";
@@ -46,8 +46,7 @@ export function createTeam(name: string, options: CreateTeamOptions = {}): Promi
 export function openTeam(name?: string, options: OpenTeamOptions = {}): Promise<Team> {
   return attempt(undefined, async () => {
     const host = await hostOf(options);
-    const isInPane = name === undefined && host.env.TMUX && host.env.TMUX_PANE && !host.env.TEAMS_AGENT;
-    const marked = isInPane ? await markedTeam(host.env) : undefined;
+    const marked = name === undefined ? await teamOfPane(host.env) : undefined;
     const open = selectTeam(host.env, { team: name, as: options.as, marked });
     return teamHandle(new TeamAccess(host, open, options.force ?? false));
   });

@@ -18,3 +18,9 @@ export async function outsideEndedTmux(env: Env): Promise<OutsideTmux | undefine
   const { TMUX: _server, TMUX_PANE: _pane, ...rest } = env;
   return { endedTmux: ended, env: rest };
 }
+
+/** Returns the team of the caller's tmux pane; undefined outside tmux, and for an agent, whose environment names its team. */
+export async function teamOfPane(env: Env): Promise<string | undefined> {
+  if (!env.TMUX || !env.TMUX_PANE || env.TEAMS_AGENT) return undefined;
+  return (await import("./marked-team.ts")).markedTeam(env);
+}
