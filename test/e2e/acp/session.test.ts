@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { acpClient, promptOf } from "../../support/acp/acp-client.ts";
@@ -125,6 +125,18 @@ it("teams acp › opens no session without a model", async () => {
   c.child.stdin?.end();
   expect(await c.exited).toBe(0);
   expect((await teamsIn(t.env, t.home)(["ls", "--json"])).json()).toEqual({ teams: [] });
+});
+
+it("teams acp › finds a playbook from the directory of its process, also for a session elsewhere", async () => {
+  const t = privateTmux();
+  const play = { version: 1, agents: { "team-lead": [{ say: "From the playbook." }] } };
+  writeFileSync(join(t.home, "play.json"), JSON.stringify(play));
+  const cwd = join(t.home, "project");
+  mkdirSync(cwd);
+  const c = await acpClient({ env: t.env, cwd: t.home, words: ["--model", "scripted:play.json"] });
+  const { sessionId } = await c.agent.request("session/new", { cwd, mcpServers: [] });
+  await c.agent.request("session/prompt", promptOf(sessionId, "Hello"));
+  expect(c.said()).toContain("From the playbook.");
 });
 
 it("teams acp › names a wrong model, which is no missing login", async () => {
