@@ -43,7 +43,10 @@ export async function saveTeam(
   try {
     const bytes = await replaceWithBytes(path, archive.bytes, signal);
     const { files, isConsistent } = archive;
-    return defined({ file: path, bytes, files, isConsistent, worktree: gitDirectoriesOf(dirname(path))?.top });
+    return defined({
+      ...{ file: path, bytes, files, isConsistent },
+      worktree: gitDirectoriesOf(dirname(path))?.top,
+    });
   } catch (error) {
     throw isSystemError(error) ? saveError(path, error) : error;
   }

@@ -185,10 +185,15 @@ export async function acpClient({
   return self;
 }
 
+interface MessageFields {
+  readonly method?: unknown;
+  readonly id?: unknown;
+}
+
 /** Returns the fields of a message; none of a line that is no JSON object. */
-function fieldsOf(line: string): { readonly method?: unknown; readonly id?: unknown } {
+function fieldsOf(line: string): MessageFields {
   try {
-    return Object(JSON.parse(line)) as object;
+    return Object(JSON.parse(line)) as MessageFields;
   } catch {
     return {};
   }
