@@ -15,13 +15,13 @@ interface NewestTurn {
   readonly failure: string | undefined;
 }
 
-/** Milliseconds that a background command of the lead delays the end of a prompt: a server never ends. */
+/** Milliseconds that a background command delays the end of a prompt: a server never ends. */
 const COMMAND_LIMIT = 60_000;
 
 /**
  * Returns why the lead of a client rests; undefined while a teammate, a subagent or a young background command works, which will wake the
  * lead.
- * @param wakeIn called with the milliseconds after which the answer changes although nothing ends
+ * @param wakeIn called with the milliseconds after which the answer may change although nothing ends
  */
 export function restOf(
   { ctx }: { readonly ctx: OperationContext },
@@ -30,20 +30,23 @@ export function restOf(
 ): LeadRest | undefined {
   if (turn.interrupted) return "interrupted";
   if (membersWithQuestions(ctx, true).length > 0) return "asking";
-  if (!isRunOver(runState(ctx, turn.held))) return undefined;
-  if (turn.failure !== undefined) return "failed";
+  const waits: number[] = [];
+  const count = (name: string, recorded: number): number => {
+    const left = commandAges(ctx, name).map((age) => COMMAND_LIMIT - age);
+    waits.push(...left.filter((ms) => ms > 0));
+    return recorded - left.filter((ms) => ms <= 0).length;
+  };
+  const isOver = isRunOver(runState(ctx, turn.held, count));
+  if (isOver && turn.failure !== undefined) return "failed";
   const { background = 0 } = readStatus(ctx.ref, LEAD_NAME) ?? {};
-  if (background === 0) return "done";
-  const ages = commandAges(ctx);
-  const young = ages.filter((age) => age < COMMAND_LIMIT);
-  if (ages.length - young.length >= background) return "done";
-  if (young.length > 0) wakeIn(COMMAND_LIMIT - Math.max(...young));
+  if (isOver && (background === 0 || count(LEAD_NAME, background) <= 0)) return "done";
+  if (waits.length > 0) wakeIn(Math.min(...waits));
   return undefined;
 }
 
-/** Returns for how many milliseconds each command runs in the lead's background. */
-function commandAges({ ref, clock }: OperationContext): readonly number[] {
-  return backgroundTasks(ref, LEAD_NAME)
+/** Returns for how many milliseconds each command runs in the background of a member. */
+function commandAges({ ref, clock }: OperationContext, name: string): readonly number[] {
+  return backgroundTasks(ref, name)
     .filter(({ kind, status }) => kind === "bash" && status === "running")
     .map(({ startedAt }) => Math.max(0, clock.now() - startedAt));
 }
