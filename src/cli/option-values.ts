@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { TeamError } from "../errors.ts";
 import { ownSecrets, REDACTED, redactText } from "../os/redact.ts";
+import { taskNumber } from "../runtime/commands/task-number.ts";
 import type { BudgetLimits } from "../schema/budget.ts";
 import { defined } from "../schema/defined.ts";
 import type { Io } from "../terminal/io.ts";
@@ -106,11 +107,7 @@ export function timeOption(value: string | undefined, option: string, now: numbe
 
 /** Parses a task's number: `3` or `#3`. @throws TeamError INVALID_INPUT */
 export function parseTaskId(word: string): string {
-  const id = word.replace(/^#/, "");
-  if (/^[1-9]\d{0,14}$/.test(id)) return id;
-  throw new TeamError("INVALID_INPUT", `${JSON.stringify(word)} is not a task's number.`, {
-    hint: "Give a number from `teams task list`: 3 or #3.",
-  });
+  return taskNumber(word, "Give a number from `teams task list`: 3 or #3.");
 }
 
 /** Returns `1 task` or `12 tasks`. */

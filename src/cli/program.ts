@@ -1,11 +1,11 @@
 import { EXIT, TeamError } from "../errors.ts";
 import { hasUtf8 } from "../os/env.ts";
+import { outsideEndedTmux, teamOfPane } from "../runtime/callers-tmux.ts";
 import { COMMON_OPTIONS, type OptionSpec } from "../terminal/call.ts";
 import type { Io } from "../terminal/io.ts";
 import { openOutput } from "../terminal/output.ts";
 import { report } from "../terminal/report-error.ts";
 import { longName } from "../text/terminal-text.ts";
-import { seemsToRun, tmuxCaller } from "../tmux/caller.ts";
 import { bind, type Command, type ParsedLine, parseQuickly, type RawCall } from "./command.ts";
 import { programVersion } from "./version.ts";
 
@@ -97,7 +97,7 @@ export async function runProgram(given: Io): Promise<number> {
     ? given
     : withParts(given, (await import("../terminal/ascii-io.ts")).asciiOutputs(given));
   try {
-    return await dispatch(await outsideEndedTmux(io));
+    return await dispatch(await outsideTmux(io));
   } catch (error) {
     return report(error, io, { json, verbose: hasFlag(io.argv, "--verbose") });
   }
@@ -158,15 +158,13 @@ async function runCommand(command: Command, words: readonly string[], io: Io): P
   }
 }
 
-/** Returns the team of the caller's tmux pane, for a command that may need it: an agent and a command line name their own. */
+/** Returns the team of the caller's tmux pane, for a command that may need it: the command line may name another. */
 async function markOfPane(
   command: Command,
   { team }: ReturnType<typeof bind>["options"],
   { env }: Io,
 ): Promise<string | undefined> {
-  if (!env.TMUX || !env.TMUX_PANE || env.TEAMS_AGENT) return undefined;
-  if (team !== undefined || command.ignoresTeamOptions) return undefined;
-  return (await import("../runtime/marked-team.ts")).markedTeam(env);
+  return team !== undefined || command.ignoresTeamOptions ? undefined : teamOfPane(env);
 }
 
 /** Lets a person at a terminal pick the team if the command could not decide between several. */
@@ -180,14 +178,9 @@ async function pickedTeam(
 }
 
 /** Returns `io` without a `$TMUX` whose server has ended. */
-async function outsideEndedTmux(io: Io): Promise<Io> {
-  const caller = tmuxCaller(io.env);
-  if (caller === undefined || seemsToRun(caller)) return io;
-  const { endedTmux } = await import("../runtime/ended-tmux.ts");
-  const ended = await endedTmux(io.env);
-  if (ended === undefined) return io;
-  const { TMUX: _server, TMUX_PANE: _pane, ...env } = io.env;
-  return withParts(io, { env, endedTmux: ended });
+async function outsideTmux(io: Io): Promise<Io> {
+  const outside = await outsideEndedTmux(io.env);
+  return outside === undefined ? io : withParts(io, outside);
 }
 
 /** Copies `io` with other parts. Getters stay getters: reading the columns opens the terminal, which most commands never need. */

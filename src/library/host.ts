@@ -5,7 +5,7 @@ import { withAbsoluteRoot } from "../os/files/app-directories.ts";
 import { entryOf, isDirectory } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import type { Caller } from "../runtime/caller.ts";
-import { seemsToRun, tmuxCaller } from "../tmux/caller.ts";
+import { outsideEndedTmux } from "../runtime/callers-tmux.ts";
 import type { CallerOptions } from "./options.ts";
 
 /** The program that uses the library, as the command line sees its own process. */
@@ -30,7 +30,8 @@ export async function hostOf(options: CallerOptions): Promise<Host> {
   const env = withAbsoluteRoot(options.env ?? processEnv(), () => cwd);
   const file = options.program === undefined ? ownProgram() : resolve(options.program);
   return {
-    env: await outsideEndedTmux(env),
+    // As for the command line, an ended server does not count.
+    env: (await outsideEndedTmux(env))?.env ?? env,
     cwd,
     program: [process.execPath, realPathOf(file)],
     note: (text) => options.onNote?.(text),
@@ -51,16 +52,6 @@ export function requireProgram({ program }: Host): void {
   throw new TeamError("SPAWN_FAILED", `${file} does not exist, so no agent can start. Nothing was started.`, {
     hint: "If your program is bundled, pass the path of dist/teams.cjs of the package tmux-teams as the option program.",
   });
-}
-
-/** Returns the environment without a `$TMUX` whose server has ended, as the command line does. */
-async function outsideEndedTmux(env: Env): Promise<Env> {
-  const caller = tmuxCaller(env);
-  if (caller === undefined || seemsToRun(caller)) return env;
-  const { endedTmux } = await import("../runtime/ended-tmux.ts");
-  if ((await endedTmux(env)) === undefined) return env;
-  const { TMUX: _server, TMUX_PANE: _pane, ...rest } = env;
-  return rest;
 }
 
 /** Returns the absolute directory of recordings; `true` for that of the team. */

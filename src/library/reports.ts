@@ -89,7 +89,7 @@ export interface Archive {
   /** The number of files in it. */
   readonly files: number;
   /** False if the team wrote during the export: the last files may be a second newer than the first. */
-  readonly isOneMoment: boolean;
+  readonly isConsistent: boolean;
   /** The git worktree that the file is in: an archive contains whole conversations, so do not commit it. */
   readonly worktree?: string;
 }
@@ -116,7 +116,7 @@ export interface TeamSummary {
   /** False if another program has created the team. */
   readonly ours: boolean;
   /** Why its files cannot be read; null if they can. */
-  readonly flaw: string | null;
+  readonly problem: string | null;
 }
 
 /** A run: its goal, its lead, and its limits. */

@@ -2,6 +2,7 @@ import { TeamError } from "../errors.ts";
 import { systemClock } from "../os/clock.ts";
 import { confirmsVerify } from "../runtime/commands/confirms-verify.ts";
 import { listedTasks } from "../runtime/commands/listed-tasks.ts";
+import { taskNumber } from "../runtime/commands/task-number.ts";
 import { memberByAddress, type OpenTeam } from "../runtime/select-team.ts";
 import { taskHooks } from "../runtime/task-hooks.ts";
 import { defined } from "../schema/defined.ts";
@@ -33,7 +34,7 @@ export function taskList(access: TeamAccess, owner?: string): Tasks {
     asOwner: TeamAccess,
   ): Promise<Task | undefined> => {
     const open = asOwner.open();
-    const number = taskNumber(id);
+    const number = idOf(id);
     const { verify } = update;
     const confirms = confirmsVerify(open.ref, access.host.env, { id: number, verify });
     // Only a completion runs the hooks and the verify command, which can take long.
@@ -47,11 +48,11 @@ export function taskList(access: TeamAccess, owner?: string): Tasks {
     add: (task, { signal } = {}) => attempt(signal, (own) => add(access, task, owner, own)),
     list: (filter = {}) =>
       attempt(undefined, () => list(access, { ...defined(filter), ...defined({ owner }) })),
-    get: (id) => attempt(undefined, () => provenTask(access.ref, getTask(access.open().ref, taskNumber(id)))),
+    get: (id) => attempt(undefined, () => provenTask(access.ref, getTask(access.open().ref, idOf(id)))),
     claim: (id, { exclusive = false } = {}) =>
       attempt(undefined, async () => {
         const { ref, actor } = acting().open();
-        const number = id === undefined ? undefined : taskNumber(id);
+        const number = id === undefined ? undefined : idOf(id);
         return provenTask(ref, await claimTask(ref, actor, number, { exclusive }));
       }),
     update: (id, given, { signal } = {}) =>
@@ -65,7 +66,7 @@ export function taskList(access: TeamAccess, owner?: string): Tasks {
     remove: (id) =>
       attempt(undefined, async () => {
         const { ref, actor } = acting().open();
-        await updateTask(ref, actor, taskNumber(id), { status: "deleted" });
+        await updateTask(ref, actor, idOf(id), { status: "deleted" });
       }),
   };
 }
@@ -91,7 +92,7 @@ async function add(
     actor,
     {
       ...rest,
-      blockedBy: blockedBy.map(taskNumber),
+      blockedBy: blockedBy.map(idOf),
       ...defined({
         owner: to === undefined ? undefined : nameOf(to),
         reviewer: reviewer && nameOf(reviewer),
@@ -127,8 +128,8 @@ function updateOf(given: TaskChange, { ref, config }: OpenTeam): TaskUpdate {
       owner: nameOf(owner),
       reviewer: nameOf(reviewer),
       verify: verify?.trim(),
-      addBlockedBy: addBlockedBy?.map(taskNumber),
-      removeBlockedBy: removeBlockedBy?.map(taskNumber),
+      addBlockedBy: addBlockedBy?.map(idOf),
+      removeBlockedBy: removeBlockedBy?.map(idOf),
     }),
   };
 }
@@ -153,10 +154,6 @@ function existing(id: string, task: Task | undefined): Task {
 }
 
 /** @throws TeamError INVALID_INPUT */
-function taskNumber(word: string): string {
-  const id = word.replace(/^#/, "");
-  if (/^[1-9]\d{0,14}$/.test(id)) return id;
-  throw new TeamError("INVALID_INPUT", `${JSON.stringify(word)} is not the number of a task.`, {
-    hint: 'Give the id of a task as a text: "3".',
-  });
+function idOf(word: string): string {
+  return taskNumber(word, 'Give the id of a task as a text: "3".');
 }

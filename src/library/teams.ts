@@ -1,6 +1,6 @@
 import { teamOverview } from "../operations/team-summary.ts";
+import { teamOfPane } from "../runtime/callers-tmux.ts";
 import { createManualTeam } from "../runtime/commands/create-team.ts";
-import { markedTeam } from "../runtime/marked-team.ts";
 import { openTeam as selectTeam } from "../runtime/select-team.ts";
 import { defined } from "../schema/defined.ts";
 import { listTeams as entriesOf } from "../team/config/config.ts";
@@ -46,15 +46,14 @@ export function createTeam(name: string, options: CreateTeamOptions = {}): Promi
 export function openTeam(name?: string, options: OpenTeamOptions = {}): Promise<Team> {
   return attempt(undefined, async () => {
     const host = await hostOf(options);
-    const isInPane = name === undefined && host.env.TMUX && host.env.TMUX_PANE && !host.env.TEAMS_AGENT;
-    const marked = isInPane ? await markedTeam(host.env) : undefined;
+    const marked = name === undefined ? await teamOfPane(host.env) : undefined;
     const open = selectTeam(host.env, { team: name, as: options.as, marked });
     return teamHandle(new TeamAccess(host, open, options.force ?? false));
   });
 }
 
 /**
- * Returns all teams of this user by name. A team with unreadable files is in the list, with the reason as its `flaw`.
+ * Returns all teams of this user by name. A team with unreadable files is in the list, with the reason as its `problem`.
  * @throws TeamError PERMISSION_DENIED, STORAGE_ERROR if the directory of the teams cannot be read
  * @example
  * const waiting = (await listTeams()).filter(({ waiting }) => waiting > 0);

@@ -33,7 +33,7 @@ export interface TeamSummary {
   /** Created by `teams`. */
   readonly ours: boolean;
   /** Why its files cannot be read. */
-  readonly flaw: string | null;
+  readonly problem: string | null;
 }
 
 /** A team with the requests that wait for a person. */
@@ -50,7 +50,7 @@ const AT_WORK: ReadonlySet<AgentState> = new Set([
   "stopping",
 ]);
 
-/** Summarizes a team from its files. Notices no deaths and changes nothing; a file that cannot be read becomes the flaw. */
+/** Summarizes a team from its files. Notices no deaths and changes nothing; a file that cannot be read becomes the problem. */
 export function teamOverview(home: Home, entry: TeamEntry): TeamOverview {
   const { team, config, ours, flaw } = entry;
   const lead = config?.members.find(({ name }) => name === LEAD_NAME) ?? config?.members[0];
@@ -62,13 +62,13 @@ export function teamOverview(home: Home, entry: TeamEntry): TeamOverview {
     members: config?.members.map(({ name }) => name) ?? [],
     createdAt: isoTime(config?.createdAt),
     ours,
-    flaw: flaw ?? null,
+    problem: flaw ?? null,
     ...activityOf(home, entry),
   };
 }
 
 type Activity = Pick<TeamOverview, "state" | "waiting" | "requests" | "tokens" | "costUsd"> & {
-  readonly flaw?: string;
+  readonly problem?: string;
 };
 
 const NOTHING: Activity = { state: "unknown", waiting: 0, requests: [], tokens: 0, costUsd: 0 };
@@ -82,7 +82,7 @@ function activityOf(home: Home, { team, config, ours }: TeamEntry): Activity {
     const requests = listApprovals(ref, records);
     return { state: stateOf(verdicts), requests, waiting: requests.length, ...spentByTeam(ref, config) };
   } catch (error) {
-    return { ...NOTHING, flaw: messageOf(error) };
+    return { ...NOTHING, problem: messageOf(error) };
   }
 }
 

@@ -47,14 +47,17 @@ export function awaitedMembers({ members }: TeamStatus, names: readonly string[]
   return names.length === 0 ? all : members.filter(({ name }) => names.includes(name));
 }
 
+/** Whether a member is idle or has ended. One with an unread message is not idle: its turn is about to begin. */
+export function isAtRest({ state, unread }: Pick<MemberStatus, "state" | "unread">): boolean {
+  return (state === "idle" && unread === 0) || state === "exited";
+}
+
 /**
- * A member with an unread message is not idle: its turn is about to begin.
+ * Checks {@link isAtRest}.
  * @throws TeamError RECIPIENT_INACTIVE if it crashed, MODEL_ERROR if its last turn failed
  */
-function isIdle(
-  { name, state, stateFrom, exit, unread, activity }: MemberStatus,
-  { ref, env }: WaitContext,
-): boolean {
+function isIdle(member: MemberStatus, { ref, env }: WaitContext): boolean {
+  const { name, state, stateFrom, exit, activity } = member;
   if (state === "failed") {
     throw new TeamError("MODEL_ERROR", `The last turn of ${name} failed: ${activity.replace(/\.$/, "")}.`, {
       hint: `See its screen: teams peek ${memberWord(ref, name, env)}. The next message to it starts a new turn.`,
@@ -74,5 +77,5 @@ function isIdle(
       },
     );
   }
-  return (state === "idle" && unread === 0) || state === "exited";
+  return isAtRest(member);
 }

@@ -2,7 +2,6 @@ import type { AgentEvent } from "../agent/events.ts";
 import { messageOf } from "../errors.ts";
 import { sumOf } from "../schema/tokens.ts";
 import { type DebugLogOptions, openDebugLog } from "../telemetry/debug-log.ts";
-import { onEventFailure } from "../telemetry/event-log.ts";
 import type { WorkerView } from "../worker/view.ts";
 
 /** Returns a view that also writes messages, events and decisions to the debug log; the view itself if the log is off. */
@@ -11,7 +10,6 @@ export function withDebugLog<V extends WorkerView>(view: V, session: Omit<DebugL
   const log = openDebugLog({ ...session, problem });
   if (log === undefined) return view;
   const { note } = log;
-  onEventFailure(note);
   return {
     ...view,
     event(event) {

@@ -30,10 +30,10 @@ interface EventLog {
 /** Bytes of one file of events (there are two): enough for tens of thousands of model calls. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-let onFailure: ((text: string) => void) | undefined;
+let onFailure: ((text: string, path: string) => void) | undefined;
 
-/** Sets the function that receives the first error of this process in writing events. */
-export function onEventFailure(report: (text: string) => void): void {
+/** Sets the function that receives the errors of this process in writing events, with the path of the log. */
+export function onEventFailure(report: (text: string, path: string) => void): void {
   onFailure = report;
 }
 
@@ -46,8 +46,6 @@ export function recordEvent({ team, paths }: EventLog, { type, ...facts }: NewEv
   try {
     appendRotating(paths.events, `${JSON.stringify(redactValue(event, ownSecrets()))}\n`, MAX_BYTES);
   } catch (error) {
-    if (isMissing(error)) return;
-    onFailure?.(`events cannot be written: ${messageOf(error)}`);
-    onFailure = undefined;
+    if (!isMissing(error)) onFailure?.(`events cannot be written: ${messageOf(error)}`, paths.events);
   }
 }

@@ -77,12 +77,14 @@ export function withShortStrings(value: unknown, max: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withShortStrings(one, max)]));
 }
 
-/** Limits the keys of each object, which only facts of other programs exceed. */
+/** Limits the keys of each object, which only facts of other programs exceed, and says how many are missing. */
 function withFewKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withFewKeys);
   if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).slice(0, MAX_KEYS);
-  return Object.fromEntries(entries.map(([key, one]) => [key, withFewKeys(one)]));
+  const entries = Object.entries(value);
+  const missing = entries.length - MAX_KEYS;
+  const kept = entries.slice(0, MAX_KEYS).map(([key, one]) => [key, withFewKeys(one)] as const);
+  return Object.fromEntries(missing > 0 ? [...kept, ["…", `${missing} more keys`]] : kept);
 }
 
 /** Halves the longest list until the data is short enough. */

@@ -47,6 +47,8 @@ export interface McpOptions {
   /** The sandbox for programs of servers, except those that `isOutside` names. */
   readonly sandbox?: Sandbox | undefined;
   isOutside?(server: string): boolean;
+  /** Whether the entry of a server contains no references: `${NAME}` is a text in it. */
+  isLiteral?(server: string): boolean;
   /** Called once for each unavailable server. */
   readonly onFailure: (server: string, reason: string) => void;
   /** Called for each unusable tool of an available server. `why` is the end of a sentence about the tool. */
@@ -196,11 +198,11 @@ class ServerConnection {
 
 /** Connects to a server. The library is loaded here, because an agent without servers does not need it. */
 async function connect(name: string, options: McpOptions, signal?: AbortSignal): Promise<Client> {
-  const { cwd, variables, startTimeoutMs: timeout = START_TIMEOUT } = options;
+  const { cwd, variables, isLiteral, startTimeoutMs: timeout = START_TIMEOUT } = options;
   const requestOptions = { timeout, ...(signal === undefined ? {} : { signal }) };
   const entry = options.servers[name];
   if (entry === undefined) throw new Error("it is no longer configured");
-  const server = expandServer(entry, variables);
+  const server = isLiteral?.(name) === true ? entry : expandServer(entry, variables);
   const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
   const client = new Client({ name: "teams", version: "1" });
   if ("url" in server) {

@@ -75,7 +75,7 @@ function teamTable(teams: readonly TeamSummary[], home: string | undefined, out:
 }
 
 function remark(team: TeamSummary): string {
-  if (team.flaw !== null) return team.flaw;
+  if (team.problem !== null) return team.problem;
   return [team.ours ? "" : "(created by another program)", team.description ?? ""]
     .filter((part) => part !== "")
     .join(" ");

@@ -1,21 +1,18 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { defaultModelName, isScripted, resolveModelName, SCRIPTED } from "../../agent/model/model-names.ts";
+import { defaultModelName, isScripted, SCRIPTED } from "../../agent/model/model-names.ts";
 import type { TeammateMode } from "../../backend/choose-backend.ts";
 import { requireCastDirectory } from "../../casts/cast-files.ts";
 import { TeamError } from "../../errors.ts";
-import { requirePrice } from "../../operations/budget.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
 import { requireValidTools, type ToolLimits } from "../../operations/spawn/tool-limits.ts";
-import { loadPlaybook, playbookFile, playbooksDirectory } from "../../runtime/agent/models.ts";
+import { playbooksDirectory } from "../../runtime/agent/models.ts";
 import { checkRecording, RECORDING_VARIABLE } from "../../runtime/agent/recording.ts";
 import { openBackends } from "../../runtime/backends.ts";
 import { isInteractive, type LeadPlan } from "../../runtime/lead/lead.ts";
-import type { BudgetLimits } from "../../schema/budget.ts";
 import type { BackendType } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
-import { LEAD_NAME } from "../../schema/names.ts";
-import { isPricedBy, loadSettings } from "../../settings/settings.ts";
+import { loadSettings } from "../../settings/settings.ts";
 import type { Settings } from "../../settings/settings-schema.ts";
 import { teamsHome } from "../../team/ref.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
@@ -25,6 +22,7 @@ import { limitsFromOptions, recOption } from "../option-values.ts";
 import { type CliChoice, checkLeadCli, cliName, refuseOwnOptions } from "../run-cli.ts";
 import { toolLimits } from "../tool-options.ts";
 import { builtInNotes, checkAudit, reportCheck } from "./audit-report.ts";
+import { ownLead } from "./own-lead.ts";
 import { requireResumable, teamToResume } from "./resumed-team.ts";
 
 import { RUN, type RunCall } from "./run-options.ts";
@@ -93,7 +91,6 @@ export async function checkRun(call: RunCall): Promise<CheckedRun> {
   const once = endsAtGoal(call, given);
   requireUsedOptions(call, builtIn);
   const settings = loadSettings(teamsHome(io.env).root, io.cwd);
-  if (isScripted(given)) loadPlaybook(playbookFile(given, io.program, io.cwd), [LEAD_NAME]);
   const { model, budget } = chosen === undefined ? ownLead(call, given, settings) : cliLead(call, given);
   const spawn = spawnOptions(call, settings);
   const { backend } = await openBackends(io.env).choose(spawn.mode, "run");
@@ -110,7 +107,7 @@ export async function checkRun(call: RunCall): Promise<CheckedRun> {
   const run = randomUUID();
   const plan: LeadPlan = {
     ...led,
-    model: isScripted(model) && !builtIn ? `${SCRIPTED}:${playbookFile(model, io.program, io.cwd)}` : model,
+    model,
     cli,
     mode,
     delegate,
@@ -159,22 +156,9 @@ function requireUsedOptions({ options }: RunCall, builtIn: boolean): void {
   if (options.here && options.session) throw usageError(RUN, "accepts --here or --session, not both.");
 }
 
-/** @throws TeamError INVALID_MODEL */
-function ownLead(call: RunCall, given: string, settings: Settings): Pick<LeadPlan, "model" | "budget"> {
-  const model = isScripted(given) ? given : resolveModelName(given, settings.teams.models);
-  return { model, budget: budgetOf(call, model, settings) };
-}
-
 /** The names of its models, and whether it reports its cost, are the CLI's own. */
 function cliLead({ options }: RunCall, model: string): Pick<LeadPlan, "model" | "budget"> {
   return { model, budget: limitsFromOptions(options) };
-}
-
-/** @throws TeamError INVALID_MODEL for a limit in dollars if the model's price is not known */
-function budgetOf({ options }: RunCall, model: string, settings: Settings): BudgetLimits {
-  const limits = limitsFromOptions(options);
-  if (limits.maxCostUsd !== undefined) requirePrice(model, isPricedBy(settings));
-  return limits;
 }
 
 /** Whether the run ends when its goal is reached: only a user at a terminal can type the next goal. */

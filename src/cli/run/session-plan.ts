@@ -1,21 +1,20 @@
 import { resolve } from "node:path";
-import { defaultModelName, isScripted, resolveModelName, SCRIPTED } from "../../agent/model/model-names.ts";
+import { defaultModelName, SCRIPTED } from "../../agent/model/model-names.ts";
 import { TeamError } from "../../errors.ts";
-import { requirePrice } from "../../operations/budget.ts";
 import { requireValidTools } from "../../operations/spawn/tool-limits.ts";
+import { NEEDS_LOGIN } from "../../runtime/acp/rpc-errors.ts";
 import type { SessionChoice } from "../../runtime/acp/sessions.ts";
-import { loadPlaybook, playbookFile, playbooksDirectory } from "../../runtime/agent/models.ts";
+import { playbooksDirectory } from "../../runtime/agent/models.ts";
 import { openBackends } from "../../runtime/backends.ts";
 import type { LeadPlan } from "../../runtime/lead/lead.ts";
 import { defined } from "../../schema/defined.ts";
-import { LEAD_NAME } from "../../schema/names.ts";
-import { isPricedBy, loadSettings } from "../../settings/settings.ts";
+import { loadSettings } from "../../settings/settings.ts";
 import { teamsHome } from "../../team/ref.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
 import type { Call } from "../../terminal/call.ts";
-import { limitsFromOptions } from "../option-values.ts";
 import { toolLimits } from "../tool-options.ts";
 import type { ACP_ARGS, ACP_OPTIONS } from "./acp-options.ts";
+import { ownLead } from "./own-lead.ts";
 import { teamToResume } from "./resumed-team.ts";
 
 type AcpCall = Call<typeof ACP_ARGS, typeof ACP_OPTIONS>;
@@ -36,10 +35,7 @@ export async function planSession(
     options.playbook === undefined ? options.model : `${SCRIPTED}:${resolve(io.cwd, options.playbook)}`;
   const named = given ?? resumed?.model ?? defaultModelName(env);
   if (named === SCRIPTED) throw noModel();
-  if (isScripted(named)) loadPlaybook(playbookFile(named, program, io.cwd), [LEAD_NAME]);
-  const model = isScripted(named) ? named : resolveModelName(named, settings.teams.models);
-  const budget = limitsFromOptions(options);
-  if (budget.maxCostUsd !== undefined) requirePrice(model, isPricedBy(settings));
+  const { model, budget } = ownLead({ options, io }, named, settings);
   const limits = { ...resumed?.limits, ...toolLimits({ name: "acp", args: [] }, options) };
   requireValidTools("the lead", limits);
   const mode = options.teammateMode ?? settings.teammateMode;
@@ -76,6 +72,7 @@ export async function planSession(
 function noModel(): TeamError {
   return new TeamError("INVALID_MODEL", "No model is set up, so no session was opened.", {
     hint: "Set ANTHROPIC_API_KEY in the environment of teams acp, or start it with --model or --playbook.",
+    details: NEEDS_LOGIN,
   });
 }
 

@@ -20,7 +20,6 @@ import {
 } from "../../operations/up/check-members.ts";
 import { type DeclaredTeam, type FieldProblem, teamFileError } from "../../operations/up/declared-team.ts";
 import { differences, type LivingTeam, planTeam, type TeamPlan } from "../../operations/up/plan-team.ts";
-import { livenessOf } from "../../os/process/identity.ts";
 import { loadPlaybook, playbookFile } from "../../runtime/agent/models.ts";
 import { operationContext } from "../../runtime/operation-context.ts";
 import type { OpenTeam } from "../../runtime/select-team.ts";
@@ -38,6 +37,7 @@ import {
 } from "../../settings/settings.ts";
 import { readTeam, teamExists } from "../../team/config/config.ts";
 import { findTeam } from "../../team/config/find-team.ts";
+import { isLed } from "../../team/members/led.ts";
 import { movableRef, type TeamRef, teamsHome } from "../../team/ref.ts";
 import { withProofs } from "../../team/tasks/task-proof.ts";
 import { listTasks } from "../../team/tasks/tasks.ts";
@@ -166,7 +166,7 @@ function livingTeam(ctx: OperationContext): LivingTeam {
       config.leadProcess !== undefined ||
       isConversation(ctx.home.root, config.leadSessionId) ||
       (lead !== undefined && readMetadata(lead, "cli") !== undefined),
-    leadLives: config.leadProcess !== undefined && livenessOf(config.leadProcess) !== "dead",
+    leadLives: isLed(ctx.ref, config),
   };
 }
 

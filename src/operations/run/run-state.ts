@@ -40,14 +40,21 @@ export function isRunOver({ teamExists, busy, unprocessedEnds, unseenByLead }: R
   return !teamExists || (busy === 0 && unprocessedEnds === 0 && unseenByLead === 0);
 }
 
-/** Reads the state of a run. @param held how many unread messages to the lead its worker knows and defers */
-export function runState(ctx: OperationContext, held = 0): RunState {
+/** Returns how many background tasks of a member count as work. @param recorded all that it has */
+type CountBackground = (name: string, recorded: number) => number;
+
+/**
+ * Reads the state of a run.
+ * @param held how many unread messages to the lead its worker knows and defers
+ * @param count by default each background task counts
+ */
+export function runState(ctx: OperationContext, held = 0, count: CountBackground = countAll): RunState {
   const config = configOf(ctx);
   if (config === undefined)
     return { teamExists: false, busy: 0, interrupted: 0, unprocessedEnds: 0, unseenByLead: 0 };
   const members = config.members.filter(({ name }) => name !== LEAD_NAME);
   // Before the ends: a teammate that ends between the two reads is in one of them.
-  const busy = members.filter((member) => isBusy(ctx, member));
+  const busy = members.filter((member) => isBusy(ctx, member, count));
   const unnoticed = members.filter((member) => unnoticedEnd(ctx, member) !== undefined);
   return {
     teamExists: true,
@@ -60,11 +67,13 @@ export function runState(ctx: OperationContext, held = 0): RunState {
   };
 }
 
-function isBusy(ctx: OperationContext, member: TeamMember): boolean {
+const countAll: CountBackground = (_, recorded) => recorded;
+
+function isBusy(ctx: OperationContext, member: TeamMember, count: CountBackground): boolean {
   const facts = recordedFacts(ctx, member);
   if (facts !== undefined) return isForeignBusy(facts);
   const { name } = member;
-  return isAlive(ctx, name) && (isInTurn(ctx, name) || unreadCount(ctx.ref, name) > 0);
+  return isAlive(ctx, name) && (isInTurn(ctx, name, count) || unreadCount(ctx.ref, name) > 0);
 }
 
 /** The states of a foreign member in a turn, which also waits for an answer there. */
@@ -77,9 +86,9 @@ function isForeignBusy(facts: ForeignFacts): boolean {
   return FOREIGN_TURN.has(judgeForeign(facts).state) || (facts.alive === true && facts.unread > 0);
 }
 
-function isInTurn({ ref }: OperationContext, name: string): boolean {
+function isInTurn({ ref }: OperationContext, name: string, count: CountBackground): boolean {
   const { state, background = 0 } = readStatus(ref, name) ?? {};
-  if (background > 0) return true;
+  if (background > 0 && count(name, background) > 0) return true;
   // Only a program that reads its inbox itself reports this: its turn has ended.
   if (state === "failed") return false;
   // A program that is only typed to may never say that its turn has ended; a task shows that it still works.

@@ -4,7 +4,7 @@ import type { McpServer } from "../../schema/mcp-server.ts";
 import { MAX_SERVERS } from "./limits.ts";
 
 /**
- * Returns the MCP servers that a client passes for its session, in the form of the settings.
+ * Returns the MCP servers that a client passes for its session, in the form of the settings. Their texts refer to no variables.
  * @throws TeamError INVALID_INPUT for too many, for two of one name, and for an unsupported kind
  */
 export function serversOf(servers: readonly ClientServer[]): Readonly<Record<string, McpServer>> {

@@ -4,6 +4,7 @@ import type {
   RequestPermissionRequest,
 } from "@agentclientprotocol/sdk";
 import type { ApprovalAnswer, ApprovalDetails } from "../../operations/approvals/approvals.ts";
+import { defaultLine, hiddenInput } from "../../operations/approvals/request-texts.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { readRequest } from "../../team/requests/requests.ts";
@@ -89,9 +90,9 @@ const TITLES: Readonly<Record<ApprovalDetails["kind"], string>> = {
 
 /** Returns all of a request, with hidden characters visible: its user decides by what it reads. */
 function textOf(request: ApprovalDetails): string {
-  const { kind, summary, reason, change = [], question, planContent, input } = request;
+  const { kind, summary, reason, change = [], question, planContent } = request;
   const parts: Readonly<Record<ApprovalDetails["kind"], readonly string[]>> = {
-    permission: [summary, reason ?? "", change.length > 0 ? change.join("\n") : inputText(summary, input)],
+    permission: [summary, reason ?? "", change.join("\n"), hiddenInput(request) ?? ""],
     plan: [planContent ?? summary],
     question: [question ?? summary],
     crash: [summary],
@@ -100,14 +101,6 @@ function textOf(request: ApprovalDetails): string {
     .filter((part) => part !== "")
     .map(revealHidden)
     .join("\n\n");
-}
-
-/** The summary of a call may be shorter than its input: a command of several lines. */
-function inputText(summary: string, input: unknown): string {
-  const { command } = fieldsOf(input);
-  if (typeof command === "string") return summary.includes(command) ? "" : command;
-  const text = JSON.stringify(input) ?? "";
-  return text === "{}" ? "" : text;
 }
 
 function chosenAnswer(result: unknown, options: readonly RequestOption[]): ApprovalAnswer | undefined {
@@ -123,10 +116,12 @@ const FIELD = "answer";
 
 async function askInForm(
   { client, sessionId }: OfferContext,
-  { from, question, summary, default: byDefault }: ApprovalDetails,
+  request: ApprovalDetails,
   signal: AbortSignal,
 ): Promise<ApprovalAnswer | undefined> {
-  const message = `${from === LEAD_NAME ? "" : `${from}: `}${revealHidden(question ?? summary)}`;
+  const { from, question, summary, default: byDefault, deadline } = request;
+  const asked = `${from === LEAD_NAME ? "" : `${from}: `}${revealHidden(question ?? summary)}`;
+  const message = [asked, ...(deadline === undefined ? [] : defaultLine(request))].join("\n\n");
   const params: CreateElicitationRequest = {
     mode: "form",
     sessionId,

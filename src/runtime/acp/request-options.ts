@@ -1,6 +1,6 @@
 import type { PermissionOption } from "@agentclientprotocol/sdk";
 import type { ApprovalAnswer, ApprovalDetails } from "../../operations/approvals/approvals.ts";
-import { numbered } from "../../operations/approvals/request-texts.ts";
+import { defaultLine, numbered } from "../../operations/approvals/request-texts.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
 import { revealHidden } from "../../text/terminal-text.ts";
 import { MAX_TITLE } from "./limits.ts";
@@ -43,14 +43,15 @@ function alwaysText({ always = [], from }: ApprovalDetails): string {
   return `Always allow ${always.join(", ")} until ${from} ends`;
 }
 
-/** Returns a line for each text that the name of its option shows only in part. */
+/** Returns a line for each text that the name of its option shows only in part, and for a default that becomes the answer. */
 export function cutOptions(request: ApprovalDetails): readonly string[] {
-  const { kind, always = [], choices = [], default: byDefault } = request;
+  const { kind, always = [], choices = [], default: byDefault, deadline } = request;
   if (kind === "permission")
     return always.length === 0 || isWhole(alwaysText(request)) ? [] : always.map((rule) => `always: ${rule}`);
   if (kind !== "question") return [];
-  if (choices.length > 0) return choices.every(isWhole) ? [] : choices.map(numbered);
-  return byDefault === undefined || isWhole(byDefault) ? [] : [`default: ${byDefault}`];
+  const shownChoices = choices.every(isWhole) ? [] : choices.map(numbered);
+  const isNamed = choices.length > 0 || byDefault === undefined || isWhole(byDefault);
+  return [...shownChoices, ...(isNamed && deadline === undefined ? [] : defaultLine(request))];
 }
 
 function questionOptions({ choices = [], default: byDefault }: ApprovalDetails): RequestOption[] {

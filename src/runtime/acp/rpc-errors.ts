@@ -18,8 +18,11 @@ const CODES: Partial<Record<ErrorCode, number>> = {
   PERMISSION_DENIED: INVALID_REQUEST,
   AGENT_BUSY: INVALID_REQUEST,
   ACTIVE_MEMBERS: INVALID_REQUEST,
-  INVALID_MODEL: AUTH_REQUIRED,
+  INVALID_MODEL: INVALID_PARAMS,
 };
+
+/** Details of an error that ends when the user logs in or sets a key: clients then explain how. */
+export const NEEDS_LOGIN = { needsLogin: true } as const;
 
 /** The class of the SDK, which only `teams acp` loads. */
 type RpcError = typeof RequestError;
@@ -29,8 +32,12 @@ function rpcError(Rpc: RpcError, error: unknown): RequestError {
   if (error instanceof Rpc) return error;
   const { code, message, hint } = failureOf(error);
   const text = stripControls(hint === undefined ? message : `${message} ${hint}`);
-  const status = error instanceof TeamError ? CODES[error.code] : undefined;
-  return new Rpc(status ?? INTERNAL, text, { code, ...(hint === undefined ? {} : { hint }) });
+  return new Rpc(codeOf(error), text, { code, ...(hint === undefined ? {} : { hint }) });
+}
+
+function codeOf(error: unknown): number {
+  if (!(error instanceof TeamError)) return INTERNAL;
+  return error.details?.needsLogin === true ? AUTH_REQUIRED : (CODES[error.code] ?? INTERNAL);
 }
 
 /** Returns a function that runs the handler of a request, and answers its failure. */

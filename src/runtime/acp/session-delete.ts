@@ -8,6 +8,7 @@ import { isTyped } from "../../schema/inbox.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { listTeams, readTeam } from "../../team/config/config.ts";
 import { peekInbox } from "../../team/inbox/inbox-file.ts";
+import { isLed } from "../../team/members/led.ts";
 import { setKnownEmpty } from "../../team/records/empty-sessions.ts";
 import { type TeamRef, teamAt, teamsHome } from "../../team/ref.ts";
 import { listTasks } from "../../team/tasks/tasks.ts";
@@ -22,8 +23,7 @@ import { isEmptySession } from "./session-list.ts";
  */
 export async function deleteSession(ctx: OperationContext): Promise<void> {
   const { ref } = ctx;
-  const { leadProcess } = readTeam(ref);
-  if (leadProcess !== undefined && livenessOf(leadProcess) !== "dead")
+  if (isLed(ref, readTeam(ref)))
     throw new TeamError("ALREADY_LEADING", `${ref.team} is led by another process. Nothing was deleted.`, {
       hint: "End the run or the client that leads it first.",
     });

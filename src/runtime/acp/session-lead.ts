@@ -9,6 +9,7 @@ import { tryRemoveSessionEnv } from "../../team/records/session-env.ts";
 import { type TeamRef, teamRef, teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import type { Worker } from "../../worker/worker.ts";
+import { forgetEventFailures } from "../event-failures.ts";
 import { leaveAfterError } from "../lead/finish-run.ts";
 import type { Lead, LeadClient, LeadPlan } from "../lead/lead.ts";
 import { leadWorker } from "../lead/lead-worker.ts";
@@ -94,6 +95,7 @@ async function runLead(
   } finally {
     if (signal.reason !== HANGUP)
       await release(ctx.ref, plan).catch((error: unknown) => view.error(messageOf(error)));
+    forgetEventFailures(ctx.ref);
     if (!teamExists(ctx.ref)) tryRemoveSessionEnv(ctx.home, sessionId, (text) => view.note(text));
   }
 }

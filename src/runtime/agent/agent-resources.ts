@@ -8,6 +8,7 @@ import { homeDirectory } from "../../os/files/app-directories.ts";
 import { listDir } from "../../os/files/fs.ts";
 import { withoutModelCredentials } from "../../os/redact.ts";
 import type { Sandbox } from "../../os/sandbox/sandbox.ts";
+import type { McpServer } from "../../schema/mcp-server.ts";
 import { mcpConfig } from "../../settings/mcp-servers.ts";
 import { skillPart } from "../../settings/project-parts.ts";
 import type { LoadedSettings } from "../../settings/settings.ts";
@@ -30,10 +31,16 @@ export interface AgentResources {
   close(): Promise<void>;
 }
 
+interface ServerOptions {
+  /** In which the programs of the servers run. */
+  readonly sandbox: Sandbox | undefined;
+  /** Servers that a client passes. They replace those of the same name, always run in the sandbox, and refer to no variables. */
+  readonly clientServers?: Readonly<Record<string, McpServer>> | undefined;
+}
+
 /**
  * Reads the memory files and skills, and starts the MCP servers. Reads no file that a rule denies.
  * @param denials deny rules of the agent, in addition to those of its settings
- * @param sandbox in which the servers' programs run
  * @param note reports each resource that is not available, one line with the reason
  */
 export async function openAgentResources(
@@ -41,7 +48,7 @@ export async function openAgentResources(
   settings: LoadedSettings,
   denials: readonly string[],
   note: (line: string) => void,
-  sandbox?: Sandbox | undefined,
+  options: ServerOptions,
 ): Promise<AgentResources> {
   const { root } = ctx.home;
   const isReadDenied = readDenialsOf(ctx, settings.permissions, denials);
@@ -57,7 +64,7 @@ export async function openAgentResources(
     size: memory.files.reduce((size, { text }) => size + text.length, 0),
     skills: count,
   });
-  const servers = await openServers(ctx, settings, note, sandbox);
+  const servers = await openServers(ctx, settings, note, options);
   return {
     tools: [...tools, ...servers.tools],
     memory: memorySection(memory.files),
@@ -98,9 +105,11 @@ async function openServers(
   { home, cwd, env }: Pick<OperationContext, "home" | "cwd" | "env">,
   settings: LoadedSettings,
   note: (line: string) => void,
-  sandbox: Sandbox | undefined,
+  { sandbox, clientServers = {} }: ServerOptions,
 ): Promise<Pick<AgentResources, "tools" | "close">> {
-  const { servers, problems } = mcpConfig(home.root, cwd, settings);
+  const { servers: configured, problems } = mcpConfig(home.root, cwd, settings);
+  const servers = { ...configured, ...clientServers };
+  const isOfClient = (server: string): boolean => Object.hasOwn(clientServers, server);
   for (const problem of problems) note(`no tools from it: ${problem}`);
   if (Object.keys(servers).length === 0) return { tools: [], close: () => Promise.resolve() };
   const { connectServers } = await import("../../agent/mcp/servers.ts");
@@ -110,7 +119,8 @@ async function openServers(
     env: withoutModelCredentials(env, settings.teams.passSecrets),
     variables: env,
     sandbox,
-    isOutside: (server) => isServerOutside(settings, server),
+    isOutside: (server) => !isOfClient(server) && isServerOutside(settings, server),
+    isLiteral: isOfClient,
     onSlow: (server, limitMs) =>
       note(`waiting for the MCP server ${server} to start, at most ${limitMs / 1000} s`),
     onFailure: (server, reason) => note(`no tools from the MCP server ${server}: ${reason}`),

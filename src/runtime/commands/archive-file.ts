@@ -12,7 +12,7 @@ import { line } from "../../terminal/output.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 
 /** A team's archive on disk. */
-export interface SavedArchive extends Pick<TeamArchive, "files" | "isOneMoment"> {
+export interface SavedArchive extends Pick<TeamArchive, "files" | "isConsistent"> {
   readonly file: string;
   /** The size of the file. */
   readonly bytes: number;
@@ -42,8 +42,11 @@ export async function saveTeam(
   const archive = await exportTeam(ref);
   try {
     const bytes = await replaceWithBytes(path, archive.bytes, signal);
-    const { files, isOneMoment } = archive;
-    return defined({ file: path, bytes, files, isOneMoment, worktree: gitDirectoriesOf(dirname(path))?.top });
+    const { files, isConsistent } = archive;
+    return defined({
+      ...{ file: path, bytes, files, isConsistent },
+      worktree: gitDirectoriesOf(dirname(path))?.top,
+    });
   } catch (error) {
     throw isSystemError(error) ? saveError(path, error) : error;
   }

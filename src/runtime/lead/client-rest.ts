@@ -1,8 +1,11 @@
 import type { InProcessBackend } from "../../backend/in-process/in-process-backend.ts";
+import { backgroundTasks } from "../../operations/background.ts";
+import type { OperationContext } from "../../operations/context.ts";
 import { isRunOver, membersWithQuestions, runState } from "../../operations/run/run-state.ts";
+import { afterIfRunning } from "../../os/clock.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readStatus } from "../../team/records/read-records.ts";
-import type { Lead, LeadRest } from "./lead.ts";
+import type { LeadRest } from "./lead.ts";
 
 /** The newest turn of a lead that has nothing left to do. */
 interface NewestTurn {
@@ -12,13 +15,53 @@ interface NewestTurn {
   readonly failure: string | undefined;
 }
 
-/** Returns why the lead of a client rests; undefined while a teammate or a background task works, which will wake the lead. */
-export function restOf({ ctx }: Pick<Lead, "ctx">, turn: NewestTurn): LeadRest | undefined {
+/** Milliseconds that a background command delays the end of a prompt: a server never ends. */
+const COMMAND_LIMIT = 60_000;
+
+/**
+ * Returns why the lead of a client rests; undefined while a teammate, a subagent or a young background command works, which will wake the
+ * lead.
+ * @param wakeIn called with the milliseconds after which the answer may change although nothing ends
+ */
+export function restOf(
+  { ctx }: { readonly ctx: OperationContext },
+  turn: NewestTurn,
+  wakeIn: (ms: number) => void,
+): LeadRest | undefined {
   if (turn.interrupted) return "interrupted";
   if (membersWithQuestions(ctx, true).length > 0) return "asking";
-  if (!isRunOver(runState(ctx, turn.held))) return undefined;
-  if (turn.failure !== undefined) return "failed";
-  return (readStatus(ctx.ref, LEAD_NAME)?.background ?? 0) > 0 ? undefined : "done";
+  const waits: number[] = [];
+  const count = (name: string, recorded: number): number => {
+    const left = commandAges(ctx, name).map((age) => COMMAND_LIMIT - age);
+    waits.push(...left.filter((ms) => ms > 0));
+    return recorded - left.filter((ms) => ms <= 0).length;
+  };
+  const isOver = isRunOver(runState(ctx, turn.held, count));
+  if (isOver && turn.failure !== undefined) return "failed";
+  const { background = 0 } = readStatus(ctx.ref, LEAD_NAME) ?? {};
+  if (isOver && (background === 0 || count(LEAD_NAME, background) <= 0)) return "done";
+  if (waits.length > 0) wakeIn(Math.min(...waits));
+  return undefined;
+}
+
+/** Returns for how many milliseconds each command runs in the background of a member. */
+function commandAges({ ref, clock }: OperationContext, name: string): readonly number[] {
+  return backgroundTasks(ref, name)
+    .filter(({ kind, status }) => kind === "bash" && status === "running")
+    .map(({ startedAt }) => Math.max(0, clock.now() - startedAt));
+}
+
+/** Wakes the lead after some milliseconds; a call before that changes nothing. */
+export function wakeLater(wake: () => void): (ms: number) => void {
+  let isWaiting = false;
+  return (ms) => {
+    if (isWaiting) return;
+    isWaiting = true;
+    afterIfRunning(ms, () => {
+      isWaiting = false;
+      wake();
+    });
+  };
 }
 
 /** Wakes the lead when all teammates in its process are idle: no file changes that could ring its bell. */

@@ -28,7 +28,7 @@ import { openAgentType } from "../agent/load-agent-types.ts";
 import { modelsOf } from "../agent/models.ts";
 import { ownFacts, ownPane } from "../own-process-record.ts";
 import { openWorkerBell } from "../worker-bell.ts";
-import { restOf, wakeWhenAllIdle } from "./client-rest.ts";
+import { restOf, wakeLater, wakeWhenAllIdle } from "./client-rest.ts";
 import { rememberTeam } from "./finish-run.ts";
 import { hasUser, isInteractive, type Lead } from "./lead.ts";
 import { answerTeammateRequest, notifyUnansweredPlans } from "./teammate-requests.ts";
@@ -59,6 +59,7 @@ export async function leadWorker(
   };
   const notifyPlans = notifyUnansweredPlans(lead);
   const wakeWhenIdle = wakeWhenAllIdle(lead.inProcess, () => worker.recheck());
+  const wakeIn = wakeLater(() => worker.recheck());
   const checked = retriedChecks(lead, signal, () => worker.recheck());
   const waitsAfterFailure = waitAtPromptAfterFailure(lead, () => worker.lastFailure);
   const last = readStatus(ref, LEAD_NAME);
@@ -89,7 +90,7 @@ export async function leadWorker(
       notifyPlans();
       if (lead.client !== undefined) {
         await processEndings(ctx);
-        const rest = restOf(lead, { held, interrupted, failure: worker.lastFailure });
+        const rest = restOf(lead, { held, interrupted, failure: worker.lastFailure }, wakeIn);
         if (rest === undefined) wakeWhenIdle();
         else lead.client.onRest(rest);
         return "wait";
@@ -193,8 +194,8 @@ async function assembleLead(lead: Lead, worker: Worker, signal: AbortSignal): Pr
     },
     note,
   );
-  const mcpServers = { ...settings.mcpServers, ...plan.mcpServers };
-  const resources = await openAgentResources(ctx, { ...settings, mcpServers }, denials, note, sandbox);
+  const servers = { sandbox, clientServers: plan.mcpServers };
+  const resources = await openAgentResources(ctx, settings, denials, note, servers);
   lead.ends.push(resources.close);
   // Closed after the servers that run in it.
   if (sandbox !== undefined) lead.ends.push(sandbox.close);

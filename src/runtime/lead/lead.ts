@@ -66,7 +66,7 @@ export interface LeadPlan {
   readonly screens?: string | true | undefined;
   /** Variables for the lead and its teammates, in addition to the caller's. */
   readonly env: Env;
-  /** MCP servers for the lead alone, in addition to those of the settings. */
+  /** MCP servers of a client, for the lead alone, in addition to those of the settings. Their texts are literal. */
   readonly mcpServers?: Readonly<Record<string, McpServer>>;
 }
 

@@ -19,7 +19,6 @@ import { removeTeamFiles } from "../../team/config/delete-files.ts";
 import { keptConfig } from "../../team/config/kept-config.ts";
 import { setMode } from "../../team/members/permission-mode.ts";
 import { movableRef, type TeamRef, teamsHome } from "../../team/ref.ts";
-import { onEventFailure } from "../../telemetry/event-log.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { liveRegion } from "../../terminal/live/live-region.ts";
 import { createPaneView, type PaneView } from "../../terminal/pane/pane-view.ts";
@@ -31,6 +30,7 @@ import { socketArguments } from "../../tmux/server.ts";
 import { ManualBell } from "../../wakeup/bell.ts";
 import { withDebugLog } from "../debug-view.ts";
 import { EarlyProblems } from "../early-problems.ts";
+import { reportEventFailures } from "../event-failures.ts";
 import { createNotifier } from "../notify/notifier.ts";
 import { withNotifications } from "../notify/notifying-view.ts";
 import { operationContext } from "../operation-context.ts";
@@ -198,7 +198,7 @@ async function openLead(
     withNotifications(logged, LEAD_NAME, async () => notifier),
   );
   problems.showBy((text) => view.error(text));
-  onEventFailure((text) => view.note(text));
+  reportEventFailures(ref, (text) => view.note(text));
   const noteOwnPlacement = (): void => notePlacement(call, ctx, view, place, screen !== undefined);
   const showHeader = (): void => {
     view.header({

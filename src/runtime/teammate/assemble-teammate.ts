@@ -77,7 +77,7 @@ export async function assembleTeammate(call: AnyCall, self: RunningTeammate, wor
     };
     return assembleCli(cli, { ...parts, socket: cli.socket, ends: self.ends });
   }
-  const resources = await openAgentResources(ctx, settings, denials, note, sandbox);
+  const resources = await openAgentResources(ctx, settings, denials, note, { sandbox });
   self.ends.push(resources.close);
   // Closed after the servers that run in it.
   if (sandbox !== undefined) self.ends.push(sandbox.close);

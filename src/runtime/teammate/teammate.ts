@@ -14,7 +14,6 @@ import { findMember } from "../../team/members/members.ts";
 import { grantedMode, modeBeforePlan } from "../../team/members/permission-mode.ts";
 import { wantsDebugLog } from "../../telemetry/debug-flag.ts";
 import type { DebugLogOptions } from "../../telemetry/debug-log.ts";
-import { onEventFailure } from "../../telemetry/event-log.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { onDoubleInterrupt } from "../../terminal/double-interrupt.ts";
 import { readTypedLines, type TypingHandlers } from "../../terminal/input/line-reader.ts";
@@ -24,6 +23,7 @@ import { homePath } from "../../text/home-path.ts";
 import type { WorkerEnd } from "../../worker/lifecycle.ts";
 import { hasConversation } from "../../worker/turn/interrupted-turn.ts";
 import { Worker } from "../../worker/worker.ts";
+import { reportEventFailures } from "../event-failures.ts";
 import { type Notifier, withNotifications } from "../notify/notifying-view.ts";
 import { paneKeys } from "../pane/pane-keys.ts";
 import type { ReadyTeammate } from "./become-ready.ts";
@@ -46,7 +46,7 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
   const self: RunningTeammate = { ...ready, ref, config, member, io, view, region, ends: [] };
   ready.problems.showBy((text) => view.error(text));
   if (ready.host === undefined) {
-    onEventFailure((text) => view.note(text));
+    reportEventFailures(ref, (text) => view.note(text));
     await keepLine(call, self);
     await record(self);
   }

@@ -8,8 +8,9 @@ import { readTeam, teamExists } from "../../team/config/config.ts";
 import { leftMessages, removeHandedOut, writeHandedOut } from "../../team/mailbox/handed-out.ts";
 import { history } from "../../team/mailbox/history.ts";
 import { markAsRead, unreadCount, unreadMessages } from "../../team/mailbox/receive.ts";
+import { isLed } from "../../team/members/led.ts";
 import { livenessOfAgent } from "../../team/records/read-records.ts";
-import { judgeProcess, type TeamRef } from "../../team/ref.ts";
+import type { TeamRef } from "../../team/ref.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
 
 /** Longest text of one message, in characters: longer than `SendMessage` allows; other programs have no limit. */
@@ -191,9 +192,9 @@ export class ClientMail {
  * @throws TeamError INVALID_INPUT
  */
 function requireOwnReader(ref: TeamRef, name: string): void {
-  const { leadProcess } = readTeam(ref);
-  const isLed = name === LEAD_NAME && leadProcess !== undefined && judgeProcess(ref, leadProcess) !== "dead";
-  if (!isLed && livenessOfAgent(ref, name) !== "alive") return;
+  const config = readTeam(ref);
+  const isLeading = name === LEAD_NAME && isLed(ref, config);
+  if (!isLeading && livenessOfAgent(ref, name) !== "alive") return;
   throw new TeamError(
     "INVALID_INPUT",
     `${name} runs in a process that reads its messages itself, and would miss what you mark; nothing was marked.`,

@@ -4,7 +4,8 @@ import { removeAgreedMembers } from "../../operations/ending/agreed-shutdowns.ts
 import { deleteTeam } from "../../operations/ending/delete-team.ts";
 import { type TeamConfig, teamTitle } from "../../schema/config.ts";
 import { readTeam, teamExists } from "../../team/config/config.ts";
-import { judgeProcess, type TeamRef } from "../../team/ref.ts";
+import { isLed } from "../../team/members/led.ts";
+import type { TeamRef } from "../../team/ref.ts";
 import { withRefusals } from "../context.ts";
 import { deletionResult } from "../team-delete.ts";
 import type { ClientTool } from "./client-tool.ts";
@@ -38,10 +39,9 @@ export const deleteClientTeam: ClientTool = ({ ctx }) => ({
 
 /** @throws TeamError PERMISSION_DENIED for the team of another program, and of a lead whose own process runs */
 function requireOwnTeam(ref: TeamRef, config: TeamConfig): void {
-  const { leadProcess, schemaVersion } = config;
-  const isLed = leadProcess !== undefined && judgeProcess(ref, leadProcess) !== "dead";
-  if (schemaVersion !== undefined && !isLed) return;
-  const why = isLed ? "is led by a process that runs" : "was created by another program";
+  const hasLead = isLed(ref, config);
+  if (config.schemaVersion !== undefined && !hasLead) return;
+  const why = hasLead ? "is led by a process that runs" : "was created by another program";
   throw new TeamError("PERMISSION_DENIED", `${teamTitle(config)} ${why}; nothing was deleted.`, {
     hint: "Ask the person to delete it.",
   });

@@ -3,12 +3,12 @@ import { listApprovals } from "../../operations/approvals/approvals.ts";
 import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
 import { follow } from "../../operations/follow-team.ts";
 import { type MemberStatus, teamStatus } from "../../operations/status.ts";
+import { isAtRest } from "../../operations/wait-condition.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import type { Task } from "../../schema/task.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { findMember } from "../../team/members/members.ts";
-import { withLapsedUnassigned } from "../../team/tasks/lease.ts";
-import { listTasks, ownerName } from "../../team/tasks/tasks.ts";
+import { listTasks } from "../../team/tasks/tasks.ts";
+import { hasClaimable } from "../../team/tasks/touches.ts";
 import { jsonResult, withRefusals } from "../context.ts";
 import type { ClientTool, ClientToolContext } from "./client-tool.ts";
 import { withProgress } from "./progress.ts";
@@ -100,7 +100,7 @@ async function eventsOf(
 ): Promise<{ readonly happened: readonly Event[]; readonly broken: readonly string[] }> {
   const broken: string[] = [];
   const tasks = wanted.some((event) => event === "free_task" || event === "all_tasks_done")
-    ? withLapsedUnassigned(listTasks(ctx.ref, (_, id) => broken.push(id)))
+    ? listTasks(ctx.ref, (_, id) => broken.push(id))
     : [];
   const members = wanted.includes("idle") ? (await teamStatus(ctx)).members : [];
   if (wanted.includes("request")) await openForeignRequests(ctx.ref, ctx.env);
@@ -108,8 +108,8 @@ async function eventsOf(
   const isTrue: Readonly<Record<Event, () => boolean>> = {
     message: () => messages > 0,
     request: () => listApprovals(ctx.ref).some(({ id }) => !knownRequests.has(id)),
-    idle: () => members.filter((one) => isAwaited(one, ctx.actor, agents)).every(isIdle),
-    free_task: () => tasks.some((task) => isFree(task, tasks, broken)),
+    idle: () => members.filter((one) => isAwaited(one, ctx.actor, agents)).every(doesNothing),
+    free_task: () => hasClaimable(ctx.ref, ctx.actor),
     all_tasks_done: () => tasks.every(({ status }) => status === "completed"),
   };
   return { happened: wanted.filter((event) => isTrue[event]()), broken };
@@ -119,17 +119,7 @@ function isAwaited({ name }: MemberStatus, self: string, agents: ReadonlySet<str
   return agents === undefined ? name !== LEAD_NAME && name !== self : agents.has(name);
 }
 
-/** A member with an unread message is not idle: its turn is about to begin. An ended one does no more work. */
-function isIdle({ state, unread }: MemberStatus): boolean {
-  return (state === "idle" && unread === 0) || state === "exited" || state === "crashed";
-}
-
-/** Whether a task has no owner, and no blocker that is open or cannot be read. */
-function isFree(task: Task, tasks: readonly Task[], broken: readonly string[]): boolean {
-  if (task.status !== "pending" || ownerName(task) !== undefined || task.metadata?._internal) return false;
-  const open = new Set([
-    ...tasks.filter(({ status }) => status !== "completed").map(({ id }) => id),
-    ...broken,
-  ]);
-  return !task.blockedBy.some((id) => open.has(id));
+/** A member that crashed, or whose turn failed, does no more work: the caller learns why with TeamStatus. */
+function doesNothing(member: MemberStatus): boolean {
+  return isAtRest(member) || member.state === "crashed" || member.state === "failed";
 }

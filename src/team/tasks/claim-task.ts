@@ -3,10 +3,10 @@ import type { Task } from "../../schema/task.ts";
 import type { LockOptions } from "../../store/lock.ts";
 import type { TeamRef } from "../ref.ts";
 import { claimCursor, raiseClaimCursor } from "./claim-cursor.ts";
-import { hasLeaseLapsed, withLease } from "./lease.ts";
+import { withLease } from "./lease.ts";
 import { touchesOf } from "./task-fields.ts";
 import { taskIds } from "./task-ids.ts";
-import { agentBusy, assertClaimable, assertNotStarted } from "./task-rules.ts";
+import { agentBusy, assertClaimable, assertNotStarted, isClaimableBy } from "./task-rules.ts";
 import {
   changeTask,
   findTask,
@@ -144,13 +144,6 @@ async function* openTasks(ref: TeamRef): AsyncGenerator<Task> {
     const task = tried.has(id) ? undefined : readableTask(ref, id);
     if (task !== undefined && task.status !== "completed") yield task;
   }
-}
-
-/** True if the task has no owner, is the actor's own and pending, or belongs to a dead agent. */
-function isClaimableBy(task: Task, actor: string): boolean {
-  if (task.status === "completed") return false;
-  const holder = ownerName(task);
-  return holder === undefined || (holder === actor ? task.status === "pending" : hasLeaseLapsed(task));
 }
 
 const NOT_FREE: ReadonlySet<string> = new Set([

@@ -120,3 +120,10 @@ function refusal(
     details: { reason, taskId: task.id, ...details },
   });
 }
+
+/** True if the task has no owner, is the actor's own and pending, or belongs to a dead agent. */
+export function isClaimableBy(task: Task, actor: string): boolean {
+  if (task.status === "completed") return false;
+  const holder = ownerName(task);
+  return holder === undefined || (holder === actor ? task.status === "pending" : hasLeaseLapsed(task));
+}

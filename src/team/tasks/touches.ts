@@ -4,24 +4,41 @@ import { globCovers, globsOverlap } from "../../text/glob-overlap.ts";
 import type { TeamRef } from "../ref.ts";
 import { hasLeaseLapsed } from "./lease.ts";
 import { touchesOf } from "./task-fields.ts";
-import { listTasks, lockTasks, ownerName } from "./tasks.ts";
+import { isClaimableBy } from "./task-rules.ts";
+import { isBlockedNow, listTasks, lockTasks, ownerName } from "./tasks.ts";
 
 /**
  * Refuses to start a task while a running one touches the same files.
  * @throws TeamError TASK_CONFLICT
  */
 export function assertNoOverlap(ref: TeamRef, task: Task): void {
+  const overlap = findOverlap(ref, task);
+  if (overlap !== undefined) throw overlap;
+}
+
+/** Whether the actor can claim a task without naming it, see `claimTask`. An unreadable task may be a blocker. */
+export function hasClaimable(ref: TeamRef, actor: string): boolean {
+  return listTasks(ref).some(
+    (task) =>
+      isClaimableBy(task, actor) &&
+      !(task.status === "pending" && isBlockedNow(ref, task)) &&
+      findOverlap(ref, task) === undefined,
+  );
+}
+
+function findOverlap(ref: TeamRef, task: Task): TeamError | undefined {
   const touches = touchesOf(task);
-  if (touches.length === 0) return;
+  if (touches.length === 0) return undefined;
   for (const other of listTasks(ref)) {
     if (other.id === task.id || !isRunning(other)) continue;
     const theirs = touchesOf(other);
     const mine = touches.find((one) => theirs.some((pattern) => globsOverlap(one, pattern)));
     if (mine !== undefined) {
       const pattern = theirs.find((one) => globsOverlap(mine, one)) ?? mine;
-      throw overlapError(task, other, { mine, theirs: pattern });
+      return overlapError(task, other, { mine, theirs: pattern });
     }
   }
+  return undefined;
 }
 
 /**

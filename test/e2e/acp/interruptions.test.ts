@@ -104,37 +104,44 @@ it("teams acp › keeps the team of a client that vanishes, and replays its conv
   expect(next.said()).toContain("Here again.");
 });
 
-it("teams acp › resumes after SIGKILL: its teammate kept running, and the lead's turn continues", async () => {
-  const { t, c, sessionId, again } = await playedSession(
-    (home) => ({
-      "team-lead": [
-        {
-          on: { contains: "Start ada" },
-          tools: [uses("Agent", { name: "ada", prompt: "Begin.", description: "begins" })],
-        },
-        { on: { tool: "Agent" }, tools: [waitsFor(join(home, "leads"), join(home, "go"))] },
-        { on: { tool: "Bash" }, say: "The turn continued." },
-      ],
-      ada: [{ on: { contains: "Begin." }, tools: [waitsFor(join(home, "begun"), join(home, "go"))] }],
-    }),
-    { words: [...BYPASS, "--teammate-mode", "tmux"] },
-  );
-  void c.agent.request("session/prompt", promptOf(sessionId, "Start ada")).catch(() => undefined);
-  await eventually("their work", () => ["leads", "begun"].every((file) => existsSync(join(t.home, file))));
-  const ref = teamRef(teamsHome(t.env), sessionId);
-  c.child.kill("SIGKILL");
-  await c.exited;
-  expect(livenessOfAgent(ref, "ada")).toBe("alive");
+it.each(["load", "resume"] as const)(
+  "teams acp › %s continues after SIGKILL: the teammate kept running, and so does the lead's turn",
+  async (how) => {
+    const { t, c, sessionId, again } = await playedSession(
+      (home) => ({
+        "team-lead": [
+          {
+            on: { contains: "Start ada" },
+            tools: [uses("Agent", { name: "ada", prompt: "Begin.", description: "begins" })],
+          },
+          { on: { tool: "Agent" }, tools: [waitsFor(join(home, "leads"), join(home, "go"))] },
+          { on: { tool: "Bash" }, say: "The turn continued." },
+        ],
+        ada: [{ on: { contains: "Begin." }, tools: [waitsFor(join(home, "begun"), join(home, "go"))] }],
+      }),
+      { words: [...BYPASS, "--teammate-mode", "tmux"] },
+    );
+    void c.agent.request("session/prompt", promptOf(sessionId, "Start ada")).catch(() => undefined);
+    await eventually("their work", () => ["leads", "begun"].every((file) => existsSync(join(t.home, file))));
+    const ref = teamRef(teamsHome(t.env), sessionId);
+    c.child.kill("SIGKILL");
+    await c.exited;
+    expect(livenessOfAgent(ref, "ada")).toBe("alive");
 
-  const next = await again();
-  expect(await next.agent.request("session/list", { cwd: t.home })).toMatchObject({
-    sessions: [{ sessionId }],
-  });
-  await next.agent.request("session/resume", { sessionId, cwd: t.home, mcpServers: [] });
-  writeFileSync(join(t.home, "go"), "");
-  await eventually("the end of the lead's turn", () => next.said().includes("The turn continued."));
-  expect(livenessOfAgent(ref, "ada")).toBe("alive");
-});
+    const next = await again();
+    expect(await next.agent.request("session/list", { cwd: t.home })).toMatchObject({
+      sessions: [{ sessionId }],
+    });
+    const opened = { sessionId, cwd: t.home, mcpServers: [] };
+    if (how === "load") await next.agent.request("session/load", opened);
+    else await next.agent.request("session/resume", opened);
+    const isReplayed = next.updates.some(({ update }) => update.sessionUpdate === "user_message_chunk");
+    expect(isReplayed).toBe(how === "load");
+    writeFileSync(join(t.home, "go"), "");
+    await eventually("the end of the lead's turn", () => next.said().includes("The turn continued."));
+    expect(livenessOfAgent(ref, "ada")).toBe("alive");
+  },
+);
 
 it("teams acp › deletes the team of a session without any prompt", async () => {
   const { t, c } = await playedSession(() => ({ "team-lead": [{ say: "Nothing." }] }));

@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { acpClient, promptOf } from "../../support/acp/acp-client.ts";
 import { playedSession, uses } from "../../support/acp/played-session.ts";
-import { recordTranscript } from "../../support/acp/transcript.ts";
+import { kindsOf, readTranscript, recordTranscript } from "../../support/acp/transcript.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
@@ -91,6 +91,7 @@ it("teams acp › plays a whole team: plan, calls of a teammate, permission, usa
   );
   expect(c.stderr()).toBe("");
   recordTranscript("sdk-client.txt", c.traffic, t);
+  expect(kindsOf(c.traffic)).toEqual(kindsOf(readTranscript("sdk-client.txt")));
 });
 
 it("teams acp --agent › is one agent without team tools", async () => {
@@ -124,4 +125,25 @@ it("teams acp › opens no session without a model", async () => {
   c.child.stdin?.end();
   expect(await c.exited).toBe(0);
   expect((await teamsIn(t.env, t.home)(["ls", "--json"])).json()).toEqual({ teams: [] });
+});
+
+it("teams acp › finds a playbook from the directory of its process, also for a session elsewhere", async () => {
+  const t = privateTmux();
+  const play = { version: 1, agents: { "team-lead": [{ say: "From the playbook." }] } };
+  writeFileSync(join(t.home, "play.json"), JSON.stringify(play));
+  const cwd = join(t.home, "project");
+  mkdirSync(cwd);
+  const c = await acpClient({ env: t.env, cwd: t.home, words: ["--model", "scripted:play.json"] });
+  const { sessionId } = await c.agent.request("session/new", { cwd, mcpServers: [] });
+  await c.agent.request("session/prompt", promptOf(sessionId, "Hello"));
+  expect(c.said()).toContain("From the playbook.");
+});
+
+it("teams acp › names a wrong model, which is no missing login", async () => {
+  const t = privateTmux();
+  const c = await acpClient({ env: t.env, cwd: t.home, words: ["--model", "no such model"] });
+  await expect(c.agent.request("session/new", { cwd: t.home, mcpServers: [] })).rejects.toMatchObject({
+    code: -32602,
+    message: expect.stringContaining('"no such model" is not a valid model name'),
+  });
 });

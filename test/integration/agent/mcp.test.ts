@@ -198,6 +198,18 @@ it("connectServers with an HTTP server › provides its tools and sends the head
   expect(new Set(asked)).toEqual(new Set(["Bearer t-1"]));
 });
 
+it("connectServers with a literal entry › fills in no variable", async () => {
+  const asked: (string | undefined)[] = [];
+  const { url, close } = await serve((authorization) => asked.push(authorization));
+  onTestFinished(close);
+  const { entry, lines } = local({ GREETING: variable("TOKEN") });
+  const far = { type: "http" as const, url, headers: { Authorization: variable("TOKEN") } };
+  const { failures } = await connect({ near: entry, far }, { variables: {}, isLiteral: () => true });
+  expect(failures).toEqual([]);
+  expect(new Set(asked)).toEqual(new Set([variable("TOKEN")]));
+  expect(lines()[0]).toContain(variable("TOKEN"));
+});
+
 /** Starts a real MCP server on the loopback interface. */
 async function serve(onCall: (authorization: string | undefined) => void) {
   const handler = createMcpHandler(() => {

@@ -1,8 +1,11 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests/requests.ts";
+import { claimTask } from "../../../src/team/tasks/claim-task.ts";
+import { addTask } from "../../../src/team/tasks/update-task.ts";
 import {
   AS_ADA,
   AS_LEAD,
@@ -218,6 +221,23 @@ describe("teams mcp › Wait", () => {
     rmSync(paths.task("2"));
     const [done] = await callTools(cli, [["Wait", quick]]);
     expect(done?.data).toMatchObject({ happened: ["all_tasks_done"], broken: ["1"] });
+  });
+
+  it("calls a task free exactly if TaskClaim takes it", async () => {
+    const cli = await crew();
+    const ref = teamRef(teamsHome(cli.env), "crew");
+    const quick = { timeout_seconds: 0, for: ["free_task"] };
+    const touches = ["src/**"];
+    await addTask(ref, LEAD_NAME, { subject: "running", touches });
+    await claimTask(ref, LEAD_NAME, "1");
+    await addTask(ref, LEAD_NAME, { subject: "the same files", touches });
+    const [waited, refused] = await callTools(cli, [["Wait", quick], ["TaskClaim"]]);
+    expect(waited?.data).toMatchObject({ happened: [] });
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining("No task is free") });
+    await addTask(ref, LEAD_NAME, { subject: "of ada", owner: "ada" });
+    const [own, claimed] = await callTools(cli, [["Wait", quick], ["TaskClaim"]], AS_ADA);
+    expect(own?.data).toMatchObject({ happened: ["free_task"] });
+    expect(claimed?.data).toMatchObject({ task: { id: "3", owner: "ada" } });
   });
 });
 

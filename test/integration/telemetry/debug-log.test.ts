@@ -2,6 +2,8 @@ import { mkdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { withDebugLog } from "../../../src/runtime/debug-view.ts";
+import { reportEventFailures } from "../../../src/runtime/event-failures.ts";
+import { teamRef } from "../../../src/team/ref.ts";
 import { openDebugLog } from "../../../src/telemetry/debug-log.ts";
 import { recordEvent } from "../../../src/telemetry/event-log.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
@@ -46,10 +48,11 @@ describe("debug log", () => {
 
   it("records that events cannot be written", () => {
     const root = temporaryDirectory();
-    withDebugLog(NO_VIEW, { root, sessionId: "s", env: ON });
-    const events = join(root, "events.jsonl");
-    mkdirSync(events);
-    recordEvent({ team: "crew", paths: { events } }, { type: "idle", reason: "available" });
+    const view = withDebugLog(NO_VIEW, { root, sessionId: "s", env: ON });
+    const ref = teamRef({ root, runtime: root }, "crew");
+    mkdirSync(ref.paths.events, { recursive: true });
+    reportEventFailures(ref, (text) => view.note(text));
+    recordEvent(ref, { type: "idle", reason: "available" });
     expect(readFileSync(join(root, "debug", "s.txt"), "utf8")).toContain("events cannot be written: EISDIR");
   });
 });

@@ -43,14 +43,13 @@ describe("recordEvent", () => {
     expect(eventsOf(log)).toMatchObject([{ tool: "mcp__[secret]__find" }]);
   });
 
-  it("never fails, and reports a write error once", () => {
+  it("never fails, and reports a write error with the path of its log", () => {
     const log = logIn(temporaryDirectory());
     mkdirSync(log.paths.events);
-    const said: string[] = [];
-    onEventFailure((text) => said.push(text));
+    const said: string[][] = [];
+    onEventFailure((...words) => said.push(words));
     recordEvent(log, IDLE);
-    recordEvent(log, IDLE);
-    expect(said).toEqual([expect.stringContaining("EISDIR")]);
+    expect(said).toEqual([[expect.stringContaining("EISDIR"), log.paths.events]]);
   });
 
   it("creates nothing for a deleted team", () => {

@@ -89,7 +89,14 @@ export async function acpClient({
   });
   child.stdin.on("error", () => undefined);
   const traffic: string[] = [];
-  const recorded = (sign: string) => {
+  /** The ids of requests that a test wrote itself. */
+  const ownIds = new Set<unknown>();
+  /** The client of the SDK complains about answers to requests that it did not send. */
+  const isAnswerToTest = (line: string): boolean => {
+    const { method, id } = fieldsOf(line);
+    return method === undefined && (id === undefined || id === null || ownIds.has(id));
+  };
+  const recorded = (sign: string, isKept: (line: string) => boolean) => {
     const decoder = new StringDecoder("utf8");
     let rest = "";
     return new Transform({
@@ -97,12 +104,14 @@ export async function acpClient({
         const lines = `${rest}${decoder.write(chunk)}`.split("\n");
         rest = lines.pop() ?? "";
         traffic.push(...lines.map((line) => `${sign} ${line}`));
-        done(null, chunk);
+        const kept = lines.filter(isKept);
+        done(null, kept.length === 0 ? undefined : `${kept.join("\n")}\n`);
       },
     });
   };
-  const toAgent = recorded("→");
+  const toAgent = recorded("→", () => true);
   toAgent.pipe(child.stdin);
+  const fromAgent = recorded("←", (line) => !isAnswerToTest(line));
   const updates: SessionNotification[] = [];
   const asked: Asked[] = [];
   let taken = 0;
@@ -130,7 +139,7 @@ export async function acpClient({
     .connect(
       ndJsonStream(
         Writable.toWeb(toAgent) as WritableStream<Uint8Array>,
-        Readable.toWeb(child.stdout.pipe(recorded("←"))) as ReadableStream<Uint8Array>,
+        Readable.toWeb(child.stdout.pipe(fromAgent)) as ReadableStream<Uint8Array>,
       ),
     );
   const self: AcpClient = {
@@ -163,7 +172,10 @@ export async function acpClient({
             : "",
         )
         .join(""),
-    write: (line) => void toAgent.write(`${line}\n`),
+    write: (line) => {
+      ownIds.add(fieldsOf(line).id);
+      toAgent.write(`${line}\n`);
+    },
   };
   await connection.agent.request("initialize", {
     protocolVersion: 1,
@@ -171,6 +183,20 @@ export async function acpClient({
     clientCapabilities: capabilities ?? {},
   });
   return self;
+}
+
+interface MessageFields {
+  readonly method?: unknown;
+  readonly id?: unknown;
+}
+
+/** Returns the fields of a message; none of a line that is no JSON object. */
+function fieldsOf(line: string): MessageFields {
+  try {
+    return Object(JSON.parse(line)) as MessageFields;
+  } catch {
+    return {};
+  }
 }
 
 /** The parameters of a prompt with one text. */

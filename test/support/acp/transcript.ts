@@ -10,6 +10,18 @@ export function readTranscript(name: string): readonly string[] {
   return readFileSync(join(FIXTURES, name), "utf8").split("\n").filter(Boolean);
 }
 
+/** Returns what a transcript contains, without order and content: the methods, and the kinds of updates. */
+export function kindsOf(lines: readonly string[]): readonly string[] {
+  const kinds = lines.flatMap((line) => {
+    const { method, params } = JSON.parse(line.slice(2)) as {
+      readonly method?: string;
+      readonly params?: { readonly update?: { readonly sessionUpdate: string } };
+    };
+    return method === undefined ? [] : [`${line.slice(0, 1)} ${params?.update?.sessionUpdate ?? method}`];
+  });
+  return [...new Set(kinds)].sort();
+}
+
 /** Writes the traffic of a session as a fixture, without the paths of this machine, if `ACP_RECORD=1` is set. */
 export function recordTranscript(name: string, traffic: readonly string[], { home, env }: PrivateTmux): void {
   if (process.env.ACP_RECORD !== "1") return;

@@ -43,5 +43,21 @@ describe("a request to a client", () => {
 
   it("shows a long default whole, which agreeing answers", async () => {
     expect((await shownOf({ kind: "question", default: LONG })).text).toBe(`it\n\ndefault: ${LONG}`);
+    expect((await shownOf({ kind: "question", default: "small" })).text).toBe("it");
+  });
+
+  it("shows when a default becomes the answer", async () => {
+    const byDefault = { kind: "question", default: "small", deadline: 1 } as const;
+    const line = expect.stringMatching(/^it\n\ndefault: small \(the answer at .+\)$/);
+    expect((await shownOf(byDefault)).text).toEqual(line);
+    expect((await shownOf({ ...byDefault, choices: ["small", "large"] })).text).toEqual(line);
+  });
+
+  it("shows the whole input of a call, unless a change shows it", async () => {
+    const input = { command: "ls", dangerouslyDisableSandbox: true };
+    const { text } = await shownOf({ kind: "permission", input });
+    expect(text).toContain('"dangerouslyDisableSandbox": true');
+    const changed = await shownOf({ kind: "permission", input, change: ["+a", "-b"] });
+    expect(changed.text).toBe("it\n\n+a\n-b");
   });
 });

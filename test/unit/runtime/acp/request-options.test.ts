@@ -24,6 +24,14 @@ describe("optionsOf", () => {
     ]);
   });
 
+  it("offers to restart or to remove a teammate that crashed", () => {
+    const named = request("crash").map(({ name, answer }) => [name, answer.approve]);
+    expect(named).toEqual([
+      ["Restart it", true],
+      ["Remove it", false],
+    ]);
+  });
+
   it("offers the choices of a question, its default, or yes and no", () => {
     const names = (more: Partial<ApprovalDetails>) => request("question", more).map(({ name }) => name);
     expect(names({ choices: ["8080", "9090"] })).toEqual(["8080", "9090"]);
