@@ -243,6 +243,18 @@ describe("teams mcp --http", () => {
     expect(readFileSync(again.tokenFile, "utf8").trim()).toBe(token);
   });
 
+  it("keeps the token of a lead that deletes its team and creates it again", async () => {
+    const team = await foreignTeam();
+    const { url, tokenFile } = await httpServer(team, "team-lead");
+    const token = readFileSync(tokenFile, "utf8");
+    const { call } = await httpClient(url, token.trim());
+    expect(await call("TeamDelete")).toMatchObject({ isError: false });
+    expect(existsSync(tokenFile)).toBe(false);
+    expect(await call("TeamCreate", { team_name: "crew" })).toMatchObject({ isError: false });
+    expect(readFileSync(tokenFile, "utf8")).toBe(token);
+    expect(statSync(tokenFile).mode & 0o777).toBe(0o600);
+  });
+
   it("refuses requests without the token, from web pages, for another host name and outside its path", async () => {
     const team = await foreignTeam();
     const { url, tokenFile } = await httpServer(team);

@@ -153,8 +153,8 @@ describe("the state of a member that teams did not start", () => {
   it("is interrupted without a notice in a team that another program created", async () => {
     const { cli, hook, ada } = await foreign();
     const path = refOf(cli).paths.config;
-    const { schemaVersion: _ours, ...others } = JSON.parse(readFileSync(path, "utf8")) as { schemaVersion: 1 };
-    writeFileSync(path, JSON.stringify(others, undefined, 2));
+    const config = JSON.parse(readFileSync(path, "utf8")) as object;
+    writeFileSync(path, JSON.stringify({ ...config, schemaVersion: undefined }, undefined, 2));
     const transcript = join(cli.root, "t.jsonl");
     await hook("PreToolUse", { tool_name: "Bash", transcript_path: transcript });
     const content = [{ type: "text", text: "[Request interrupted by user]" }];
