@@ -27,7 +27,11 @@ test("the table of the interop check › is read back as it was written", () => 
   ]);
   const date = "2026-11-24 to 2026-11-26";
   expect(formerColumns(file, TEXTS)).toEqual([
-    { title: "codex 0.169.0", version: "0.169.0", results: [result("a", "✓", { date }), { ...failed, date }] },
+    {
+      title: "codex 0.169.0",
+      version: "0.169.0",
+      results: [result("a", "✓", { date }), { ...failed, date }],
+    },
     { title: "qwen 0.24.4", version: "0.24.4", results: [result("b", "–")] },
     { title: "mixed", version: "", results: [team] },
   ]);
