@@ -66,14 +66,15 @@ async function run(): Promise<number> {
   });
   const isComplete = Object.values(MIXED_PROGRAMS).every((id) => !failed.includes(id));
   const chosen = programs.filter((id) => (id === MIXED ? isComplete : !failed.includes(id)));
-  const columns = await checkAll(installed, { ...options, programs: chosen }, isolated, scratch);
+  const { columns, isWhole } = await checkAll(installed, { ...options, programs: chosen }, isolated, scratch);
   console.log(printed(ROWS, columns));
   if (options.write !== undefined) {
     const former = formerColumns(options.write, ROWS);
     writeSection(options.write, ROWS, withFormer(keptColumns(cache), former));
   }
   if (failed.length > 0) console.error(`Not installed, so not checked: ${failed.join(", ")}`);
-  return failed.length > 0 || columns.some(({ results }) => results.some(isUnexplained)) ? 1 : 0;
+  const isClean = !columns.some(({ results }) => results.some(isUnexplained));
+  return isWhole && isClean && failed.length === 0 ? 0 : 1;
 }
 
 /** Installs the programs. @returns also the ids of those that npm could not install */
@@ -99,12 +100,18 @@ function isNeeded({ id }: Program, programs: readonly string[]): boolean {
   return programs.includes(id) || (programs.includes(MIXED) && Object.values(MIXED_PROGRAMS).includes(id));
 }
 
+interface Checked {
+  readonly columns: readonly Column[];
+  /** No program was left out, and the time was enough. */
+  readonly isWhole: boolean;
+}
+
 async function checkAll(
   installed: readonly Installed[],
   { programs: asked, rows, cache, picture, patience, missing }: Options,
   isolated: Isolation,
   scratch: string,
-): Promise<readonly Column[]> {
+): Promise<Checked> {
   const own = join(scratch, "t");
   const teams = copyProgram(scratch, isolated);
   const versions = new Map(installed.map(({ id, version }) => [id, version]));
@@ -121,8 +128,10 @@ async function checkAll(
   const inside = join(import.meta.dirname, "inside.mjs");
   const child = isolated.start([process.execPath, inside, join(scratch, "plan.json")], env);
   process.once("exit", () => child.kill("SIGKILL"));
+  let isWhole = true;
   const limit = LIMIT_OF_PROGRAM * Math.max(1, programs.length) * patience;
   const late = setTimeout(() => {
+    isWhole = false;
     console.error(
       `The run has taken more than ${limit / 60_000} minutes and ends. Continue it with --missing.`,
     );
@@ -132,7 +141,10 @@ async function checkAll(
   if (child.stdout === null) throw new Error("The isolated part has no output.");
   for await (const line of createInterface({ input: child.stdout })) {
     const { id, result, broken } = JSON.parse(line) as Report;
-    if (broken !== undefined) console.error(`${id} could not be checked: ${broken}`);
+    if (broken !== undefined) {
+      isWhole = false;
+      console.error(`${id} could not be checked: ${broken}`);
+    }
     if (result === undefined) continue;
     results.get(id)?.push(result);
     // A run that is ended early keeps what it has checked.
@@ -144,7 +156,7 @@ async function checkAll(
   clearTimeout(late);
   const columns = [...results].map(([id, own]) => ({ id, version: versions.get(id) ?? "", results: own }));
   if (picture !== undefined && existsSync(plan.picture)) copyFileSync(plan.picture, picture);
-  return columns;
+  return { columns, isWhole };
 }
 
 /** Copies the built program to where the isolated user can read it. @returns its path */

@@ -41,7 +41,7 @@ server on loopback, and with a private home and tmux server for each. Prints a t
   --keep              keep the homes of the teams, with a failed-ROW.txt for each failed row
   -h, --help          show this text
 
-It needs Linux, tmux, git, and root or user namespaces. It exits with 1 if a row failed without a known reason.`;
+It needs Linux, tmux, git, and root or user namespaces. It exits with 1 if a row failed without a known reason, or was not checked.`;
 
 /** @returns undefined for --help. @throws Error for invalid options */
 export function optionsOf(args: readonly string[], from: string): Options | undefined {

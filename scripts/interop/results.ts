@@ -31,9 +31,8 @@ export const isUnexplained = ({ mark, error }: Result): boolean => mark === "✗
 export function checkedRows(cache: string, id: string, version: string): readonly string[] {
   const file = join(directoryOf(cache), `${id}@${version}.json`);
   if (!existsSync(file)) return [];
-  return read(file)
-    .results.filter((result) => !isUnexplained(result))
-    .map(({ row }) => row);
+  const { results } = read(file);
+  return results.filter((result) => !isUnexplained(result)).map(({ row }) => row);
 }
 
 /**
