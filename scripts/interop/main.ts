@@ -29,8 +29,6 @@ import { type Column, formerColumns, printed, writeSection } from "./table.ts";
 const LIMIT_OF_PROGRAM = 30 * 60_000;
 
 const [checkout = "", ...words] = process.argv.slice(2);
-// The isolated user reads what is installed and copied.
-process.umask(0o022);
 process.exitCode = await run();
 
 async function run(): Promise<number> {
