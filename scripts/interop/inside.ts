@@ -13,7 +13,10 @@ setPatience(plan.patience);
 for (const installed of plan.installed) {
   const program = PROGRAMS.find(({ id }) => id === installed.id);
   if (program === undefined || !plan.chosen.includes(program.id)) continue;
-  const rows = ROWS.filter(({ id }) => plan.rows.length === 0 || plan.rows.includes(id));
+  const checked = plan.checked[program.id] ?? [];
+  const isAsked = (id: string): boolean => plan.rows.length === 0 || plan.rows.includes(id);
+  const rows = ROWS.filter(({ id }) => isAsked(id) && !checked.includes(id));
+  if (rows.length === 0) continue;
   const say = (report: Omit<Report, "id">): void =>
     console.log(JSON.stringify({ id: program.id, ...report }));
   try {

@@ -54,6 +54,8 @@ function versionOf(program: Program, cache: string): string {
     const kept = readdirSync(cache).filter((name) => name.startsWith(prefix) && !name.endsWith(".new"));
     const newest = kept
       .map((name) => name.slice(prefix.length))
+      // Not those of claude-agent-acp, for claude.
+      .filter((version) => /^\d/.test(version))
       .sort(byNumbers)
       .at(-1);
     if (newest === undefined) throw error;

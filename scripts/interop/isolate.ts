@@ -10,6 +10,8 @@ export interface Isolation {
   /** The user of the isolated processes, as the rest of this machine sees it. */
   readonly uid: number;
   start(argv: readonly string[], env: Readonly<Record<string, string>>): ChildProcess;
+  /** Returns those of these paths that the isolated user cannot read. */
+  unreadable(paths: readonly string[]): readonly string[];
 }
 
 /** @throws Error that says what this machine lacks */
@@ -29,6 +31,11 @@ export function isolation(): Isolation {
       const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
       const [file = "", ...words] = own(["env", "-i", ...variables, ...argv]);
       return spawn(file, words, { stdio: ["ignore", "pipe", "inherit"] });
+    },
+    unreadable(paths) {
+      const look = 'for path; do [ -r "$path" ] && [ -x "$path" ] || echo "$path"; done';
+      const [file = "", ...words] = own(["sh", "-c", look, "sh", ...paths]);
+      return execFileSync(file, words, { encoding: "utf8", timeout: 10_000 }).split("\n").filter(Boolean);
     },
   };
 }

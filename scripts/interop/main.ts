@@ -21,12 +21,12 @@ import { type Options, optionsOf, USAGE } from "./options.ts";
 import type { Plan, Report } from "./plan.ts";
 import type { Program } from "./program.ts";
 import { PROGRAMS } from "./programs.ts";
-import { keepResults, keptColumns } from "./results.ts";
+import { checkedRows, isUnexplained, keepResults, keptColumns, withFormer } from "./results.ts";
 import type { Result } from "./rows/row.ts";
-import { type Column, printed, writeSection } from "./table.ts";
+import { type Column, formerColumns, printed, writeSection } from "./table.ts";
 
-/** Milliseconds for the whole run. */
-const LIMIT = 90 * 60_000;
+/** Milliseconds for one program, and for the whole run at most. */
+const LIMIT_OF_PROGRAM = 30 * 60_000;
 
 const [checkout = "", ...words] = process.argv.slice(2);
 process.exitCode = await run();
@@ -46,9 +46,15 @@ async function run(): Promise<number> {
     return 2;
   }
   const { cache, programs } = options;
-  const installed = PROGRAMS.filter((program) => isNeeded(program, programs)).map((program) =>
-    install(program, cache),
-  );
+  const { installed, failed } = installAll(options);
+  const unreadable = isolated.unreadable([process.execPath, ...installed.flatMap(({ bins }) => bins)]);
+  if (unreadable.length > 0) {
+    console.error(
+      `scripts/interop/run: the user without rights cannot read ${unreadable[0]}. Nothing was run.`,
+      "Choose a --cache, and a Node.js, that all users can read.",
+    );
+    return 2;
+  }
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), "interop-")));
   // Handle every signal, so that the directory is removed.
   for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
@@ -56,11 +62,35 @@ async function run(): Promise<number> {
     if (options.keep) console.error(`The homes are kept: ${scratch}`);
     else removeTree(scratch);
   });
-  const columns = await checkAll(installed, options, isolated, scratch);
+  const isComplete = Object.values(MIXED_PROGRAMS).every((id) => !failed.includes(id));
+  const chosen = programs.filter((id) => (id === MIXED ? isComplete : !failed.includes(id)));
+  const { columns, isWhole } = await checkAll(installed, { ...options, programs: chosen }, isolated, scratch);
   console.log(printed(ROWS, columns));
-  if (options.write !== undefined) writeSection(options.write, ROWS, keptColumns(cache));
-  const fails = ({ mark, error }: Result): boolean => mark === "✗" && error === undefined;
-  return columns.some(({ results }) => results.some(fails)) ? 1 : 0;
+  if (options.write !== undefined) {
+    const former = formerColumns(options.write, ROWS);
+    writeSection(options.write, ROWS, withFormer(keptColumns(cache), former));
+  }
+  if (failed.length > 0) console.error(`Not installed, so not checked: ${failed.join(", ")}`);
+  const isClean = !columns.some(({ results }) => results.some(isUnexplained));
+  return isWhole && isClean && failed.length === 0 ? 0 : 1;
+}
+
+/** Installs the programs. @returns also the ids of those that npm could not install */
+function installAll({ programs, cache }: Options): {
+  readonly installed: readonly Installed[];
+  readonly failed: readonly string[];
+} {
+  const installed: Installed[] = [];
+  const failed: string[] = [];
+  for (const program of PROGRAMS.filter((one) => isNeeded(one, programs))) {
+    try {
+      installed.push(install(program, cache));
+    } catch (error) {
+      failed.push(program.id);
+      console.error(`${program.id} was not installed: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+  return { installed, failed };
 }
 
 /** Whether a program is asked for, or is a member of the mixed team. */
@@ -68,16 +98,27 @@ function isNeeded({ id }: Program, programs: readonly string[]): boolean {
   return programs.includes(id) || (programs.includes(MIXED) && Object.values(MIXED_PROGRAMS).includes(id));
 }
 
+interface Checked {
+  readonly columns: readonly Column[];
+  /** No program was left out, and the time was enough. */
+  readonly isWhole: boolean;
+}
+
 async function checkAll(
   installed: readonly Installed[],
-  { programs, rows, cache, picture, patience }: Options,
+  { programs: asked, rows, cache, picture, patience, missing }: Options,
   isolated: Isolation,
   scratch: string,
-): Promise<readonly Column[]> {
+): Promise<Checked> {
   const own = join(scratch, "t");
   const teams = copyProgram(scratch, isolated);
+  const versions = new Map(installed.map(({ id, version }) => [id, version]));
+  const rowsOf = (id: string): readonly string[] =>
+    missing ? checkedRows(cache, id, versions.get(id) ?? "") : [];
+  const checked = Object.fromEntries(asked.map((id) => [id, rowsOf(id)]));
+  const programs = asked.filter((id) => id !== MIXED || !rowsOf(id).includes(MIXED));
   const plan: Plan = {
-    ...{ installed, chosen: programs, rows, scratch: own, teams, patience },
+    ...{ installed, chosen: programs, rows, checked, scratch: own, teams, patience },
     picture: join(own, "picture.svg"),
   };
   writeFileSync(join(scratch, "plan.json"), JSON.stringify(plan));
@@ -85,18 +126,23 @@ async function checkAll(
   const inside = join(import.meta.dirname, "inside.mjs");
   const child = isolated.start([process.execPath, inside, join(scratch, "plan.json")], env);
   process.once("exit", () => child.kill("SIGKILL"));
+  let isWhole = true;
+  const limit = LIMIT_OF_PROGRAM * Math.max(1, programs.length) * patience;
   const late = setTimeout(() => {
+    isWhole = false;
     console.error(
-      `The run has taken more than ${(LIMIT * patience) / 60_000} minutes; the rest is not checked.`,
+      `The run has taken more than ${limit / 60_000} minutes and ends. Continue it with --missing.`,
     );
     child.kill("SIGKILL");
-  }, LIMIT * patience);
-  const versions = new Map(installed.map(({ id, version }) => [id, version]));
+  }, limit);
   const results = new Map<string, Result[]>(programs.map((id) => [id, []]));
   if (child.stdout === null) throw new Error("The isolated part has no output.");
   for await (const line of createInterface({ input: child.stdout })) {
     const { id, result, broken } = JSON.parse(line) as Report;
-    if (broken !== undefined) console.error(`${id} could not be checked: ${broken}`);
+    if (broken !== undefined) {
+      isWhole = false;
+      console.error(`${id} could not be checked: ${broken}`);
+    }
     if (result === undefined) continue;
     results.get(id)?.push(result);
     // A run that is ended early keeps what it has checked.
@@ -108,7 +154,7 @@ async function checkAll(
   clearTimeout(late);
   const columns = [...results].map(([id, own]) => ({ id, version: versions.get(id) ?? "", results: own }));
   if (picture !== undefined && existsSync(plan.picture)) copyFileSync(plan.picture, picture);
-  return columns;
+  return { columns, isWhole };
 }
 
 /** Copies the built program to where the isolated user can read it. @returns its path */

@@ -14,6 +14,8 @@ export interface Options {
   /** Path for the picture of the mixed team. */
   readonly picture: string | undefined;
   readonly keep: boolean;
+  /** Leaves out what the cache has a result of. */
+  readonly missing: boolean;
   /** A factor for all limits. */
   readonly patience: number;
 }
@@ -28,16 +30,18 @@ server on loopback, and with a private home and tmux server for each. Prints a t
 
   --only NAME[,NAME]  check some of: ${NAMES.join(" ")}
   --rows ROW[,ROW]    check only these rows: ${ROWS.map(({ id }) => id).join(" ")}
+  --missing           leave out the rows of which the cache has a result for this version, unless they failed for no
+                      known reason: to continue a run that was cut off
   --cache DIRECTORY   keep the installed programs, and the last result of each row and version, here (default:
                       $TMPDIR/teams-interop-cache)
   --write FILE.md     write the table into the marked section of this file, with the kept results of the checks that
-                      this run leaves out; a cell without a result is empty
+                      this run leaves out, and else with those of the table there; a cell without a result is empty
   --picture FILE.svg  save a picture of the mixed team at work
   --patience NUMBER   multiply all time limits, on a machine with other work
   --keep              keep the homes of the teams, with a failed-ROW.txt for each failed row
   -h, --help          show this text
 
-It needs Linux, tmux, git, and root or user namespaces. It exits with 1 if a row failed without a known reason.`;
+It needs Linux, tmux, git, and root or user namespaces. It exits with 1 if a row failed without a known reason, or was not checked.`;
 
 /** @returns undefined for --help. @throws Error for invalid options */
 export function optionsOf(args: readonly string[], from: string): Options | undefined {
@@ -51,6 +55,7 @@ export function optionsOf(args: readonly string[], from: string): Options | unde
       picture: { type: "string" },
       patience: { type: "string", default: "1" },
       keep: { type: "boolean", default: false },
+      missing: { type: "boolean", default: false },
       help: { type: "boolean", short: "h", default: false },
     },
   });
@@ -73,6 +78,7 @@ export function optionsOf(args: readonly string[], from: string): Options | unde
     write: values.write === undefined ? undefined : resolve(from, values.write),
     picture: values.picture === undefined ? undefined : resolve(from, values.picture),
     keep: values.keep,
+    missing: values.missing,
     patience,
   };
 }

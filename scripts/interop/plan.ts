@@ -13,6 +13,8 @@ export interface Plan extends Places {
   readonly patience: number;
   /** Ids of rows; none means all. */
   readonly rows: readonly string[];
+  /** Ids of rows that are not checked again, by the id of the program. */
+  readonly checked: Readonly<Record<string, readonly string[]>>;
 }
 
 /** One line that the isolated part prints. */

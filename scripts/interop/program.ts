@@ -38,12 +38,13 @@ export interface Program {
 
 /** One thing that `prepare` has written, and that a first start would not have. */
 export interface Lack {
-  readonly of: "trust" | "login";
+  /** As the words after "without". */
+  readonly of: string;
   remove(home: Home): void;
   /** The names of variables that hold it too. */
   readonly variables?: readonly string[];
-  /** The program shows a dialog, it ends with the reason, or neither: then the start succeeds without it. */
-  readonly shows: "needs-input" | "ends" | "starts";
-  /** A pattern that the activity of the member, or the error, must match. */
+  /** The member waits for the person, or the start succeeds without it. */
+  readonly shows: "needs-input" | "starts";
+  /** A pattern that the activity of the member must match. */
   readonly named?: RegExp;
 }

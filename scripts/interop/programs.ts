@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Home, KEY, type Program } from "./program.ts";
+import { type Home, KEY, type Lack, type Program } from "./program.ts";
 
 const LEADS_BY_ACP = "claude leads only with --acp";
 const REASONS_OF_CLAUDE = {
@@ -16,6 +16,11 @@ const same = (as: string) => {
   const why = `as ${as}: the same program`;
   return { adopt: why, join: why, client: why, http: why, "mcp-tools": why };
 };
+/** The rows that do not apply to a program over the Agent Client Protocol that has no option for its model. */
+const ofAcp = (as: string) => ({
+  ...{ ...NOT_CLAUDE, ...NO_SCREEN, ...same(as) },
+  model: "it has no option for its model",
+});
 const NO_WORDS = "it puts no text into its idle notice";
 const ONLY_CLAUDE_LEADS = "only claude starts teammates of another make";
 const ONLY_CLAUDE_WRITES = "only claude reads and writes the files of the team";
@@ -23,10 +28,24 @@ const NOT_CLAUDE = {
   ...{ under: ONLY_CLAUDE_LEADS, "under-plan": ONLY_CLAUDE_LEADS, load: ONLY_CLAUDE_WRITES },
   ...{ hand: ONLY_CLAUDE_WRITES, "hand-pane": ONLY_CLAUDE_WRITES, "hand-mode": ONLY_CLAUDE_WRITES },
   ...{ "hand-crash": ONLY_CLAUDE_WRITES, "hand-end": ONLY_CLAUDE_WRITES, "hand-kill": ONLY_CLAUDE_WRITES },
-  "hand-back": ONLY_CLAUDE_WRITES,
+  ...{ "hand-back": ONLY_CLAUDE_WRITES, "hand-escape": ONLY_CLAUDE_WRITES },
 };
 
 const OPENCODE_LOGIN = ".local/share/opencode/auth.json";
+const NOT_LOGGED_IN = { of: "login", shows: "needs-input", named: /not logged in/ } as const;
+const LOGIN_OF_CODEX = {
+  ...NOT_LOGGED_IN,
+  remove(place: Home): void {
+    rmSync(codexFile(place));
+    rmSync(join(place.home, ".codex/auth.json"));
+  },
+  variables: ["FAKE_KEY"],
+};
+const LOGIN_OF_OPENCODE = {
+  of: "login",
+  shows: "starts",
+  remove: ({ home }: Home) => rmSync(join(home, OPENCODE_LOGIN)),
+} as const;
 const LOGIN_OF_QWEN = {
   of: "login",
   remove: ({ home }: Home) => rmSync(join(home, ".qwen/settings.json")),
@@ -54,8 +73,8 @@ export const PROGRAMS: readonly Program[] = [
     cli: "claude-acp",
     channel: "acp",
     node: 22,
-    notApplicable: { ...NOT_CLAUDE, ...NO_SCREEN, ...same("claude") },
-    lacks: [],
+    notApplicable: ofAcp("claude"),
+    lacks: [{ ...NOT_LOGGED_IN, remove: () => undefined, variables: ["ANTHROPIC_API_KEY"] }],
   },
   {
     id: "codex",
@@ -70,23 +89,20 @@ export const PROGRAMS: readonly Program[] = [
     notApplicable: { ...NOT_CLAUDE, plan: "it has no plan mode" },
     lacks: [
       { of: "trust", shows: "starts", remove: (place) => write(codexFile(place), codexConfig(place, false)) },
-      {
-        of: "login",
-        shows: "ends",
-        named: /not logged in/,
-        remove(place) {
-          rmSync(codexFile(place));
-          rmSync(join(place.home, ".codex/auth.json"));
-        },
-        variables: ["FAKE_KEY"],
-      },
+      LOGIN_OF_CODEX,
     ],
     plain: ["codex", "-a", "on-request"],
-    prepare(place) {
-      write(codexFile(place), codexConfig(place, true));
-      write(join(place.home, ".codex/auth.json"), JSON.stringify({ OPENAI_API_KEY: KEY }));
-      return { FAKE_KEY: KEY };
-    },
+    prepare: prepareCodex,
+  },
+  {
+    id: "codex-acp",
+    package: "@agentclientprotocol/codex-acp",
+    version: "latest",
+    cli: "codex-acp",
+    channel: "acp",
+    notApplicable: ofAcp("codex"),
+    lacks: [LOGIN_OF_CODEX],
+    prepare: prepareCodex,
   },
   {
     id: "opencode",
@@ -97,40 +113,26 @@ export const PROGRAMS: readonly Program[] = [
     interruptKeys: ["Escape", "Escape"],
     answerKeys: { keys: ["Enter"], isYes: true },
     notApplicable: NOT_CLAUDE,
-    lacks: [
-      {
-        of: "login",
-        shows: "starts",
-        remove: ({ home }) => rmSync(join(home, OPENCODE_LOGIN)),
-      },
-    ],
+    lacks: [LOGIN_OF_OPENCODE],
     plain: ["opencode"],
-    prepare({ home, modelUrl }) {
-      write(join(home, OPENCODE_LOGIN), JSON.stringify({ fake: { type: "api", key: KEY } }));
-      const options = { baseURL: `${modelUrl}/v1` };
-      const model = { name: "m", limit: { context: 100_000, output: 4096 }, cost: { input: 1, output: 1 } };
-      const provider = {
-        fake: { npm: "@ai-sdk/openai-compatible", options, models: { m: model, big: model } },
-      };
-      const config = {
-        autoupdate: false,
-        share: "disabled",
-        model: "fake/m",
-        small_model: "fake/m",
-        provider,
-      };
-      write(join(home, ".config/opencode/opencode.json"), JSON.stringify(config));
-      return { OPENCODE_DISABLE_MODELS_FETCH: "1", OPENCODE_DISABLE_LSP_DOWNLOAD: "1" };
-    },
+    prepare: prepareOpencode,
+  },
+  {
+    id: "opencode-acp",
+    package: "opencode-ai",
+    version: "latest",
+    cli: "opencode-acp",
+    channel: "acp",
+    notApplicable: ofAcp("opencode"),
+    lacks: [LOGIN_OF_OPENCODE],
+    prepare: prepareOpencode,
   },
   {
     ...gemini("gemini"),
     notApplicable: { ...NOT_CLAUDE, ...NO_SCREEN, ...same("gemini-native") },
     lacks: [
       {
-        of: "login",
-        shows: "ends",
-        named: /not logged in/,
+        ...NOT_LOGGED_IN,
         remove: ({ home }) => rmSync(join(home, ".gemini/settings.json")),
         variables: ["GEMINI_API_KEY"],
       },
@@ -185,6 +187,23 @@ function gemini(id: string): Program {
   };
 }
 
+function prepareCodex(place: Home): Readonly<Record<string, string>> {
+  write(codexFile(place), codexConfig(place, true));
+  write(join(place.home, ".codex/auth.json"), JSON.stringify({ OPENAI_API_KEY: KEY }));
+  return { FAKE_KEY: KEY };
+}
+
+function prepareOpencode({ home, modelUrl }: Home): Readonly<Record<string, string>> {
+  write(join(home, OPENCODE_LOGIN), JSON.stringify({ fake: { type: "api", key: KEY } }));
+  const options = { baseURL: `${modelUrl}/v1` };
+  const model = { name: "m", limit: { context: 100_000, output: 4096 }, cost: { input: 1, output: 1 } };
+  const provider = { fake: { npm: "@ai-sdk/openai-compatible", options, models: { m: model, big: model } } };
+  const models = { model: "fake/m", small_model: "fake/m", provider };
+  const config = { autoupdate: false, share: "disabled", ...models };
+  write(join(home, ".config/opencode/opencode.json"), JSON.stringify(config));
+  return { OPENCODE_DISABLE_MODELS_FETCH: "1", OPENCODE_DISABLE_LSP_DOWNLOAD: "1" };
+}
+
 const codexFile = ({ home }: Home): string => join(home, ".codex/config.toml");
 
 function codexConfig({ repo, modelUrl }: Home, isTrusted: boolean): string {
@@ -201,7 +220,7 @@ function qwenAcp(id: string, version: string): Program {
     cli: "qwen-acp",
     channel: "acp",
     notApplicable: { ...NOT_CLAUDE, ...NO_SCREEN, ...same("qwen") },
-    lacks: [{ ...LOGIN_OF_QWEN, shows: "ends", named: /not logged in/ }],
+    lacks: [{ ...LOGIN_OF_QWEN, ...NOT_LOGGED_IN }],
   };
 }
 
@@ -236,16 +255,9 @@ function claude(id: string, version: string): Program {
     channel: "inbox",
     notApplicable: { ...REASONS_OF_CLAUDE, run: LEADS_BY_ACP, "run-member": LEADS_BY_ACP },
     lacks: [
-      {
-        of: "trust",
-        shows: "needs-input",
-        named: /trust/,
-        remove({ home }) {
-          const file = join(home, ".claude.json");
-          const text = readFileSync(file, "utf8");
-          write(file, text.replaceAll(/("hasTrustDialogAccepted": ?)true/g, "$1false"));
-        },
-      },
+      ofClaude("trust", /trust/, (text) => text.replaceAll(/("hasTrustDialogAccepted": ?)true/g, "$1false")),
+      ofClaude("an answer about its key", /API key/, (text) => text.replace('"customApiKey', '"none')),
+      ofClaude("a first start", /first start/, (text) => text.replace('"hasCompletedOnboarding', '"none')),
     ],
     plain: ["claude", "--permission-mode", "default"],
     prepare({ home, repo, modelUrl }) {
@@ -259,9 +271,20 @@ function claude(id: string, version: string): Program {
       return {
         ...{ ANTHROPIC_BASE_URL: modelUrl, ANTHROPIC_API_KEY: KEY },
         ...{ DISABLE_AUTOUPDATER: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" },
+        // Otherwise it tries for minutes before a turn fails.
+        CLAUDE_CODE_MAX_RETRIES: "3",
       };
     },
   };
+}
+
+/** A person's answer that claude would remember. */
+function ofClaude(of: string, named: RegExp, change: (memory: string) => string): Lack {
+  const remove = ({ home }: Home): void => {
+    const file = join(home, ".claude.json");
+    write(file, change(readFileSync(file, "utf8")));
+  };
+  return { of, shows: "needs-input", named, remove };
 }
 
 function write(file: string, text: string): void {

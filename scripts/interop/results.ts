@@ -4,7 +4,7 @@ import { byNumbers } from "./install.ts";
 import { MIXED } from "./mixed-team.ts";
 import { PROGRAMS } from "./programs.ts";
 import type { Result } from "./rows/row.ts";
-import type { Column } from "./table.ts";
+import { type Column, type FormerColumn, titleOf } from "./table.ts";
 
 /** Keeps the results of a run for a later table. They replace those of the same rows and version. */
 export function keepResults(cache: string, { id, version, results }: Column): void {
@@ -21,10 +21,48 @@ export function keepResults(cache: string, { id, version, results }: Column): vo
  * with that version.
  */
 export function keptColumns(cache: string): readonly Column[] {
+  return ordered(readdirSync(directoryOf(cache)).map((name) => read(join(directoryOf(cache), name))));
+}
+
+/** Whether a row failed, and `knownFailures` does not say why. */
+export const isUnexplained = ({ mark, error }: Result): boolean => mark === "✗" && error === undefined;
+
+/** Returns the ids of the rows that need no further check with this version of a program. */
+export function checkedRows(cache: string, id: string, version: string): readonly string[] {
+  const file = join(directoryOf(cache), `${id}@${version}.json`);
+  if (!existsSync(file)) return [];
+  const { results } = read(file);
+  return results.filter((result) => !isUnexplained(result)).map(({ row }) => row);
+}
+
+/**
+ * Adds the results of an earlier table, whose cache may be lost: columns of other versions, and rows without a newer result.
+ */
+export function withFormer(kept: readonly Column[], former: readonly FormerColumn[]): readonly Column[] {
+  const columns = new Map(kept.map((column) => [titleOf(column), column]));
+  for (const { title, version, results } of former) {
+    const known = columns.get(title);
+    const id = known?.id ?? idOf(title, version);
+    if (id === undefined) continue;
+    const own = known?.results ?? [];
+    const others = results.filter(({ row }) => !own.some((result) => result.row === row));
+    columns.set(title, { id, version, results: [...own, ...others] });
+  }
+  return ordered([...columns.values()]);
+}
+
+/** Returns the id of a program from the title of its column. One with a fixed version comes before the newest one. */
+function idOf(title: string, version: string): string | undefined {
+  if (title === MIXED) return MIXED;
+  const alike = PROGRAMS.filter(({ id }) => titleOf({ id, version }) === title);
+  const fixed = alike.find((program) => program.version === version);
+  return (fixed ?? alike.find((program) => !/^\d/.test(program.version)))?.id;
+}
+
+function ordered(columns: readonly Column[]): readonly Column[] {
   const order = [...PROGRAMS.map(({ id }) => id), MIXED];
   const place = ({ id }: Column): number => order.indexOf(id);
-  return readdirSync(directoryOf(cache))
-    .map((name) => read(join(directoryOf(cache), name)))
+  return columns
     .filter((column) => place(column) >= 0)
     .sort((a, b) => place(a) - place(b) || byNumbers(a.version, b.version))
     .map(withReasons);

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { shortened } from "../../src/text/characters/cut-text.ts";
 import { MIXED } from "./mixed-team.ts";
 import type { Result, Row } from "./rows/row.ts";
 
@@ -7,6 +8,12 @@ export interface Column {
   readonly id: string;
   readonly version: string;
   readonly results: readonly Result[];
+}
+
+/** A column of an earlier table. */
+export interface FormerColumn extends Omit<Column, "id"> {
+  /** As {@link titleOf} words it, or `mixed`. */
+  readonly title: string;
 }
 
 type Texts = readonly Pick<Row, "id" | "text">[];
@@ -42,6 +49,41 @@ export function writeSection(file: string, rows: Texts, columns: readonly Column
   writeFileSync(file, whole);
 }
 
+const CELL = /^([✓✗–])([⁰¹²³⁴⁵⁶⁷⁸⁹]*)$/;
+const MIXED_LINE = /^The mixed team of ([\d-]+): ([✓✗]) (.*?) \((.*)\)\.$/m;
+
+/** Reads the columns of the table in the marked section of a Markdown file. Rows with an unknown text are left out. */
+export function formerColumns(file: string, rows: Texts): readonly FormerColumn[] {
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const section = text.slice(text.indexOf(BEGIN), Math.max(0, text.indexOf(END)));
+  const notes = new Map(
+    [...section.matchAll(/^- ([⁰¹²³⁴⁵⁶⁷⁸⁹]+) (.*)$/gm)].map(([, at = "", note = ""]) => [
+      at,
+      note.replaceAll("\\|", "|"),
+    ]),
+  );
+  const lines = section.split("\n").filter((line) => line.startsWith("| "));
+  const cellsOf = (line: string): string[] => line.slice(2, -2).split(" | ").map((cell) => cell.trim());
+  const [titles = [], ...body] = lines.map(cellsOf);
+  const dates = body.find(([first]) => first === "checked on") ?? [];
+  const columns = titles.slice(1).map((title, at): FormerColumn => {
+    const results = body.flatMap(([first, ...cells]): Result[] => {
+      const row = rows.find((one) => one.text === first);
+      const [, mark, number = ""] = CELL.exec(cells[at] ?? "") ?? [];
+      if (row === undefined || (mark !== "✓" && mark !== "✗" && mark !== "–")) return [];
+      const note = notes.get(number);
+      const own = note === undefined ? {} : { note };
+      return [{ row: row.id, text: row.text, mark, ...own, ms: 0, date: dates[at + 1] ?? "" }];
+    });
+    return { title, version: title.split(" ").at(-1) ?? "", results };
+  });
+  const [, date, mark, what, note] = MIXED_LINE.exec(section) ?? [];
+  if (date === undefined || what === undefined || note === undefined) return columns;
+  const result = { row: MIXED, text: what, note, ms: 0, date } as const;
+  const team: Result = { ...result, mark: mark === "✓" ? "✓" : "✗" };
+  return [...columns, { title: MIXED, version: "", results: [team] }];
+}
+
 function markdown(rows: Texts, all: readonly Column[]): string {
   const columns = all.filter(({ id }) => id !== MIXED);
   const notes = notesOf(rows, columns);
@@ -71,8 +113,13 @@ function cellOf(column: Column, id: string, notes: readonly string[]): string {
 }
 
 function noteOf(column: Column, id: string): string | undefined {
-  return resultOf(column, id)?.note?.replaceAll(/\s+/g, " ").replaceAll("|", "\\|");
+  const note = resultOf(column, id)?.note?.replaceAll(/\s+/g, " ");
+  // The error of a failure without a known reason can hold a whole screen.
+  return note === undefined ? undefined : shortened(note, MOST_OF_NOTE).replaceAll("|", "\\|");
 }
+
+/** Characters of a note. */
+const MOST_OF_NOTE = 160;
 
 /** Formats a number as superscript. */
 function numeral(value: number): string {
@@ -89,7 +136,8 @@ function mixedLines(columns: readonly Column[]): string[] {
 
 /** Returns the first and the last day of the results of a column. */
 function datesOf({ results }: Column): string {
-  const dates = results.map(({ date }) => date).sort();
+  // Of a result of an earlier table, only the days of its column are known.
+  const dates = results.flatMap(({ date }) => date.split(" to ")).sort();
   const [first = "", last = ""] = [dates[0], dates.at(-1)];
   return first === last ? first : `${first} to ${last}`;
 }
@@ -98,6 +146,6 @@ const resultOf = ({ results }: Column, id: string): Result | undefined =>
   results.find(({ row }) => row === id);
 
 /** The name of the program with the version that was checked. */
-function titleOf({ id, version }: Column): string {
-  return `${id.replace(/-(latest|[\d.]+)$/, "")} ${version}`;
+export function titleOf({ id, version }: Pick<Column, "id" | "version">): string {
+  return id === MIXED ? MIXED : `${id.replace(/-(latest|[\d.]+)$/, "")} ${version}`;
 }

@@ -1,4 +1,5 @@
 import { messageOf } from "../errors.ts";
+import { systemClock } from "../os/clock.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { AgentState } from "../schema/status.ts";
 import type { TeamEntry } from "../team/config/config.ts";
@@ -8,6 +9,7 @@ import { memberRecords } from "../team/members/member-records.ts";
 import { type Home, teamAt } from "../team/ref.ts";
 import { isoTime } from "../text/local-time.ts";
 import { type Approval, listApprovals } from "./approvals/approvals.ts";
+import { countsAsLiving, judgeWithLimit, recordedFacts } from "./processes/foreign-facts.ts";
 
 /**
  * The activity of a team: `running` if a member works or waits for an answer, `idle` if processes live and none works, `stopped` without a
@@ -78,7 +80,12 @@ function activityOf(home: Home, { team, config, ours }: TeamEntry): Activity {
   const ref = teamAt(home, team);
   try {
     const records = memberRecords(ref, config);
-    const verdicts = records.map(({ member, ...known }) => judgeShown(ref, member, known));
+    const verdicts = records.map(({ member, ...known }) => {
+      // A member that another program runs has no records.
+      const facts = recordedFacts({ ref, clock: systemClock }, member);
+      if (facts === undefined) return judgeShown(ref, member, known);
+      return { state: judgeWithLimit(facts).state, alive: countsAsLiving(facts) };
+    });
     const requests = listApprovals(ref, records);
     return { state: stateOf(verdicts), requests, waiting: requests.length, ...spentByTeam(ref, config) };
   } catch (error) {

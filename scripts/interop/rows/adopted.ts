@@ -10,6 +10,9 @@ async function withOwn(
 ): Promise<unknown> {
   const { plain } = program;
   if (plain === undefined) throw new Error(`${program.id} has no screen`);
+  // The thread of a codex is proven only while no other one runs.
+  for (const { name } of crew.config().members)
+    if (name !== "team-lead") await crew.teams("kill", name, "--force");
   const pane = await startByHand(crew, plain.join(" "));
   try {
     const word = crew.word("alone");

@@ -4,6 +4,7 @@ import { kill } from "node:process";
 import {
   addByHand,
   changeConfig,
+  hookOptions,
   openShell,
   type PersonsPane,
   startLine,
@@ -11,15 +12,16 @@ import {
 } from "../team/by-hand.ts";
 import type { Crew } from "../team/crew.ts";
 import { until } from "../team/wait.ts";
-import { check, type Row } from "./row.ts";
+import { check, interruptNotices, type Row } from "./row.ts";
 
 /** Starts a claude by hand, gives it a first turn, and ends it with its pane and its membership after the work. */
 async function withTeammate(
   crew: Crew,
   name: string,
   work: (pane: PersonsPane) => Promise<unknown>,
+  options: readonly string[] = [],
 ): Promise<unknown> {
-  const pane = await startTeammate(crew, name);
+  const pane = await startTeammate(crew, name, options);
   try {
     const word = crew.word("hello");
     await crew.ok("send", name, `do-say: ${word} by ${name}`);
@@ -81,6 +83,26 @@ export const BY_HAND: readonly Row[] = [
         await crew.ok("type", "hal", `do-say: ${word} by hand`);
         await crew.turnEnded(`${word} by hand`);
       }),
+  },
+  {
+    id: "hand-escape",
+    text: "started by hand, with our hooks: an interrupt in its own screen is seen, and the lead is notified",
+    limit: 150_000,
+    run: ({ crew }) =>
+      withTeammate(
+        crew,
+        "hal",
+        async (pane) => {
+          const before = await interruptNotices(crew, "hal");
+          await crew.ok("send", "hal", `${crew.linger(630)}\ndo-say: it slept`);
+          await until("the start of its command", () => crew.processes("linger 630").length > 0);
+          pane.keys("Escape");
+          const { stateFrom } = await crew.state("hal", "idle");
+          check(stateFrom === "interrupt", "the interrupt is not the source", stateFrom);
+          await until("an idle notice of it", async () => (await interruptNotices(crew, "hal")) > before);
+        },
+        hookOptions(crew, "hal"),
+      ),
   },
   {
     id: "hand-mode",

@@ -31,11 +31,11 @@ export const PAUSES: readonly Row[] = [
   {
     id: "limit",
     text: "a limit of its account: `paused` with its end, one notice, and `teams resume --now` continues it",
-    limit: 300_000,
+    limit: 400_000,
     async run({ crew, spawn }) {
       await spawn("bob", "do-fail: 429 You have hit your usage limit. Try again in 3 hours.");
       // Some programs try again for minutes before their turn fails.
-      const { activity } = await crew.state("bob", "paused", 200_000);
+      const { activity } = await crew.state("bob", "paused", 300_000);
       check(/account limit, until \d\d:\d\d/.test(activity ?? ""), "its end is not named", activity);
       await crew.leadGot("The limit of the model's account is reached");
       await crew.ok("resume", "--now", "bob");

@@ -40,6 +40,17 @@ export interface Result {
   readonly date: string;
 }
 
+/** Returns how many idle notices of an interrupted turn the lead has got from a member. */
+export async function interruptNotices(crew: Crew, name: string): Promise<number> {
+  const { messages } = await crew.json<{ messages: { from: string; text: string }[] }>(
+    "inbox",
+    "team-lead",
+    "--all",
+  );
+  const isNotice = (text: string): boolean => /"idleReason":\s*"interrupted"/.test(text);
+  return messages.filter(({ from, text }) => from === name && isNotice(text)).length;
+}
+
 /** Returns the present day, as the table shows it. */
 export const today = (): string => new Date().toISOString().slice(0, 10);
 

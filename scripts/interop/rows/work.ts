@@ -1,5 +1,5 @@
 import { until } from "../team/wait.ts";
-import { check, type Row } from "./row.ts";
+import { check, interruptNotices, type Row } from "./row.ts";
 
 /** Turns: state, messages, tasks, tools, interrupt, typed turns. */
 export const WORK: readonly Row[] = [
@@ -121,12 +121,13 @@ export const WORK: readonly Row[] = [
     text: "an interrupt in its own screen is seen, and the lead is notified",
     async run({ crew, program, ada, tell }) {
       const { paneId } = await ada();
+      const before = await interruptNotices(crew, "ada");
       await tell(crew.linger(620), "do-say: it slept");
       await crew.state("ada", "running");
       await until("the start of its command", () => crew.processes("linger 620").length > 0);
       crew.tmux("send-keys", "-t", paneId ?? "", ...(program.interruptKeys ?? ["Escape"]));
       await crew.state("ada", "idle");
-      await crew.leadGot('idleReason\\":\\"interrupted');
+      await until("an idle notice of it", async () => (await interruptNotices(crew, "ada")) > before);
     },
   },
   {

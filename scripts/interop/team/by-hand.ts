@@ -72,12 +72,31 @@ export function openShell(crew: Crew): PersonsPane {
   };
 }
 
-/** Adds a claude to the team as another program does, by an entry in the config, and types its start line into a shell. */
-export async function startTeammate(crew: Crew, name: string): Promise<PersonsPane> {
+/**
+ * Adds a claude to the team as another program does, by an entry in the config, and types its start line into a shell.
+ * @param options more words of its start line
+ */
+export async function startTeammate(
+  crew: Crew,
+  name: string,
+  options: readonly string[] = [],
+): Promise<PersonsPane> {
   const pane = openShell(crew);
   addByHand(crew, name, pane);
-  await pane.start(startLine(crew, name));
+  await pane.start([startLine(crew, name), ...options].join(" "));
   return pane;
+}
+
+/** Returns the words that give a claude the hooks of docs/mixed-company.md. */
+export function hookOptions(crew: Crew, name: string): readonly string[] {
+  const hook = (event: string): object => {
+    const command = `teams hook --team ${TEAM} --as ${name} ${event}`;
+    return { hooks: [{ type: "command", command }] };
+  };
+  const hooks = { PreToolUse: [hook("PreToolUse")], Stop: [hook("Stop")] };
+  const file = join(crew.home, `hooks-of-${name}.json`);
+  writeFileSync(file, JSON.stringify({ hooks }));
+  return ["--settings", file];
 }
 
 /** Adds a member to the config as another program does. */

@@ -12,7 +12,7 @@ export function processesWith(entry: string, text: string): number[] {
 const COMMANDS = {
   "app-server": / app-server( |$)/,
   http: /(^|[ /])opencode( |$)/,
-  acp: / --acp( |$)|[/ ]claude-agent-acp( |$)/,
+  acp: / --acp( |$)|[/ ](claude-agent-acp|codex-acp)( |$)|[/ ]opencode acp( |$)/,
   files: / --json-file /,
   hooks: / --policy /,
 };

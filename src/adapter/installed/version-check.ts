@@ -58,7 +58,7 @@ export async function refuseUnsupported(
   cli: string,
   own: Readonly<Record<string, AdapterInput>>,
   env: Env,
-  signal: AbortSignal,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
   const adapter = knownAdapters(own).get(cli);
   // Anything else that is wrong with it is found by the checks of the spawn.

@@ -8,8 +8,10 @@ import {
   openTeamToJoin,
 } from "../../runtime/mcp/open-member.ts";
 import type { MemberServers } from "../../runtime/mcp/server.ts";
+import type { MemberToken } from "../../runtime/mcp/token.ts";
 import type { OpenTeam } from "../../runtime/select-team.ts";
 import type { TeamRef } from "../../team/ref.ts";
+import type { NewClientTeam } from "../../team-tools/mcp/client-tool.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/output.ts";
 import { optionWords } from "../../text/shell-quote.ts";
@@ -127,11 +129,16 @@ async function serve(call: AnyCall, open: OpenTeam, { port, withoutInbox }: Serv
   const onProblem = (text: string): void => out.note(line`${text}`);
   const signal = io.interruption();
   const tools = await openClientTools(call, open, withoutInbox);
-  const servers = await memberServers(tools, programVersion(io), onProblem);
+  const http = port === undefined ? undefined : await httpAccess(open, port);
+  const createTeam = async (team: NewClientTeam): Promise<void> => {
+    await tools.createTeam(team);
+    http?.keep();
+  };
+  const servers = await memberServers({ ...tools, createTeam }, programVersion(io), onProblem);
   try {
-    return port === undefined
+    return http === undefined
       ? await serveStreams(call, servers, signal, onProblem)
-      : await serveHttp(call, open, servers, { port, signal, onProblem });
+      : await serveHttp(call, open, servers, { ...http, signal, onProblem });
   } finally {
     await servers.close();
   }
@@ -152,8 +159,20 @@ async function serveStreams(
   return signal.aborted ? EXIT.interrupted : EXIT.done;
 }
 
-interface HttpServeOptions {
+/** The port of a member's HTTP server, and its token, which its clients have in their configuration. */
+interface HttpAccess extends MemberToken {
   readonly port: number;
+  /** Writes the token for the server's next start, into a team that a client has just created. */
+  keep(): void;
+}
+
+async function httpAccess({ ref, actor }: OpenTeam, port: number): Promise<HttpAccess> {
+  const { keepToken, memberToken } = await import("../../runtime/mcp/token.ts");
+  const known = memberToken(ref, actor);
+  return { ...known, port, keep: () => keepToken(ref, actor, known.token) };
+}
+
+interface HttpServeOptions extends HttpAccess {
   readonly signal: AbortSignal;
   readonly onProblem: (text: string) => void;
 }
@@ -162,13 +181,9 @@ async function serveHttp(
   { out }: AnyCall,
   open: OpenTeam,
   servers: MemberServers,
-  { port, signal, onProblem }: HttpServeOptions,
+  { port, token, file, signal, onProblem }: HttpServeOptions,
 ): Promise<number> {
-  const [{ serveOnHttp }, { memberToken }] = await Promise.all([
-    import("../../runtime/mcp/http.ts"),
-    import("../../runtime/mcp/token.ts"),
-  ]);
-  const { token, file } = memberToken(open.ref, open.actor);
+  const { serveOnHttp } = await import("../../runtime/mcp/http.ts");
   const server = await serveOnHttp(servers, { port, token, onProblem });
   const { url } = server;
   out.done(

@@ -4,6 +4,7 @@ import { defaultModelName, isScripted, SCRIPTED } from "../../agent/model/model-
 import type { TeammateMode } from "../../backend/choose-backend.ts";
 import { requireCastDirectory } from "../../casts/cast-files.ts";
 import { TeamError } from "../../errors.ts";
+import { checkCliVersion } from "../../operations/spawn/check-cli.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
 import { requireValidTools, type ToolLimits } from "../../operations/spawn/tool-limits.ts";
 import { playbooksDirectory } from "../../runtime/agent/models.ts";
@@ -103,6 +104,7 @@ export async function checkRun(call: RunCall): Promise<CheckedRun> {
   requireValidTools("the lead", led.limits);
   const promptOverrides = defined({ override: options.systemPrompt, append: options.appendSystemPrompt });
   const cli = chosen && checkLeadCli(call, chosen, { ...options, mode, promptOverrides, budget }, settings);
+  if (cli !== undefined) await checkCliVersion(cli.name, settings.teams.adapters, io.env);
   // Identifies this run, even if another run's team has the same name.
   const run = randomUUID();
   const plan: LeadPlan = {

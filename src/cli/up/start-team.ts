@@ -7,7 +7,7 @@ import { createTeam } from "../../operations/create-team.ts";
 import { recordScreens } from "../../operations/record-screens.ts";
 import { isStopped } from "../../operations/resume/resume.ts";
 import { isConversation } from "../../operations/run/take-over-lead.ts";
-import { checkCli } from "../../operations/spawn/check-cli.ts";
+import { checkCli, checkCliVersion } from "../../operations/spawn/check-cli.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
 import { removeInterruptedStarts } from "../../operations/spawn/start-steps.ts";
 import { reconcile } from "../../operations/supervision/reconcile.ts";
@@ -181,6 +181,7 @@ function spawnOptions(
     sandbox: settings.teams.sandbox.mode,
     isPriced: isPricedBy(settings),
     checkCli: (cli, one) => checkCli(cli, one, settings.teams.adapters, env),
+    checkVersion: (cli) => checkCliVersion(cli, settings.teams.adapters, env, signal),
     worktrees: { ...worktreeSettings(settings), signal },
     signal,
     bypassForbidden: bypassForbiddenBy(settings, env),

@@ -49,11 +49,8 @@ export async function livingForeign(
   config: TeamConfig,
 ): Promise<ReadonlyMap<string, ForeignProof>> {
   const proofs = await proveForeignMembers(ctx, config);
-  const isLiving = (member: TeamMember, proof: ForeignProof): boolean => {
-    if (proof.alive !== null) return proof.alive;
-    const { isActive, taken, saidAt, turnEnds } = factsOf(ctx, member, proof);
-    return isActive || taken.length > 0 || saidAt !== undefined || turnEnds.length > 0;
-  };
+  const isLiving = (member: TeamMember, proof: ForeignProof): boolean =>
+    proof.alive ?? countsAsLiving(factsOf(ctx, member, proof));
   return new Map(
     config.members.flatMap((member) => {
       const proof = proofs.get(member.name);
@@ -62,11 +59,19 @@ export async function livingForeign(
   );
 }
 
+/** Whether a foreign member counts as living: its end is not proven, and it has shown a sign, unless its process is proven. */
+export function countsAsLiving({ alive, isActive, taken, saidAt, turnEnds }: ForeignFacts): boolean {
+  return alive ?? (isActive || taken.length > 0 || saidAt !== undefined || turnEnds.length > 0);
+}
+
 /**
  * Returns the facts about a foreign member from files alone, for callers that cannot wait: of its process, only what is recorded.
  * @returns undefined for a member that teams started
  */
-export function recordedFacts(ctx: OperationContext, member: TeamMember): ForeignFacts | undefined {
+export function recordedFacts(
+  ctx: Pick<OperationContext, "ref" | "clock">,
+  member: TeamMember,
+): ForeignFacts | undefined {
   return isForeignMember(ctx.ref, member) ? factsOf(ctx, member, recordedProof(ctx.ref, member)) : undefined;
 }
 
@@ -192,7 +197,11 @@ function hookOf(ref: TeamRef, { name, joinedAt }: TeamMember, proof: ForeignProo
 /** Milliseconds by which the recorded start of a process may be late. */
 const START_MS = 1_000;
 
-function factsOf({ ref, clock }: OperationContext, member: TeamMember, proof: ForeignProof): ForeignFacts {
+function factsOf(
+  { ref, clock }: Pick<OperationContext, "ref" | "clock">,
+  member: TeamMember,
+  proof: ForeignProof,
+): ForeignFacts {
   const { name, joinedAt, isActive = false } = member;
   const request = listRequests(ref).find(({ from, at }) => from === name && at >= joinedAt);
   const record = readForeign(ref, name);

@@ -56,6 +56,21 @@ export function checkCli(
   return { ownScreen: hasOwnScreen(channel), ownInbox: hasOwnInbox(channel), typed: isTyped(channel) };
 }
 
+/**
+ * Refuses a third-party CLI in a version that its channel does not know. Its program runs once, and prints its version.
+ * @param own adapters of the settings
+ * @throws TeamError SPAWN_FAILED; nothing was started
+ */
+export async function checkCliVersion(
+  cli: string,
+  own: Readonly<Record<string, AdapterInput>>,
+  env: Env,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { refuseUnsupported } = await import("../../adapter/installed/version-check.ts");
+  await refuseUnsupported(cli, own, env, signal);
+}
+
 /** Returns the first option that a CLI which reads its inbox itself cannot have. */
 function ownInboxRefusal({ name = LEAD_NAME, budget = {} }: CliInput): Refusal | undefined {
   const hint = "Use --acp.";

@@ -97,6 +97,8 @@ export interface DraftOptions {
   readonly sandbox?: SandboxMode | undefined;
   /** Checks that a third-party CLI can be started for an input. @throws TeamError INVALID_INPUT, SPAWN_FAILED */
   readonly checkCli?: ((cli: string, input: SpawnInput) => CheckedCli) | undefined;
+  /** Checks a CLI's version, for which its program runs: after all other checks. @throws TeamError SPAWN_FAILED */
+  readonly checkVersion?: ((cli: string) => Promise<void>) | undefined;
   /** Whether a model may start a third-party CLI for an input; by default it may not. */
   readonly mayStartCli?: ((cli: string, input: SpawnInput) => boolean) | undefined;
 }

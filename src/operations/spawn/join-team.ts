@@ -1,4 +1,5 @@
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import { addMembers, type NewMember } from "../../team/members/members.ts";
 import { withStartClaim } from "../../team/members/start-claims.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
@@ -21,7 +22,7 @@ export interface Drafted {
   readonly facts: NewAgentFacts;
 }
 
-/** Drafts a teammate with the agent types of its directory. @throws as {@link draftMember} */
+/** Drafts a teammate with the agent types of its directory. @throws as {@link draftMember}; SPAWN_FAILED */
 export async function draftTeammate(
   ctx: OperationContext,
   config: TeamConfig,
@@ -30,6 +31,8 @@ export async function draftTeammate(
 ): Promise<Drafted> {
   const types = await ctx.agentTypes?.(workingDirectory(ctx, input));
   const draft = draftMember(ctx, config, input, { ...options, types });
+  const cli = readMetadata(draft, "cli");
+  if (cli !== undefined) await options.checkVersion?.(cli);
   const own = {
     model: input.model,
     tools: recordedLimits(draft).tools,

@@ -35,6 +35,7 @@ import {
 import { endDeadLeadWatches } from "../processes/dead-lead.ts";
 import { recordedFacts } from "../processes/foreign-facts.ts";
 import { isForeignMember, recordedProof } from "../processes/foreign-members.ts";
+import { notifyForeignInterrupts } from "./foreign-interrupts.ts";
 import { isExitPending } from "./pending-exits.ts";
 
 /**
@@ -74,8 +75,9 @@ const running = new WeakMap<OperationContext, Promise<readonly NoticedEnd[]>>();
 
 /**
  * Finds members whose process has ended and processes each end once across all processes: completes an agreed shutdown; after a
- * crash, unassigns the tasks and notifies the lead (protocol.md section 4). Finishes the work of a killed process. Calls
- * with one context run one after the other; when a call returns, the ends that it found are reported.
+ * crash, unassigns the tasks and notifies the lead (protocol.md section 4). Finishes the work of a killed process. Sends the
+ * idle notices of interrupted foreign members. Calls with one context run one after the other; when a call returns, the ends that it
+ * found are reported.
  * @throws TeamError TEAM_NOT_FOUND
  */
 export function reconcile(ctx: OperationContext): Promise<readonly NoticedEnd[]> {
@@ -110,6 +112,7 @@ async function reconcileOnce(ctx: OperationContext): Promise<readonly NoticedEnd
   }
   for (const member of config.members) await one(() => reconcileMember(ctx, member, unfinished));
   await one(() => endDeadLeadWatches(ctx).then(() => []));
+  await one(() => notifyForeignInterrupts(ctx, config).then(() => []));
   if (failures.length > 0) throw failures[0];
   return ends;
 }

@@ -2,6 +2,7 @@ import type { AgentType } from "../../agent/prompts/agent-types.ts";
 import { TeamError } from "../../errors.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import type { NewMember } from "../../team/members/members.ts";
 import type { OperationContext } from "../context.ts";
 import { draftMember, type SpawnInput, spawnType } from "../spawn/draft-member.ts";
@@ -75,6 +76,8 @@ export async function requireMachine(
   await requireSandboxes(drafts, options.sandbox, ctx.env);
   const { backend } = await ctx.backends.choose(options.mode ?? "auto", options.command ?? "single");
   requireScreens(drafts, backend.type);
+  const clis = new Set(drafts.flatMap((draft) => readMetadata(draft, "cli") ?? []));
+  for (const cli of clis) await options.checkVersion?.(cli);
 }
 
 /** Returns the field that an error of a draft is probably about; undefined for the member as a whole. */

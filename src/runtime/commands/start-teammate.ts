@@ -4,7 +4,7 @@ import type { TeammateMode } from "../../backend/choose-backend.ts";
 import { TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { inheritedMode } from "../../operations/permission-mode.ts";
-import { checkCli } from "../../operations/spawn/check-cli.ts";
+import { checkCli, checkCliVersion } from "../../operations/spawn/check-cli.ts";
 import { type SpawnInput, workingDirectory } from "../../operations/spawn/draft-member.ts";
 import { mayModelStart, requireProjectPlaybook } from "../../operations/spawn/model-requests.ts";
 import { type SpawnedTeammate, type SpawnOptions, spawnTeammates } from "../../operations/spawn/spawn.ts";
@@ -75,10 +75,6 @@ export async function startTeammate(
   for (const problem of problems) out.note(line`Ignored agent type: ${problem}`);
   // Listens before the first file is written, so that an interrupted start leaves nothing.
   const signal = io.interruption();
-  if (input.cli !== undefined) {
-    const { refuseUnsupported } = await import("../../adapter/installed/version-check.ts");
-    await refuseUnsupported(input.cli, settings.teams.adapters, ctx.env, signal);
-  }
   const [spawned] = await spawnTeammates(ctx, [input], {
     mode: mode ?? settings.teammateMode,
     modelNames: settings.teams.models,
@@ -86,6 +82,7 @@ export async function startTeammate(
     sandbox: settings.teams.sandbox.mode,
     isPriced: isPricedBy(settings),
     checkCli: (cli, one) => checkCli(cli, one, settings.teams.adapters, ctx.env),
+    checkVersion: (cli) => checkCliVersion(cli, settings.teams.adapters, ctx.env, signal),
     mayStartCli: (cli, one) => mayModelStart(cli, one, settings.permissions),
     ...defined({ placement, background }),
     worktrees: { ...worktreeSettings(settings), signal },

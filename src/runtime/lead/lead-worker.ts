@@ -9,7 +9,7 @@ import {
   membersWithQuestions,
   runState,
 } from "../../operations/run/run-state.ts";
-import { checkCli } from "../../operations/spawn/check-cli.ts";
+import { checkCli, checkCliVersion } from "../../operations/spawn/check-cli.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
 import { reconcile } from "../../operations/supervision/reconcile.ts";
 import { Retries } from "../../operations/supervision/retries.ts";
@@ -234,6 +234,7 @@ function spawnOptions({ plan, ctx, settings: live }: Lead): SpawnOptions {
     ...plan.spawn,
     isTrusted: (directory) => trustDecision(root, directory) === true,
     checkCli: (cli, input) => checkCli(cli, input, live().teams.adapters, ctx.env),
+    checkVersion: (cli) => checkCliVersion(cli, live().teams.adapters, ctx.env, plan.spawn.signal),
     // Getters: settings are read at each spawn.
     get worktrees() {
       return worktreeSettings(live());

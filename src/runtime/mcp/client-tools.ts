@@ -1,6 +1,6 @@
 import type { OperationContext } from "../../operations/context.ts";
 import { createTeam } from "../../operations/create-team.ts";
-import { checkCli } from "../../operations/spawn/check-cli.ts";
+import { checkCli, checkCliVersion } from "../../operations/spawn/check-cli.ts";
 import { spawnType } from "../../operations/spawn/draft-member.ts";
 import { mayModelStart } from "../../operations/spawn/model-requests.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
@@ -72,6 +72,7 @@ function spawnOptions({ home, cwd, env }: OperationContext): SpawnOptions {
     worktrees: worktreeSettings(settings),
     bypassForbidden: bypassForbiddenBy(settings, env),
     checkCli: (cli, input) => checkCli(cli, input, settings.teams.adapters, env),
+    checkVersion: (cli) => checkCliVersion(cli, settings.teams.adapters, env),
     mayStartCli: (cli, input) => mayModelStart(cli, input, settings.permissions),
   };
 }

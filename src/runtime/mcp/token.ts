@@ -5,11 +5,16 @@ import type { TeamRef } from "../../team/ref.ts";
 
 const FORM = /^[0-9a-f]{64}$/;
 
+export interface MemberToken {
+  readonly token: string;
+  readonly file: string;
+}
+
 /**
  * Returns the token of a member's HTTP server, and creates its file, 0600, at the first start. Later starts use the same token:
  * clients have it in their configuration.
  */
-export function memberToken(ref: TeamRef, agent: string): { readonly token: string; readonly file: string } {
+export function memberToken(ref: TeamRef, agent: string): MemberToken {
   const { run, mcpToken: file } = ref.paths.agent(agent);
   makeDirBelow(ref.paths.dir, run);
   const fresh = randomBytes(32).toString("hex");
@@ -21,4 +26,11 @@ export function memberToken(ref: TeamRef, agent: string): { readonly token: stri
   }
   makePrivate(file);
   return { token: known, file };
+}
+
+/** Writes the token of a running server into its new team: the deletion of the team before has removed the file. */
+export function keepToken(ref: TeamRef, agent: string, token: string): void {
+  const { run, mcpToken: file } = ref.paths.agent(agent);
+  makeDirBelow(ref.paths.dir, run);
+  replaceFile(file, `${token}\n`);
 }

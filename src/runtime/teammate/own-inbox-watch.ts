@@ -4,6 +4,7 @@ import { EXIT, messageOf, TeamError } from "../../errors.ts";
 import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { judgeOwnInbox, type OwnInboxVerdict } from "../../operations/processes/foreign-facts.ts";
+import { InterruptNotice } from "../../operations/processes/interrupt-notice.ts";
 import { pause } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import type { ScreenProgram } from "../../os/process/screen-program.ts";
@@ -22,7 +23,6 @@ import { readHook } from "../../team/records/hook-record.ts";
 import { anyBell, type Bell } from "../../wakeup/bell.ts";
 import { openFileBell } from "../../wakeup/file-bell.ts";
 import type { PeerReport } from "../../worker/status-record.ts";
-import { OwnInboxInterrupt } from "./own-inbox-interrupt.ts";
 import type { OwnInboxLimit } from "./own-inbox-limit.ts";
 import {
   blockedReport,
@@ -66,7 +66,7 @@ export class OwnInboxWatch {
   readonly #watched: Watched;
   readonly #startedAt: number;
   readonly #usage: ClaudeUsage;
-  readonly #interrupt: OwnInboxInterrupt;
+  readonly #interrupt: InterruptNotice;
   #entry: TeamMember;
   #isOver = false;
   /** The newest message that it had taken at the last look; undefined before the first look. */
@@ -90,7 +90,7 @@ export class OwnInboxWatch {
     this.#watched = watched;
     this.#startedAt = ctx.clock.now();
     this.#usage = new ClaudeUsage(this.#startedAt);
-    this.#interrupt = new OwnInboxInterrupt(self.ref, self.member);
+    this.#interrupt = new InterruptNotice(self.ref, self.member);
     this.#entry = self.member;
   }
 

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { TeamError } from "../../errors.ts";
-import { removeAgreedMembers } from "../../operations/ending/agreed-shutdowns.ts";
 import { deleteTeam } from "../../operations/ending/delete-team.ts";
+import { reconcileAgreed } from "../../operations/supervision/agreed-shutdowns.ts";
 import { type TeamConfig, teamTitle } from "../../schema/config.ts";
 import { readTeam, teamExists } from "../../team/config/config.ts";
 import { isLed } from "../../team/members/led.ts";
@@ -30,7 +30,7 @@ export const deleteClientTeam: ClientTool = ({ ctx }) => ({
       const config = readTeam(ctx.ref);
       requireOwnTeam(ctx.ref, config);
       const title = teamTitle(config);
-      await removeAgreedMembers(ctx, true, signal);
+      await reconcileAgreed(ctx, signal);
       const problems: string[] = [];
       const worktrees = await deleteTeam(ctx, { problem: (text) => void problems.push(text) });
       return deletionResult({ title, kept: false, worktrees, problems });

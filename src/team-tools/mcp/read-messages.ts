@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
-import { removeAgreedMembers } from "../../operations/ending/agreed-shutdowns.ts";
+import { withProblems } from "../../operations/status.ts";
 import { jsonResult, withRefusals } from "../context.ts";
 import type { ClientTool } from "./client-tool.ts";
+import { reconcileForLead } from "./reconcile-for-lead.ts";
 
 const count = z.number().check(z.int(), z.minimum(1), z.maximum(50));
 const input = z.object({
@@ -26,6 +27,7 @@ const output = z.looseObject({
     }),
   ),
   more: z.optional(z.int()).check(z.describe("Unread messages that did not fit")),
+  problems: z.optional(z.array(z.string())),
 });
 
 export const readMessages: ClientTool = ({ ctx, mail, role }) => ({
@@ -38,8 +40,8 @@ export const readMessages: ClientTool = ({ ctx, mail, role }) => ({
   execute: ({ limit, recent }: z.infer<typeof input>, call) =>
     withRefusals(async () => {
       if (recent !== undefined) return jsonResult({ messages: await mail.recent(recent) });
-      if (role === "lead") await removeAgreedMembers(ctx, false);
+      const problems = await reconcileForLead({ ctx, role });
       const { messages, more } = await mail.take(limit, call);
-      return jsonResult({ messages, ...(more === 0 ? {} : { more }) });
+      return jsonResult({ messages, ...(more === 0 ? {} : { more }), ...withProblems(problems) });
     }),
 });

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
-import { removeAgreedMembers } from "../../operations/ending/agreed-shutdowns.ts";
-import { teamStatus as readStatus } from "../../operations/status.ts";
+import { teamStatus as readStatus, withProblems } from "../../operations/status.ts";
 import { jsonResult, withRefusals } from "../context.ts";
 import type { ClientTool } from "./client-tool.ts";
+import { reconcileForLead } from "./reconcile-for-lead.ts";
 
 const input = z.object({});
 
@@ -41,7 +41,7 @@ export const teamStatus: ClientTool = ({ ctx, role }) => ({
   output,
   execute: () =>
     withRefusals(async () => {
-      if (role === "lead") await removeAgreedMembers(ctx, false);
+      const failures = await reconcileForLead({ ctx, role });
       const { team, displayName, members, tasks, approvals, deadlock, problems } = await readStatus(ctx);
       return jsonResult({
         team,
@@ -61,7 +61,7 @@ export const teamStatus: ClientTool = ({ ctx, role }) => ({
         },
         requests: approvals.map(({ id, kind, from, summary }) => ({ id, kind, from, summary })),
         ...(deadlock === null ? {} : { deadlock }),
-        ...(problems === undefined ? {} : { problems }),
+        ...withProblems([...(problems ?? []), ...failures]),
       });
     }),
 });

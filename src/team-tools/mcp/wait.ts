@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { listApprovals } from "../../operations/approvals/approvals.ts";
 import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
 import { follow } from "../../operations/follow-team.ts";
-import { type MemberStatus, teamStatus } from "../../operations/status.ts";
+import { type MemberStatus, teamStatus, withProblems } from "../../operations/status.ts";
 import { isAtRest } from "../../operations/wait-condition.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
@@ -12,6 +12,7 @@ import { hasClaimable } from "../../team/tasks/touches.ts";
 import { jsonResult, withRefusals } from "../context.ts";
 import type { ClientTool, ClientToolContext } from "./client-tool.ts";
 import { withProgress } from "./progress.ts";
+import { reconcileForLead } from "./reconcile-for-lead.ts";
 
 /** Seconds. Many clients end a call after 60, unless it reports progress. */
 const MAX_SECONDS = 300;
@@ -42,6 +43,7 @@ const output = z.looseObject({
   unread_messages: z.optional(z.int()),
   requests: z.optional(z.array(z.string())).check(z.describe("Ids of the open requests")),
   broken: z.optional(z.array(z.string())).check(z.describe("Ids of tasks that cannot be read")),
+  problems: z.optional(z.array(z.string())),
 });
 
 export const wait: ClientTool = (context) => ({
@@ -59,7 +61,10 @@ export const wait: ClientTool = (context) => ({
       const wanted = call.for ?? (role === "lead" ? ["message", "request"] : ["message"]);
       let happened: readonly Event[] = [];
       let broken: readonly string[] = [];
+      let problems: readonly string[] = [];
       const check = async (): Promise<boolean> => {
+        // The end of a member is a message.
+        problems = await reconcileForLead(context);
         ({ happened, broken } = await eventsOf(context, wanted, agents));
         return happened.length > 0;
       };
@@ -74,6 +79,7 @@ export const wait: ClientTool = (context) => ({
         ...(context.withoutInbox ? {} : { unread_messages: unread }),
         ...(requests === undefined ? {} : { requests }),
         ...brokenField(broken),
+        ...withProblems(problems),
       });
     }),
 });

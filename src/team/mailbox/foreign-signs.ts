@@ -90,7 +90,8 @@ function signsOfSaid(
     }
     const { idleReason, failureReason } = protocol;
     const failure = idleReason === "failed" ? (failureReason ?? "no reason given") : undefined;
-    turnEnds.push({ at, ...(failure === undefined ? {} : { failure }) });
+    const interrupted = idleReason === "interrupted";
+    turnEnds.push({ at, ...(failure === undefined ? {} : { failure }), ...(interrupted && { interrupted }) });
   }
   return { turnEnds, saidAt, agreedToStop };
 }

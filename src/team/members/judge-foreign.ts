@@ -5,6 +5,8 @@ export interface TurnEnd {
   readonly at: number;
   /** Why the turn failed; undefined if it did not. */
   readonly failure?: string | undefined;
+  /** Somebody ended it. */
+  readonly interrupted?: boolean;
 }
 
 /** The last report of a hook of a member's program. */
@@ -130,6 +132,7 @@ function stateInTurn(facts: ForeignFacts, restAt: number): ReturnType<typeof sta
 function restOf(facts: ForeignFacts, restAt: number): ReturnType<typeof stateOf> {
   const { turnEnds, reported, interruptedAt } = facts;
   const last = turnEnds.at(-1);
+  const isInterrupted = interruptedAt === restAt || (last?.interrupted === true && last.at === restAt);
   // Its session has begun; its first message still waits, or it shows a dialog.
   const hasReportedTurn = reported !== undefined && reported.isStart !== true;
   const hasHadTurn =
@@ -139,10 +142,10 @@ function restOf(facts: ForeignFacts, restAt: number): ReturnType<typeof stateOf>
     return { state: "failed", stateFrom: "notice", failure: last.failure };
   // The hook and the notice of one end come together.
   if (reported !== undefined && reported.at >= restAt - SAME_END_MS)
-    return { state: "idle", stateFrom: interruptedAt === restAt ? "interrupt" : "hook" };
+    return { state: "idle", stateFrom: isInterrupted ? "interrupt" : "hook" };
   if (facts.unread > 0 && reported === undefined) return { state: "unknown", stateFrom: "inbox" };
   if (restAt === NEVER) return { state: "unknown", stateFrom: null };
-  if (interruptedAt === restAt) return { state: "idle", stateFrom: "interrupt" };
+  if (isInterrupted) return { state: "idle", stateFrom: "interrupt" };
   if (last?.failure !== undefined) return { state: "failed", stateFrom: "notice", failure: last.failure };
   return { state: "idle", stateFrom: "notice" };
 }

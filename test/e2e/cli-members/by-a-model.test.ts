@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { standInTeam } from "../../support/cli/stand-in.ts";
@@ -18,8 +18,8 @@ You are an outsider by trade.
 `;
 
 /** A team with the stand-in, a type for it, and a playbook whose lead starts ada with this input. */
-async function team(agent: object, settings: object = {}) {
-  const own = await standInTeam(file(), ADAPTER, { ...settings, teammateMode: "process" });
+async function team(agent: object, settings: object = {}, adapter: object = {}) {
+  const own = await standInTeam(file(), { ...ADAPTER, ...adapter }, { ...settings, teammateMode: "process" });
   mkdirSync(join(own.place.root, "agents"));
   writeFileSync(join(own.place.root, "agents/outsider.md"), TYPE);
   const uses = [{ name: "Agent", input: { name: "ada", description: "speaks", ...agent } }];
@@ -58,6 +58,25 @@ it("Agent with a type that names a cli › starts it by a rule, with the type's 
   expect(prompts()[0]).toMatch(/^You are an outsider by trade\.[\s\S]*run: touch never/);
   await logged({ outcome: { outcome: "selected", optionId: "no" } });
   expect(existsSync(join(repo, "never"))).toBe(false);
+});
+
+it("Agent with a cli in a version that is refused › fails the call, and starts nothing", async () => {
+  const unsupported = { versions: ">=2", why: "It speaks another interface." };
+  const allow = ["Agent(cli:fake)"];
+  const own = await team({ prompt: "say: hi", cli: "fake" }, { permissions: { allow } }, { unsupported });
+  own.mark("version", "fake 2.0.1");
+  expect(await own.run("--keep")).toMatchObject({ code: 0 });
+  const { root } = own.place;
+  const files = readdirSync(root, { recursive: true, encoding: "utf8" });
+  const conversations = files.filter((one) => one.endsWith(".jsonl"));
+  const texts = conversations.map((one) => readFileSync(join(root, one), "utf8"));
+  // In the result of the call.
+  expect(texts.join("")).toContain("fake 2.0.1 was not started: It speaks another interface.");
+  const { members } = (await own.teams("status", "--team", "boat", "--json")).json<{
+    members: { name: string }[];
+  }>();
+  expect(members.map(({ name }) => name)).toEqual(["team-lead"]);
+  expect(own.log()).toEqual([]);
 });
 
 it("teams spawn --cli in a model's shell › needs a rule, even if its type names the CLI", async () => {

@@ -129,6 +129,16 @@ describe("a CLI in the lead's seat, over the Agent Client Protocol", () => {
     expect(await refused("--effort", "high")).toContain("--effort only with --cli");
     expect((await teams("status", "--team", "boat")).code).not.toBe(0);
   });
+
+  it("is refused in a version that its channel does not know, before the team exists", async () => {
+    const unsupported = { versions: ">=2", why: "It speaks another interface." };
+    const { run, mark, teams, log } = await boat(acp(), { ...ACP, unsupported });
+    mark("version", "fake 2.0.1");
+    const why = "fake 2.0.1 was not started: It speaks another interface.";
+    expect((await run("say: hi")).error()).toMatchObject({ code: "SPAWN_FAILED", message: why });
+    expect((await teams("status", "--team", "boat")).code).not.toBe(0);
+    expect(log()).toEqual([]);
+  });
 });
 
 describe("a CLI with its own screen in the lead's seat", () => {

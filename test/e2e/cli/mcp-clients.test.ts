@@ -306,7 +306,7 @@ it("teams mcp › a lead shuts a client down, and deletes the team", async () =>
   expect((await ada.call("TaskList")).json).toMatchObject({ code: "AGENT_NOT_FOUND" });
   const { tasks } = (await lead.call("TaskList")).data as { tasks: { owner: string | null }[] };
   expect(tasks).toMatchObject([{ owner: null, status: "pending" }]);
-  expect((await lead.call("ReadMessages")).text).toContain("ada has shut down");
+  expect((await lead.call("ReadMessages")).text).toContain("ada agreed to shut down and has left the team");
   expect((await lead.call("TeamDelete")).data).toMatchObject({ success: true });
   expect((await lead.call("TaskList")).json).toMatchObject({ code: "TEAM_NOT_FOUND" });
 });

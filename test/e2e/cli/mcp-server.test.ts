@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -108,6 +108,26 @@ describe("teams mcp on standard streams", () => {
     expect(message).toMatchObject({ from: "bob", text: "here" });
     const { members } = (await lead.call("TeamStatus")).json as { members: Record<string, unknown>[] };
     expect(members.find(({ name }) => name === "bob")).toMatchObject({ cwd: team.directory });
+  });
+
+  it("refuses a teammate's CLI in a version that teams does not know, and adds no member", async () => {
+    const team = await foreignTeam();
+    const command = join(team.directory, "old-cli");
+    const begun = join(team.directory, "begun");
+    const script = `#!/bin/sh\n[ "$1" = --version ] && exec echo old 2.0.1\n: >${begun}\n`;
+    writeFileSync(command, script, { mode: 0o755 });
+    const unsupported = { versions: ">=2", why: "It speaks another interface." };
+    const old = { channel: "acp", command, tested: ["1.0.0"], unsupported };
+    const settings = { permissions: { allow: ["Agent(cli:old)"] }, teams: { adapters: { old } } };
+    const place = join(team.env.TEAMS_HOME, "settings.json");
+    writeFileSync(place, JSON.stringify({ teammateMode: "process", ...settings }));
+    const lead = await stdioClient(team, ["--as", "team-lead@crew"]);
+    const refused = await lead.call("Agent", { name: "bob", prompt: "x", cli: "old" });
+    expect(refused).toMatchObject({ isError: true, json: { code: "SPAWN_FAILED" } });
+    expect(refused.text).toContain("old 2.0.1 was not started: It speaks another interface.");
+    const { members } = (await lead.call("TeamStatus")).json as { members: { name: string }[] };
+    expect(members.map(({ name }) => name)).not.toContain("bob");
+    expect(existsSync(begun)).toBe(false);
   });
 
   it("returns each message once, and again with the same id if the server was killed first", async () => {
@@ -221,6 +241,18 @@ describe("teams mcp --http", () => {
     expect(await ended).toBe(130);
     const again = await httpServer(team);
     expect(readFileSync(again.tokenFile, "utf8").trim()).toBe(token);
+  });
+
+  it("keeps the token of a lead that deletes its team and creates it again", async () => {
+    const team = await foreignTeam();
+    const { url, tokenFile } = await httpServer(team, "team-lead");
+    const token = readFileSync(tokenFile, "utf8");
+    const { call } = await httpClient(url, token.trim());
+    expect(await call("TeamDelete")).toMatchObject({ isError: false });
+    expect(existsSync(tokenFile)).toBe(false);
+    expect(await call("TeamCreate", { team_name: "crew" })).toMatchObject({ isError: false });
+    expect(readFileSync(tokenFile, "utf8")).toBe(token);
+    expect(statSync(tokenFile).mode & 0o777).toBe(0o600);
   });
 
   it("refuses requests without the token, from web pages, for another host name and outside its path", async () => {

@@ -138,6 +138,31 @@ describe("the state of a member that teams did not start", () => {
     const mark = { type: "user", isSidechain: false, message: { role: "user", content } };
     writeFileSync(transcript, `${JSON.stringify({ ...mark, timestamp: new Date().toISOString() })}\n`);
     expect(await ada()).toMatchObject({ state: "idle", stateFrom: "interrupt" });
+    // Each status looks at the transcript: the lead gets one notice of one interrupt.
+    const notices = async (): Promise<number> => {
+      const { out } = await cli(["inbox", "--team", "crew", "--all", "--json"]);
+      return out.split('\\"idleReason\\":\\"interrupted').length - 1;
+    };
+    expect([await notices(), await ada()]).toMatchObject([1, { state: "idle", stateFrom: "interrupt" }]);
+    expect(await notices()).toBe(1);
+    await hook("PreToolUse", { tool_name: "Read", transcript_path: transcript });
+    expect(await ada()).toMatchObject({ state: "running" });
+    expect(await notices()).toBe(1);
+  });
+
+  it("is interrupted without a notice in a team that another program created", async () => {
+    const { cli, hook, ada } = await foreign();
+    const path = refOf(cli).paths.config;
+    const config = JSON.parse(readFileSync(path, "utf8")) as object;
+    writeFileSync(path, JSON.stringify({ ...config, schemaVersion: undefined }, undefined, 2));
+    const transcript = join(cli.root, "t.jsonl");
+    await hook("PreToolUse", { tool_name: "Bash", transcript_path: transcript });
+    const content = [{ type: "text", text: "[Request interrupted by user]" }];
+    const mark = { type: "user", message: { content }, timestamp: new Date().toISOString() };
+    writeFileSync(transcript, `${JSON.stringify(mark)}\n`);
+    expect(await ada()).toMatchObject({ state: "idle", stateFrom: "interrupt" });
+    const { out } = await cli(["inbox", "--team", "crew", "--all", "--json"]);
+    expect(out).not.toContain("interrupted");
   });
 });
 

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests/requests.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
@@ -16,6 +17,7 @@ import {
   requestOf,
 } from "../../support/mcp/exchange.ts";
 import { cliIn } from "../../support/processes/in-process-cli.ts";
+import { deadProcess, statusOf } from "../../support/team/status-records.ts";
 
 interface ListedTool {
   readonly name: string;
@@ -204,6 +206,16 @@ describe("teams mcp › Wait", () => {
     const [listed, waited] = await callTools(cli, [["ListRequests"], ["Wait", quick]]);
     expect(listed?.data).toMatchObject({ requests: [{ id: "plan-1", kind: "plan" }] });
     expect(waited?.data).toMatchObject({ happened: [] });
+  });
+
+  it("ends for a lead when a teammate has crashed: no process of teams watches its team", async () => {
+    const cli = await crew();
+    const ref = teamRef(teamsHome(cli.env), "crew");
+    writeStatus(ref, "ada", statusOf({ process: deadProcess(), state: "running" }));
+    const [waited] = await callTools(cli, [["Wait", { timeout_seconds: 0, for: ["message"] }]]);
+    expect(waited?.data).toMatchObject({ happened: ["message"] });
+    const [read] = await callTools(cli, [["ReadMessages"]]);
+    expect(read?.text).toContain("ada crashed");
   });
 
   it("names tasks that cannot be read, and calls none free that waits for one", async () => {

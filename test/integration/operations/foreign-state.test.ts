@@ -5,8 +5,10 @@ import { expect, test } from "vitest";
 import { answerApproval } from "../../../src/operations/approvals/approvals.ts";
 import { runState } from "../../../src/operations/run/run-state.ts";
 import { teamStatus } from "../../../src/operations/status.ts";
+import { teamOverview } from "../../../src/operations/team-summary.ts";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { listTeams } from "../../../src/team/config/config.ts";
 import { markAsRead, unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
@@ -90,6 +92,18 @@ test("a foreign member › has failed, with the reason, after a turn that failed
   const failureReason = "Not logged in · Please run /login";
   peerSays(ref, "ada", { ...IDLE, idleReason: "failed", failureReason });
   expect(await shown(ref)).toMatchObject({ state: "failed", stateFrom: "notice", activity: failureReason });
+});
+
+test("a foreign member › counts in the list of teams once it has shown a sign", async () => {
+  const ref = await testTeam();
+  const listed = () => listTeams(ref.home).map((entry) => teamOverview(ref.home, entry).state);
+  await joinByHand(ref, "ada");
+  expect(listed()).toEqual(["stopped"]);
+  peerSays(ref, "ada", IDLE);
+  expect(listed()).toEqual(["idle"]);
+  await give(ref);
+  peerTakes(ref, "ada");
+  expect(listed()).toEqual(["running"]);
 });
 
 test("a foreign member › is not idle by the notice of an earlier member of its name", async () => {

@@ -60,6 +60,24 @@ describe("teams up", () => {
     expect(again.json()).toMatchObject({ team: "crew", changed: false, new: false, tasks: [], lead: false });
   });
 
+  it("refuses a member's CLI in a version that teams does not know, before it creates the team", async () => {
+    const { teams } = project("{}");
+    mkdirSync(teams.root);
+    const command = join(teams.directory, "old-cli");
+    writeFileSync(command, "#!/bin/sh\nexec echo old 2.0.1\n", { mode: 0o755 });
+    const unsupported = { versions: ">=2", why: "It speaks another interface." };
+    const adapters = { old: { channel: "acp", command, unsupported } };
+    writeFileSync(join(teams.root, "settings.json"), JSON.stringify({ teams: { adapters } }));
+    const file = join(teams.root, "crew.json");
+    writeFileSync(file, JSON.stringify({ name: "crew", members: [{ ...ADA, cli: "old" }] }));
+    const refused = await teams(["up", file, "--json", "--teammate-mode", "process"]);
+    expect(refused.error()).toMatchObject({
+      code: "SPAWN_FAILED",
+      message: "old 2.0.1 was not started: It speaks another interface.",
+    });
+    expect((await teams(["status", "--team", "crew"])).code).not.toBe(0);
+  });
+
   it("does nothing with --dry-run, and says what it would do", async () => {
     const { up, teams } = project({
       ...TASKS,

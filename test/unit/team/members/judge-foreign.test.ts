@@ -23,6 +23,11 @@ test.each<[string, Partial<ForeignFacts>, unknown[]]>([
   ["unknown without evidence, though its process runs", { alive: true }, ["unknown", null]],
   ["idle after its idle notice", { turnEnds: ends(5), taken: at(1) }, ["idle", "notice"]],
   [
+    "idle by an interrupt after the notice of one",
+    { turnEnds: [{ at: 5_000, interrupted: true }], taken: at(1) },
+    ["idle", "interrupt"],
+  ],
+  [
     "idle after its idle notice, though the config still says active",
     { turnEnds: ends(5), taken: at(1), isActive: true },
     ["idle", "notice"],

@@ -14,7 +14,7 @@ const WRITTEN_MS = 10_000;
 const SAME_MS = 2_000;
 
 /** Sends the idle notice of a turn that was interrupted, in its own screen or by our key: claude itself sends none. */
-export class OwnInboxInterrupt {
+export class InterruptNotice {
   readonly #ref: TeamRef;
   readonly #member: Pick<TeamMember, "name" | "color">;
   /** The interrupt of the newest notice, by its time in the transcript: our own time of it may come later. */
@@ -28,10 +28,12 @@ export class OwnInboxInterrupt {
   /** Sends the notice once the transcript shows the interrupt. @returns whether it may still show one */
   async look(
     { state, stateFrom }: ForeignVerdict,
-    { interruptedAt, now }: ForeignFacts,
+    { interruptedAt, turnEnds, now }: ForeignFacts,
     hook: HookRecord | undefined,
   ): Promise<boolean> {
     if (state !== "idle" || stateFrom !== "interrupt" || interruptedAt === undefined) return false;
+    // Another process may have sent it.
+    if ((turnEnds.at(-1)?.at ?? 0) >= interruptedAt) return false;
     if (hook?.transcript === undefined) return false;
     const written = transcriptEnd(hook.transcript).interruptedAt;
     if (written !== undefined && written === this.#noticed) return false;
