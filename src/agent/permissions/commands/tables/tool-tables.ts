@@ -11,6 +11,17 @@ const DECLARE: Table = {
   others: HARMLESS_LOCAL,
   never: /=.*(?:=|\+\+|--)/s,
 };
+const NUMBER = /^[\d.]*$/;
+/** zsh calculates the word: `shift PATH=5` sets PATH. */
+const COUNT: Table = { source: SHELLS, options: "#", others: /^\d*$/ };
+/** zsh calculates the number after `-t`; the other words are text. */
+const TEST: Table = {
+  source: SHELLS,
+  options: "|t",
+  words: /^-(?!t$)/,
+  only: { "-t": /^(?:\d*|\])$/ },
+  never: /^-t$/,
+};
 
 /** Commands that set variables. */
 const VARIABLE_TABLES: Readonly<Record<string, Table>> = {
@@ -20,8 +31,15 @@ const VARIABLE_TABLES: Readonly<Record<string, Table>> = {
   local: DECLARE,
   readonly: DECLARE,
   integer: DECLARE,
+  float: DECLARE,
   unset: { source: SHELLS, options: "v", others: HARMLESS_LOCAL },
-  read: { source: SHELLS, options: "ers|dNnptu", others: HARMLESS_LOCAL },
+  // zsh's -n has no value, so the next word is a variable.
+  read: {
+    source: SHELLS,
+    options: "ers|dNnptu",
+    only: { "-n": NUMBER, "-N": NUMBER, "-t": NUMBER, "-u": NUMBER },
+    others: HARMLESS_LOCAL,
+  },
   // -C runs a command.
   mapfile: { source: SHELLS, options: "t|dnOsu", others: HARMLESS_LOCAL },
   readarray: { source: SHELLS, options: "t|dnOsu", others: HARMLESS_LOCAL },
@@ -29,6 +47,17 @@ const VARIABLE_TABLES: Readonly<Record<string, Table>> = {
   let: { source: SHELLS, options: "-", others: /^[a-z]\w*(?:[-+*/%]?=[\w +*/%-]*|\+\+|--)$/ },
   // -v and %n set a variable.
   printf: { source: SHELLS, options: "|v", operands: 1, only: { "-v": HARMLESS_LOCAL }, never: ASSIGNS },
+  // -v sets a variable, -f is a format of printf, -s, -S and -z reach the history or the next line.
+  print: { source: SHELLS, options: "abcilnNoOrR|u", operands: 1, only: { "-u": NUMBER } },
+  test: TEST,
+  "[": TEST,
+  shift: COUNT,
+  exit: COUNT,
+  return: COUNT,
+  break: COUNT,
+  continue: COUNT,
+  logout: COUNT,
+  bye: COUNT,
   // The words of fish's set are a variable and its value.
   set: {
     source: SHELLS,
