@@ -12,8 +12,8 @@ const DECLARE: Table = {
   never: /=.*(?:=|\+\+|--)/s,
 };
 const NUMBER = /^[\d.]*$/;
-/** zsh calculates the word: `shift PATH=5` sets PATH. */
-const COUNT: Table = { source: SHELLS, options: "#", others: /^\d*$/ };
+/** zsh calculates the word: `shift PATH=5` sets PATH. A value that only the shell knows (`exit $?`) asks elsewhere. */
+const COUNT: Table = { source: SHELLS, options: "#", others: /^(?:\d*|\$\?|\ufffc)$/ };
 /** zsh calculates the number after `-t`; the other words are text. */
 const TEST: Table = {
   source: SHELLS,
