@@ -200,6 +200,10 @@ const DIRECTORIES = new WeakMap<PermissionQuestion, readonly Directory[]>();
 /** Maximum length of a directory that a reason names, in characters. */
 const MAX_SHOWN = 80;
 
+function repositoryIn(path: string): string {
+  return path.length > MAX_SHOWN ? "another repository" : `a repository in ${path}`;
+}
+
 function findOtherRepository(question: PermissionQuestion): string | undefined {
   const { line, workingDirs, home = "~", exists = mayExist, resolve = realPathOf } = question;
   const { isPlain = (dir, part) => isPlainRepository(dir, part, home) } = question;
@@ -215,15 +219,13 @@ function findOtherRepository(question: PermissionQuestion): string | undefined {
     relative(cwd, path)
       .split(sep)
       .some((part) => made.includes(part));
-  const named = (path: string): string =>
-    path.length > MAX_SHOWN ? "another repository" : `a repository in ${path}`;
   for (const { path, isPattern } of dirs.slice(1)) {
     if (isPattern) return "a repository in a directory that only the shell knows";
     const real = realOr(path, resolve);
     // What it will be cannot be read yet.
-    if (isMade(path) || isMadeByGit(line, real, exists)) return named(path);
+    if (isMade(path) || isMadeByGit(line, real, exists)) return repositoryIn(path);
     const top = topOf(real, exists);
-    if (top !== own && !isPlain(real, "worktree")) return named(top ?? real);
+    if (top !== own && !isPlain(real, "worktree")) return repositoryIn(top ?? real);
   }
   return undefined;
 }
