@@ -58,6 +58,19 @@ const VARIABLE_TABLES: Readonly<Record<string, Table>> = {
   continue: COUNT,
   logout: COUNT,
   bye: COUNT,
+  // -x runs its words.
+  jobs: { source: SHELLS, options: "lnprs" },
+  // -C, -F and -W run code.
+  compgen: { source: SHELLS, options: "abcdefgjksuv|Ao" },
+  // -p, and `name=path` in zsh, give a name another program.
+  hash: { source: SHELLS, options: "rlt", never: /=/ },
+  // -f loads a library.
+  enable: { source: SHELLS, options: "aps" },
+  // -a and -w write a file, -s and -p put words into the history, which fc runs.
+  history: { source: SHELLS, options: "c|d", first: /^(?:\d+|search)$/ },
+  fc: { source: SHELLS, options: "#lnr", first: /^(?!)/ },
+  // Without a job, bash removes the variable of -p, and then finds programs in the working directory.
+  wait: { source: SHELLS, options: "nf|p", only: { "-p": HARMLESS_LOCAL } },
   // The words of fish's set are a variable and its value.
   set: {
     source: SHELLS,
