@@ -4,23 +4,20 @@ import { ASSIGNS, HARMLESS_LOCAL, HARMLESS_VARIABLE } from "./variables.ts";
 
 const SHELLS = "bash 5.2, zsh 5.9, dash 0.5, fish 3.6";
 const EXPORT: Table = { source: SHELLS, options: "np", others: HARMLESS_VARIABLE };
-/** A number is calculated: `declare -i x=PATH=5` sets PATH. */
-const DECLARE: Table = {
-  source: SHELLS,
-  options: "aAFfgilprux",
-  others: HARMLESS_LOCAL,
-  never: /=.*(?:=|\+\+|--)/s,
-};
+// -i and -F calculate the value, as integer and float do: `declare -i x=PATH=5` sets PATH.
+const DECLARE: Table = { source: SHELLS, options: "aAfglprux", others: HARMLESS_LOCAL };
+const CALCULATES: Table = { source: SHELLS, options: "-", others: /^(?!)/ };
 const NUMBER = /^[\d.]*$/;
 /** zsh calculates the word: `shift PATH=5` sets PATH. A value that only the shell knows (`exit $?`) asks elsewhere. */
 const COUNT: Table = { source: SHELLS, options: "#", others: /^(?:\d*|\$\?|\ufffc)$/ };
-/** zsh calculates the number after `-t`; the other words are text. */
+/** zsh calculates the number after `-t`; most other words are text. */
 const TEST: Table = {
   source: SHELLS,
   options: "|t",
   words: /^-(?!t$)/,
   only: { "-t": /^(?:\d*|\])$/ },
-  never: /^-t$/,
+  // An index is calculated, too.
+  never: /^-t$|^[A-Za-z_]\w*\[[^\]]*[A-Za-z_]/,
 };
 
 /** Commands that set variables. */
@@ -30,8 +27,8 @@ const VARIABLE_TABLES: Readonly<Record<string, Table>> = {
   typeset: DECLARE,
   local: DECLARE,
   readonly: DECLARE,
-  integer: DECLARE,
-  float: DECLARE,
+  integer: CALCULATES,
+  float: CALCULATES,
   unset: { source: SHELLS, options: "v", others: HARMLESS_LOCAL },
   // zsh's -n has no value, so the next word is a variable.
   read: {
@@ -44,7 +41,7 @@ const VARIABLE_TABLES: Readonly<Record<string, Table>> = {
   mapfile: { source: SHELLS, options: "t|dnOsu", others: HARMLESS_LOCAL },
   readarray: { source: SHELLS, options: "t|dnOsu", others: HARMLESS_LOCAL },
   getopts: { source: SHELLS, options: "-", second: HARMLESS_LOCAL },
-  let: { source: SHELLS, options: "-", others: /^[a-z]\w*(?:[-+*/%]?=[\w +*/%-]*|\+\+|--)$/ },
+  let: CALCULATES,
   // -v and %n set a variable.
   printf: { source: SHELLS, options: "|v", operands: 1, only: { "-v": HARMLESS_LOCAL }, never: ASSIGNS },
   // -v sets a variable, -f is a format of printf, -s, -S and -z reach the history or the next line.
