@@ -47,7 +47,7 @@ export const HARMLESS_LOCAL = { test: (text: string) => LOCAL.test(text) && !may
  */
 function mayAssign(text: string): boolean {
   const value = text.replace(/^[^=]*=/, "");
-  // Numbers of zsh, which calculates what they get.
+  // They are numbers in zsh, which calculates what they get.
   if (/^(?:COLUMNS|LINES)(?:$|\+?=(?!\d*$))/.test(text)) return true;
   if (/^[a-z]+:\/\//.test(value)) return false;
   const assigned = [...value.matchAll(/(?<!\w)(\w+)\s*[-+*%]*=/g)].map(([, name = ""]) => name);
