@@ -13,10 +13,10 @@ import {
 const CORPUS = readCorpus();
 const SHELLS = ["bash", "zsh", "dash", "fish"];
 
-/** Returns every nth line that removes the victim, in a shell. */
-function sample(shell: string, nth: number): readonly CorpusLine[] {
+/** Returns a part of the lines that remove the victim, in a shell. */
+function removing(shell: string): readonly CorpusLine[] {
   const all = CORPUS.filter((one) => one.shell === shell && one.effect === "removes victim");
-  return all.filter((_, i) => i % nth === 0);
+  return all.filter((_, i) => i % (shell === "bash" ? 7 : 3) === 0);
 }
 
 /** Files with lines of ordinary work that are allowed. */
@@ -58,7 +58,7 @@ for (const shell of SHELLS) {
   test.skipIf(!hasShell(shell))(
     `the corpus › removes the victim in a real ${shell}, which no decision allows`,
     () => {
-      const lines = sample(shell, shell === "bash" ? 7 : 3);
+      const lines = removing(shell);
       let removed = 0;
       for (const { line, rules } of lines) {
         expect(decideLine(line, rules).behavior, line).toBe("deny");
@@ -117,12 +117,14 @@ function abbreviations(one: CorpusLine): CorpusLine[] {
 
 const isAllowed = ({ line, rules }: CorpusLine): boolean => decideLine(line, rules).behavior === "allow";
 const OPTIONS = CORPUS.filter(({ file, line }) => file === "options.txt" && line.includes("./p"));
+const STARTING = OPTIONS.filter(({ expect: expected }, i) => expected === "ask" && i % 2 === 0);
+const NAMING_RM = CORPUS.filter(({ file }) => file === "denied-rm-options.txt");
+const STARTING_RM = NAMING_RM.filter((_, i) => i % 6 === 0);
 
 test.skipIf(!hasBubblewrap)(
   "the corpus › starts a stub by options of real programs, which no decision allows",
   () => {
-    const lines = OPTIONS.filter(({ expect: expected }, i) => expected === "ask" && i % 2 === 0);
-    const started = startedBy(throwaway(STUBS), lines);
+    const started = startedBy(throwaway(STUBS), STARTING);
     expect(started.filter(isAllowed)).toEqual([]);
     // Others need a program that is missing here.
     expect(started.length).toBeGreaterThan(8);
@@ -135,8 +137,7 @@ test.skipIf(!hasBubblewrap)("abbreviated options › start no stub in a line tha
 });
 
 test.skipIf(!hasBubblewrap)("the corpus › starts a stub of the denied rm, which no decision allows", () => {
-  const lines = CORPUS.filter(({ file }) => file === "denied-rm-options.txt").filter((_, i) => i % 6 === 0);
-  const started = startedBy(throwaway(STUBS), lines);
+  const started = startedBy(throwaway(STUBS), STARTING_RM);
   expect(started.filter(isAllowed)).toEqual([]);
   expect(started.length).toBeGreaterThan(5);
 });
@@ -151,6 +152,10 @@ const GUARDED = [
   "config/prod.json",
 ];
 const FOR_GUARDS: ReadonlySet<string> = new Set(["protected.txt", "files.txt", "guards.txt"]);
+const GUARDING = CORPUS.filter(({ file, shell }) => FOR_GUARDS.has(file) && shell === "bash");
+const STOPPED = GUARDING.filter(
+  ({ expect: expected }, i) => /^(?:guarded|deny)$/.test(expected) && i % 3 === 0,
+);
 
 /** Runs each line in a separate directory, and returns the lines that changed a guarded file there. */
 function changedGuarded(lines: readonly CorpusLine[]): readonly CorpusLine[] {
@@ -179,19 +184,21 @@ function changedGuarded(lines: readonly CorpusLine[]): readonly CorpusLine[] {
 test.skipIf(!hasBubblewrap)(
   "the corpus › changes guarded files in a real bash, by no line that is allowed",
   () => {
-    const all = CORPUS.filter(({ file, shell }) => FOR_GUARDS.has(file) && shell === "bash");
     // Without a rule for the file, a change of .env or config/prod.json is no harm.
     const guards = ({ rules }: CorpusLine): boolean =>
       rules.deny.includes("Edit(.env)") && !rules.deny.some((rule) => rule.startsWith("Bash("));
-    const allowed = all.filter((one) => one.expect === "allow" && guards(one));
+    const allowed = GUARDING.filter((one) => one.expect === "allow" && guards(one));
     expect(changedGuarded(allowed).map(({ line }) => line)).toEqual([]);
-    const stopped = all.filter(
-      ({ expect: expected }, i) => /^(?:guarded|deny)$/.test(expected) && i % 3 === 0,
-    );
     // Others read only, write elsewhere, or need a program or a file that is missing here.
-    expect(changedGuarded(stopped).length).toBeGreaterThan(stopped.length / 5);
+    expect(changedGuarded(STOPPED).length).toBeGreaterThan(STOPPED.length / 5);
   },
 );
+
+test("the corpus › has a tenth of its hostile lines run by these tests in a real shell", () => {
+  const run = new Set([...SHELLS.flatMap(removing), ...STARTING, ...STARTING_RM, ...STOPPED]);
+  const hostile = CORPUS.filter(({ expect: expected }) => expected !== "allow");
+  expect(run.size).toBeGreaterThan(hostile.length / 10);
+});
 
 test("the corpus › leaves the victim and the protected files alone in every line that is allowed", () => {
   const allowed = CORPUS.filter((one) => one.expect === "allow" && FOR_WORK.has(one.file));

@@ -20,8 +20,10 @@ export interface CommandSubject {
   readonly line?: ShellLine | undefined;
   /** Returns whether a command of the line only reads, so that it needs no rule. */
   readonly needsNoRule?: ((words: readonly string[]) => boolean) | undefined;
-  /** Returns whether git would act in a repository that the author of the rule does not know. */
-  readonly actsElsewhere?: ((words: readonly string[], isWide: boolean) => boolean) | undefined;
+  /** Returns why git would act in a repository that the author of the rule does not know; undefined if it would not. */
+  readonly actsElsewhere?: ((words: readonly string[], isWide: boolean) => string | undefined) | undefined;
+  /** Returns why a line with a command of git that enters another repository needs a person; undefined if it enters none. */
+  readonly entersElsewhere?: (() => string | undefined) | undefined;
   /** Returns whether a shell may expand a word to an option, because a file is named like one. */
   readonly expandsToOption?: ((word: string) => boolean) | undefined;
 }
@@ -37,6 +39,8 @@ export interface Uncovered {
   readonly missing: string | undefined;
   /** A rule that matches this command, but does not name a risky word in it. */
   readonly unnamed?: { readonly rule: string; readonly word: string } | undefined;
+  /** Why no rule covers it, although one may match: git would act in another repository. */
+  readonly elsewhere?: string | undefined;
 }
 
 interface CommandRule {
@@ -69,7 +73,8 @@ export function commandAllowance(
     const found = matching.find(({ pattern }) => coversCommand(pattern, words, line, at, subject));
     if (found !== undefined) used.add(found.rule);
     else if (needsNoRule?.(words) !== true || readsThrough(words, made, enters)) {
-      return { missing: words.join(" "), unnamed: unnamedIn(words, matching) };
+      const unnamed = unnamedIn(words, matching);
+      return { missing: words.join(" "), unnamed, elsewhere: elsewhereReason(words, matching, subject) };
     }
   }
   return used.size === 0 ? { missing: undefined } : { rules: [...used], whole: false };
@@ -91,7 +96,7 @@ function coversCommand(
     !(namesNoProgram(pattern) && startsProgram(words)) &&
     !mayAddRisky(words, named, getsFoundFiles(words, from)) &&
     !(inputSources.has(at) && mayRunInput(words, named, from)) &&
-    actsElsewhere?.(words, isWide(pattern)) !== true
+    actsElsewhere?.(words, isWide(pattern)) === undefined
   );
 }
 
@@ -128,6 +133,16 @@ function unnamedIn(words: readonly string[], matching: readonly CommandRule[]): 
     if (word !== undefined) return { rule, word };
   }
   return undefined;
+}
+
+/** Returns why a command of git, or `cd` before one, needs a person although a rule matches it, or although it only reads. */
+function elsewhereReason(
+  words: readonly string[],
+  matching: readonly CommandRule[],
+  { actsElsewhere, entersElsewhere }: CommandSubject,
+): string | undefined {
+  if (matching.length > 0) return actsElsewhere?.(words, true);
+  return /^(?:cd|git)$/.test(words[0] ?? "") ? entersElsewhere?.() : undefined;
 }
 
 /** Commands of a shell that change its directory. */
@@ -181,8 +196,9 @@ function unnamedWord(pattern: string, words: readonly string[]): string | undefi
 const MAX_COMMAND_SHOWN = 80;
 
 /** Explains which command no rule allows, and which word of it a rule does not name. */
-export function uncoveredReason({ missing, unnamed }: Uncovered): string {
+export function uncoveredReason({ missing, unnamed, elsewhere }: Uncovered): string {
   const shown = missing === undefined || missing.length > MAX_COMMAND_SHOWN ? "this command" : missing;
   const isShort = unnamed !== undefined && unnamed.word.length <= MAX_COMMAND_SHOWN;
-  return `No rule allows ${shown}${isShort ? `: ${unnamed.rule} does not name ${unnamed.word}` : ""}.`;
+  const why = isShort ? `${unnamed.rule} does not name ${unnamed.word}` : elsewhere;
+  return `No rule allows ${shown}${why === undefined ? "" : `: ${why}`}.`;
 }

@@ -4,7 +4,7 @@ import { type Allowance, type Uncovered, uncoveredReason } from "./command-allow
 import { MAX_READ, MAX_READ_DIRS, MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { realOf } from "./commands/path-list.ts";
 import { namedProgram } from "./denied-names.ts";
-import { actsElsewhere, enteringAt, entersOtherRepository, expandsToOption } from "./entered-directories.ts";
+import { actsElsewhere, enteringAt, entersElsewhere, expandsToOption } from "./entered-directories.ts";
 import { laterCommand } from "./files/later-commands.ts";
 import { PatternMatches } from "./files/patterns.ts";
 import { isPrivateHost } from "./host-rules.ts";
@@ -108,6 +108,7 @@ function decidePart(question: PermissionQuestion): PartDecision {
     resolve: question.resolve ?? realPathOf,
     expandsToOption: expandsToOption(question),
     actsElsewhere: (words, isWide) => actsElsewhere(question, words, isWide),
+    entersElsewhere: () => entersElsewhere(question),
     needsNoRule: readsOnlyHere(question),
   };
   const part = (decision: PermissionDecision): PartDecision => ({ decision, isWholeTool: false });
@@ -185,7 +186,7 @@ function readsOnlyHere(question: PermissionQuestion): (words: readonly string[])
   const entering = line.commands.filter((words) => enteringAt(words) !== undefined).slice(0, MAX_READ_DIRS);
   let left = MAX_READ;
   return (words) => {
-    if (/^(?:cd|git)$/.test(words[0] ?? "") && entersOtherRepository(question)) return false;
+    if (/^(?:cd|git)$/.test(words[0] ?? "") && entersElsewhere(question) !== undefined) return false;
     const own = { ...question, line: { ...line, commands: [...entering, words], files: [] } };
     const paths = left < 0 ? undefined : pathsOfReadingLine(own, matches);
     left -= paths?.length ?? 0;

@@ -145,14 +145,25 @@ function runsGit(words: readonly string[]): boolean {
   return commandsNamed(words, /^git$/).length > 0;
 }
 
-/** Returns whether git would act in a repository that a rule's author does not know, and may run programs that it names. */
+/**
+ * Returns why a rule does not cover a command although it matches: git would act in a repository that the rule's author does not know,
+ * and may run programs that it names. Undefined if it would not.
+ */
 export function actsElsewhere(
   question: PermissionQuestion,
   words: readonly string[],
   isWide: boolean,
-): boolean {
-  if (!runsGit(words)) return false;
-  return (isWide && words.includes("push") && pushesInto(question, words)) || entersOtherRepository(question);
+): string | undefined {
+  if (!runsGit(words)) return undefined;
+  return isWide && words.includes("push") && pushesInto(question, words)
+    ? "git may run the hooks of a repository on this machine, to which it pushes"
+    : entersElsewhere(question);
+}
+
+/** Returns why a line with a command of git that enters another repository needs a person; undefined if it enters none. */
+export function entersElsewhere(question: PermissionQuestion): string | undefined {
+  const place = otherRepository(question);
+  return place === undefined ? undefined : `git may run programs that ${place} names`;
 }
 
 /** Returns whether git may push into a directory: there, it runs the hooks of that repository. */
@@ -174,26 +185,33 @@ function pushesInto(question: PermissionQuestion, words: readonly string[]): boo
 }
 
 /**
- * Returns whether a line with a command of git enters another repository, in which git may run programs that its files name: a
- * directory of the project can be a bare repository.
+ * Returns the other repository that a line with a command of git enters, in words; undefined if it enters none in which git may run
+ * programs that its files name. A directory of the project can be a bare repository.
  */
-export function entersOtherRepository(question: PermissionQuestion): boolean {
-  const known = ENTERING.get(question) ?? findsOtherRepository(question);
-  ENTERING.set(question, known);
-  return known;
+function otherRepository(question: PermissionQuestion): string | undefined {
+  if (!ENTERING.has(question)) ENTERING.set(question, findOtherRepository(question));
+  return ENTERING.get(question);
 }
 
 /** Caches for one decision, which asks once for each command of a line. */
-const ENTERING = new WeakMap<PermissionQuestion, boolean>();
+const ENTERING = new WeakMap<PermissionQuestion, string | undefined>();
 const DIRECTORIES = new WeakMap<PermissionQuestion, readonly Directory[]>();
 
-function findsOtherRepository(question: PermissionQuestion): boolean {
+/** Maximum length of a directory that a reason names, in characters. */
+const MAX_SHOWN = 80;
+
+function repositoryIn(path: string): string {
+  return path.length > MAX_SHOWN ? "another repository" : `a repository in ${path}`;
+}
+
+function findOtherRepository(question: PermissionQuestion): string | undefined {
   const { line, workingDirs, home = "~", exists = mayExist, resolve = realPathOf } = question;
   const { isPlain = (dir, part) => isPlainRepository(dir, part, home) } = question;
-  if (line?.commands.some(runsGit) !== true) return false;
+  if (line?.commands.some(runsGit) !== true) return undefined;
   const [cwd = "/"] = workingDirs;
   const dirs = directoriesOf(line, cwd, home, resolve);
-  if (dirs?.length === 1) return false;
+  if (dirs === undefined) return "a repository in one of too many directories";
+  if (dirs.length === 1) return undefined;
   const own = topOf(resolve(cwd), exists);
   const made = line.commands.flatMap((words) => (words[0] === "git" ? [] : (linksMadeBy(words) ?? [])));
   const isMade = (path: string): boolean =>
@@ -201,12 +219,15 @@ function findsOtherRepository(question: PermissionQuestion): boolean {
     relative(cwd, path)
       .split(sep)
       .some((part) => made.includes(part));
-  return (dirs ?? [{ path: cwd, isPattern: true }]).slice(1).some(({ path, isPattern }) => {
+  for (const { path, isPattern } of dirs.slice(1)) {
+    if (isPattern) return "a repository in a directory that only the shell knows";
     const real = realOr(path, resolve);
     // What it will be cannot be read yet.
-    if (isPattern || isMade(path) || isMadeByGit(line, real, exists)) return true;
-    return topOf(real, exists) !== own && !isPlain(real, "worktree");
-  });
+    if (isMade(path) || isMadeByGit(line, real, exists)) return repositoryIn(path);
+    const top = topOf(real, exists);
+    if (top !== own && !isPlain(real, "worktree")) return repositoryIn(top ?? real);
+  }
+  return undefined;
 }
 
 /** Returns whether git may create a directory from another branch, where an unchecked repository may be. */

@@ -62,7 +62,9 @@ describeInSandbox("a command in the sandbox", () => {
   });
 
   test("sees no keys and logins, even in a working directory", async () => {
-    const secrets = [".ssh/id_ed25519", ".netrc", ".config/gh/hosts.yml", ".claude/.credentials.json"];
+    const keyring = ".local/share/keyrings/login.keyring";
+    const logins = [".ssh/id_ed25519", ".netrc", ".config/gh/hosts.yml", ".claude/.credentials.json"];
+    const secrets = [...logins, keyring];
     const { bash, home } = await sandboxedAgent({
       also: [""],
       prepare: (at) => {

@@ -88,6 +88,7 @@ describe("teams up", () => {
           agentType: "reviewer",
           plan: true,
           writes: ["src/**"],
+          sandbox: "auto",
           maxCost: 2,
           model: "opus",
           worktree: true,
@@ -101,7 +102,7 @@ describe("teams up", () => {
         "+ team crew",
         '+ task "First"',
         '+ task "Second": after "First"',
-        "+ member ada: reviewer, opus, plans first, writes src/**, own worktree, $2.00",
+        "+ member ada: reviewer, opus, plans first, writes src/**, sandbox auto, own worktree, $2.00",
         "Nothing was done (--dry-run).\n",
       ].join("\n"),
     });

@@ -463,6 +463,26 @@ describe("the rule Bash(git:*) allows git and no other command (S71)", () => {
     expect(decideOn("default", "Bash", command("git log $(id)"), given).reason).toContain("$(id)");
   });
 
+  test("git in another repository asks, and the reason names that repository", () => {
+    const files = [".git", "evil/HEAD", "evil/objects", "evil/refs", "x.git/HEAD"].map(
+      (name) => `${WORK}/${name}`,
+    );
+    const exists = (path: string): boolean => files.includes(path);
+    const more = { exists, isPlain: () => false, localRemotes: () => [] };
+    const reason = (text: string, ...allow: string[]): string =>
+      decideOn("default", "Bash", command(text), { ...more, rules: rules({ allow }) }).reason;
+    const named = `git may run programs that a repository in ${WORK}/evil names.`;
+    expect(reason("cd evil && git status", "Bash(cd:*)", "Bash(git:*)")).toBe(
+      `No rule allows git status: ${named}`,
+    );
+    expect(reason("cd evil && git status", "Bash(git:*)")).toBe(`No rule allows cd evil: ${named}`);
+    expect(reason("git push x.git", "Bash(git:*)")).toContain("run the hooks of a repository");
+    expect(reason("cd a; cd b; cd c; cd d; cd e; cd f; git status", "Bash(cd:*)", "Bash(git:*)")).toContain(
+      "in one of too many directories",
+    );
+    expect(reason("git push", "Bash(npm:*)")).toBe("No rule allows git push.");
+  });
+
   test("a relative path after a change of directory asks", () => {
     const given = { rules: rules({ allow: ["Bash(git:*)", "Bash(cd:*)"] }) };
     expect(ask("default", "Bash", command("cd /etc && git log > passwd"), given)).toBe("ask");

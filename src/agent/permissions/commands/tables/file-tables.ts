@@ -35,6 +35,11 @@ export const FILE_TABLES: Readonly<Record<string, Table>> = {
     source: COREUTILS,
     options: `bcCDdpsTv|gmot|||S compare directory group= mode= owner= preserve-timestamps strip ${BACKUP}`,
   },
+  split: {
+    source: `${COREUTILS}: --filter is a command`,
+    options: `#dexu|abClnt suffix-length= additional-suffix= bytes= line-bytes= lines= number= numeric-suffixes[=]
+      hex-suffixes[=] elide-empty-files separator= unbuffered verbose`,
+  },
   tar: TAR,
   zip: {
     source: "Info-ZIP 3.0. Two letters can be one option: -TT, -lf",

@@ -20,12 +20,12 @@ export interface Table {
   /** Words that are harmless although the options do not list them. */
   readonly words?: RegExp;
   /** The first operand is harmless only if it matches `first` and does not match `notFirst`: a subcommand. */
-  readonly first?: RegExp;
+  readonly first?: Pick<RegExp, "test">;
   readonly notFirst?: RegExp;
   /** The second operand is harmless only if it matches. */
-  readonly second?: RegExp;
+  readonly second?: Pick<RegExp, "test">;
   /** Each operand is harmless only if it matches `others` and does not match `never`. */
-  readonly others?: RegExp;
+  readonly others?: Pick<RegExp, "test">;
   readonly never?: RegExp;
   /** Each operand is harmless only if it satisfies this. */
   readonly isHarmless?: (operand: string, at: number) => boolean;

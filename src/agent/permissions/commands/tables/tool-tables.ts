@@ -4,12 +4,20 @@ import { ASSIGNS, HARMLESS_LOCAL, HARMLESS_VARIABLE } from "./variables.ts";
 
 const SHELLS = "bash 5.2, zsh 5.9, dash 0.5, fish 3.6";
 const EXPORT: Table = { source: SHELLS, options: "np", others: HARMLESS_VARIABLE };
-/** A number is calculated: `declare -i x=PATH=5` sets PATH. */
-const DECLARE: Table = {
+// -i and -F calculate the value, as integer and float do: `declare -i x=PATH=5` sets PATH.
+const DECLARE: Table = { source: SHELLS, options: "aAfglprux", others: HARMLESS_LOCAL };
+const CALCULATES: Table = { source: SHELLS, options: "-", others: /^(?!)/ };
+const NUMBER = /^[\d.]*$/;
+/** zsh calculates the word: `shift PATH=5` sets PATH. A value that only the shell knows (`exit $?`) asks elsewhere. */
+const COUNT: Table = { source: SHELLS, options: "#", others: /^(?:\d*|\$\?|\ufffc)$/ };
+/** zsh calculates the number after `-t`; most other words are text. */
+const TEST: Table = {
   source: SHELLS,
-  options: "aAFfgilprux",
-  others: HARMLESS_LOCAL,
-  never: /=.*(?:=|\+\+|--)/s,
+  options: "|t",
+  words: /^-(?!t$)/,
+  only: { "-t": /^(?:\d*|\])$/ },
+  // An index is calculated, too.
+  never: /^-t$|^[A-Za-z_]\w*\[[^\]]*[A-Za-z_]/,
 };
 
 /** Commands that set variables. */
@@ -19,16 +27,47 @@ const VARIABLE_TABLES: Readonly<Record<string, Table>> = {
   typeset: DECLARE,
   local: DECLARE,
   readonly: DECLARE,
-  integer: DECLARE,
+  integer: CALCULATES,
+  float: CALCULATES,
   unset: { source: SHELLS, options: "v", others: HARMLESS_LOCAL },
-  read: { source: SHELLS, options: "ers|dNnptu", others: HARMLESS_LOCAL },
+  // zsh's -n has no value, so the next word is a variable.
+  read: {
+    source: SHELLS,
+    options: "ers|dNnptu",
+    only: { "-n": NUMBER, "-N": NUMBER, "-t": NUMBER, "-u": NUMBER },
+    others: HARMLESS_LOCAL,
+  },
   // -C runs a command.
   mapfile: { source: SHELLS, options: "t|dnOsu", others: HARMLESS_LOCAL },
   readarray: { source: SHELLS, options: "t|dnOsu", others: HARMLESS_LOCAL },
   getopts: { source: SHELLS, options: "-", second: HARMLESS_LOCAL },
-  let: { source: SHELLS, options: "-", others: /^[a-z]\w*(?:[-+*/%]?=[\w +*/%-]*|\+\+|--)$/ },
+  let: CALCULATES,
   // -v and %n set a variable.
   printf: { source: SHELLS, options: "|v", operands: 1, only: { "-v": HARMLESS_LOCAL }, never: ASSIGNS },
+  // -v sets a variable, -f is a format of printf, -s, -S and -z reach the history or the next line.
+  print: { source: SHELLS, options: "abcilnNoOrR|u", operands: 1, only: { "-u": NUMBER } },
+  test: TEST,
+  "[": TEST,
+  shift: COUNT,
+  exit: COUNT,
+  return: COUNT,
+  break: COUNT,
+  continue: COUNT,
+  logout: COUNT,
+  bye: COUNT,
+  // -x runs its words.
+  jobs: { source: SHELLS, options: "lnprs" },
+  // -C, -F and -W run code.
+  compgen: { source: SHELLS, options: "abcdefgjksuv|Ao" },
+  // -p, and `name=path` in zsh, give a name another program.
+  hash: { source: SHELLS, options: "rlt", never: /=/ },
+  // -f loads a library.
+  enable: { source: SHELLS, options: "aps" },
+  // -a and -w write a file, -s and -p put words into the history, which fc runs.
+  history: { source: SHELLS, options: "c|d", first: /^(?:\d+|search)$/ },
+  fc: { source: SHELLS, options: "#lnr", first: /^(?!)/ },
+  // Without a job, bash removes the variable of -p, and then finds programs in the working directory.
+  wait: { source: SHELLS, options: "nf|p", only: { "-p": HARMLESS_LOCAL } },
   // The words of fish's set are a variable and its value.
   set: {
     source: SHELLS,

@@ -23,28 +23,60 @@ const OBEYED =
 const VALUE =
   "(?!-[^\\d ]|.* -[^\\d ])(?:[\\w.,:+@%=!#*? -]*|(?:https?|postgres|postgresql|mysql|redis|amqp|mongodb):\\/\\/\\S*)";
 
-/** A harmless variable, alone or with a harmless value. */
-export const HARMLESS_VARIABLE = new RegExp(
+const KNOWN = new RegExp(
   `^(?:${OBEYED}(?:${HARMLESS})(?:\\+?=${VALUE})?|(?:GIT_|MAN)?PAGER=(?:cat)?|(?:GIT_)?EDITOR=(?:true|:|cat))$`,
 );
+
+/** A harmless variable, alone or with a harmless value. */
+export const HARMLESS_VARIABLE = { test: (text: string) => KNOWN.test(text) && !mayAssign(text) };
 
 /** Lower-case names that shells, mostly zsh and fish, or programs obey. */
 const OBEYED_LOWER =
   "(?!(?:\\w*path|prompt\\d?|ps\\d|\\w*_proxy|npm_\\w+|[gs]?aliases|functions\\w*|commands|options|parameters|dirstack|fish_\\w+|precmd\\w*|preexec\\w*|chpwd\\w*|periodic\\w*|zshexit\\w*|histchars|argv|mapfile|nameddirs|userdirs|dis_\\w+|modules|widgets|fignore)(?:\\+?=|$))";
 
-/** A harmless variable, or a variable of a script: `read line`. */
-export const HARMLESS_LOCAL = new RegExp(
-  `${HARMLESS_VARIABLE.source}|^${OBEYED_LOWER}[a-z][a-z\\d_]*(?:\\[\\w*\\])?(?:\\+?=${VALUE})?$`,
+const LOCAL = new RegExp(
+  `${KNOWN.source}|^${OBEYED_LOWER}[a-z][a-z\\d_]*(?:\\[\\d*\\])?(?:\\+?=${VALUE})?$`,
 );
+
+/** A harmless variable, or a variable of a script: `read line`. */
+export const HARMLESS_LOCAL = { test: (text: string) => LOCAL.test(text) && !mayAssign(text) };
+
+/**
+ * Returns whether a variable's value assigns another variable as soon as a shell calculates it: after `A=PATH=5`, `printf %d A` sets PATH
+ * in zsh. A URL is no number, and no program obeys a lower-case name such as `crate=debug`.
+ */
+function mayAssign(text: string): boolean {
+  const value = text.replace(/^[^=]*=/, "");
+  // They are numbers in zsh, which calculates what they get.
+  if (/^(?:COLUMNS|LINES)(?:$|\+?=(?!\d*$))/.test(text)) return true;
+  if (/^[a-z]+:\/\//.test(value)) return false;
+  const assigned = [...value.matchAll(/(?<!\w)(\w+)\s*[-+*%]*=/g)].map(([, name = ""]) => name);
+  return /\+\+|--/.test(value) || assigned.some((name) => /[A-Z]|path$|^(?:prompt|argv|status)$/.test(name));
+}
 
 /** A conversion of printf that sets a variable to the number of characters so far: bash and zsh have it. */
 export const ASSIGNS = /%[-+ #0'\d.*$hlLqjzt]*n/;
 
-/** A conversion of printf with a number, which zsh calculates: `printf %d PATH=5` sets PATH. */
-const NUMERIC = /%[-+ #0'\d.*$hlLqjzt]*[diouxXeEfFgGaA]|%[-+ #0'\d.$]*\*/;
+/** A conversion of printf, with its width, its precision and its kind. */
+const CONVERSION = /%[-+ #0']*(\*|\d*)(?:\.(\*|-?\d*))?[hlLqjzt]*([A-Za-z%])/g;
+/** A conversion with a number. */
+const NUMERIC = /[diouxXeEfFgGaA]/;
+/** A number, the code of a character (`'a`), or a value that only the shell knows, with which a line asks anyway. */
+const NUMBER = /^(?:[-+]?(?:\d[\d.]*(?:[eE][-+]?\d+)?|\.\d+|0[xX][\da-fA-F]+|['"].)?|\ufffc)$/s;
 
-/** Returns the words of printf that set a variable in zsh. @param args the format and the words after it, or options before it */
+/**
+ * Returns the words of printf that may set a variable in zsh, which calculates its numbers: `printf %d PATH=5`.
+ * @param args the format and the words after it, or options before it
+ */
 export function assigningWords(args: readonly string[]): readonly string[] {
-  const at = args[0] === "-v" ? 2 : args.findIndex((word) => word !== "--");
-  return NUMERIC.test(args[at] ?? "") ? args.slice(at + 1).filter((word) => /=|\+\+|--/.test(word)) : [];
+  const option = args[0] === "-v" ? 2 : 0;
+  const at = args[option] === "--" ? option + 1 : option;
+  const format = args[at] ?? "";
+  const kinds = [...format.matchAll(CONVERSION)].flatMap(([, width, precision, kind = ""]) => [
+    ...[width, precision].filter((part) => part === "*").map(() => true),
+    ...(kind === "%" ? [] : [NUMERIC.test(kind)]),
+  ]);
+  const isAny = /%\d+\$/.test(format);
+  const values = args.slice(at + 1);
+  return values.filter((word, i) => (isAny || kinds[i % kinds.length] === true) && !NUMBER.test(word));
 }
