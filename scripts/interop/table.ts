@@ -63,7 +63,11 @@ export function formerColumns(file: string, rows: Texts): readonly FormerColumn[
     ]),
   );
   const lines = section.split("\n").filter((line) => line.startsWith("| "));
-  const cellsOf = (line: string): string[] => line.slice(2, -2).split(" | ").map((cell) => cell.trim());
+  const cellsOf = (line: string): string[] =>
+    line
+      .slice(2, -2)
+      .split(" | ")
+      .map((cell) => cell.trim());
   const [titles = [], ...body] = lines.map(cellsOf);
   const dates = body.find(([first]) => first === "checked on") ?? [];
   const columns = titles.slice(1).map((title, at): FormerColumn => {

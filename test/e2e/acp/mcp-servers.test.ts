@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { McpServer } from "@agentclientprotocol/sdk";
 import { expect, it } from "vitest";
 import { promptOf } from "../../support/acp/acp-client.ts";
 import { playedSession, uses } from "../../support/acp/played-session.ts";
@@ -16,7 +17,7 @@ it("teams acp › gives the lead the MCP servers of its client, with their texts
   }));
   const log = join(t.home, "server.log");
   const reference = `\${HOME}`;
-  const near = {
+  const near: McpServer = {
     name: "near",
     command: process.execPath,
     args: [server(), log],

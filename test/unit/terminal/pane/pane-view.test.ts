@@ -522,6 +522,7 @@ describe("text from others in a pane cannot control the terminal", () => {
       (view) =>
         view.permission({
           id: evil,
+          call: evil,
           tool: evil,
           summary: evil,
           subagent: evil,

@@ -34,9 +34,7 @@ export const HARMLESS_VARIABLE = { test: (text: string) => KNOWN.test(text) && !
 const OBEYED_LOWER =
   "(?!(?:\\w*path|prompt\\d?|ps\\d|\\w*_proxy|npm_\\w+|[gs]?aliases|functions\\w*|commands|options|parameters|dirstack|fish_\\w+|precmd\\w*|preexec\\w*|chpwd\\w*|periodic\\w*|zshexit\\w*|histchars|argv|mapfile|nameddirs|userdirs|dis_\\w+|modules|widgets|fignore)(?:\\+?=|$))";
 
-const LOCAL = new RegExp(
-  `${KNOWN.source}|^${OBEYED_LOWER}[a-z][a-z\\d_]*(?:\\[\\d*\\])?(?:\\+?=${VALUE})?$`,
-);
+const LOCAL = new RegExp(`${KNOWN.source}|^${OBEYED_LOWER}[a-z][a-z\\d_]*(?:\\[\\d*\\])?(?:\\+?=${VALUE})?$`);
 
 /** A harmless variable, or a variable of a script: `read line`. */
 export const HARMLESS_LOCAL = { test: (text: string) => LOCAL.test(text) && !mayAssign(text) };
