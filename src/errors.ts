@@ -103,7 +103,7 @@ const STORAGE_HINTS: Readonly<Record<string, string>> = {
   EDQUOT: "Delete some of your files there, or ask for a larger quota, and try again.",
   EFBIG: "Free some disk space there, or raise the limit (ulimit -f), and try again.",
   EROFS:
-    "Mount the file system for writing and try again, or choose another place (TEAMS_HOME). A disk that turned read-only by itself may be failing: see the system's log.",
+    "Mount the file system for writing and try again, or choose another place (TEAMS_HOME). A disk that suddenly became read-only may be failing: see the system's log.",
   EIO: "Check the disk or the network file system, which reports errors: see the system's log. Copy what is there to another disk.",
 };
 

@@ -46,7 +46,7 @@ export interface FlaggedFiles {
   readonly skipped: readonly string[];
 }
 
-/** Returns the files with a flag `assume-unchanged` or `skip-worktree`; undefined if there are none. */
+/** Returns the files with a flag `assume-unchanged` or `skip-worktree`; undefined without such files. */
 export async function flaggedFiles(place: CheckoutPlace, env: Env): Promise<FlaggedFiles | undefined> {
   const { top } = place;
   const listed = await git(top, ["ls-files", "-v", "-z"], env, variablesOf(place));

@@ -18,7 +18,7 @@ export interface Unsaved {
 }
 
 /**
- * Returns the work that removing a worktree and the branch created for it would lose; undefined if there is none.
+ * Returns the work that removing a worktree and the branch created for it would lose, or undefined.
  * @throws GitError if git cannot tell; then do not remove the worktree
  */
 export async function unsavedIn(

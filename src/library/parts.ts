@@ -92,7 +92,7 @@ export interface Approvals {
   reject(id: string, options?: Pick<ApproveOptions, "note" | "signal">): Promise<Approval>;
 }
 
-/** The conditions of a wait; all that are given must be true at once. Without one, all teammates must be idle. */
+/** The conditions of a wait. All given conditions must be true at once. Without one, all teammates must be idle. */
 export interface WaitCondition extends TimeLimited {
   /** These members, or with `true` all teammates, are idle or have ended, and have no unread message. */
   readonly idle?: boolean | readonly string[] | undefined;
@@ -107,7 +107,7 @@ export interface WaitCondition extends TimeLimited {
   readonly until?: ((status: TeamStatus) => boolean | Promise<boolean>) | undefined;
 }
 
-/** The conditions of a wait for one teammate; all that are given must be true at once. Without one, it must be idle. */
+/** The conditions of a wait for one teammate. All given conditions must be true at once. Without one, it must be idle. */
 export interface TeammateCondition extends TimeLimited {
   /** It is idle or has ended, and has no unread message. */
   readonly idle?: boolean | undefined;

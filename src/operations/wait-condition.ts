@@ -4,7 +4,7 @@ import { memberWord } from "../team/address-words.ts";
 import type { OperationContext } from "./context.ts";
 import type { MemberStatus, TeamStatus } from "./status.ts";
 
-/** What a check of a condition acts with. */
+/** The context that a check of a condition needs. */
 export type WaitContext = Pick<OperationContext, "actor" | "ref" | "env">;
 
 /** Conditions of a wait: all must be true. */

@@ -53,7 +53,7 @@ export const LEAD: readonly Row[] = [
   },
   {
     id: "run-member",
-    text: "leads: it starts our agent and one of its own make, which complete its tasks and report to it",
+    text: "leads: it starts our agent and another instance of itself, which complete its tasks and report to it",
     limit: 300_000,
     async run({ program, another }) {
       const crew = await another("lead");

@@ -28,7 +28,7 @@ export class ClaudeUsage {
     this.#since = since;
   }
 
-  /** @returns the usage since the last call; undefined if there is none */
+  /** @returns the usage since the last call; undefined without usage */
   take(transcript: string): TokenCount | undefined {
     if (!TRANSCRIPT.test(transcript)) return undefined;
     for (const path of [transcript, ...subagentFiles(transcript)]) this.#fileOf(path)?.read();

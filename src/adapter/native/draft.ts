@@ -10,7 +10,7 @@ const PROMPT = /^\S*[›❯»>$#%:)]$/u;
 const MODE = new RegExp(`^(?:${PERMISSION_MODES.join("|")}) (?=›)`, "u");
 
 /**
- * Returns the text before the cursor that a person may have begun to type; undefined if there is none. A text to the right of the
+ * Returns the text before the cursor that a person may have begun to type, or undefined. A text to the right of the
  * cursor is not a draft: programs show a hint there. The last line of a draft of several lines may be empty; it is not seen then.
  */
 export function draftOf(screen: CursorRow): string | undefined {

@@ -17,7 +17,7 @@ import {
 
 /** A compaction that a person asked for. */
 export interface AskedCompaction {
-  /** The person's words for the part that the summary must keep above all; "" if there are none. */
+  /** The person's words for the part that the summary must keep above all, or "". */
   readonly focus: string;
 }
 

@@ -222,7 +222,7 @@ function findOtherRepository(question: PermissionQuestion): string | undefined {
   for (const { path, isPattern } of dirs.slice(1)) {
     if (isPattern) return "a repository in a directory that only the shell knows";
     const real = realOr(path, resolve);
-    // What it will be cannot be read yet.
+    // The command makes it, so it cannot be read yet.
     if (isMade(path) || isMadeByGit(line, real, exists)) return repositoryIn(path);
     const top = topOf(real, exists);
     if (top !== own && !isPlain(real, "worktree")) return repositoryIn(top ?? real);

@@ -27,7 +27,7 @@ export function movedByLine({
 /** A pattern, but not the `{}` of xargs and find. */
 const EXPANDED = /[*?[]|\{[^{}]*,/;
 
-/** Returns whether a place is in a directory, or in one that a pattern matches: `../*` holds the working directory. */
+/** Returns whether a place is in a directory, or in a match of a pattern: `../*` holds the working directory. */
 export function holds(path: string, place: string): boolean {
   if (isInside(place, path)) return true;
   if (!EXPANDED.test(path)) return false;

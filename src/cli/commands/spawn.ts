@@ -127,7 +127,7 @@ export const command = defineCommand({
         ...(spawned.notHere === null ? [] : [elsewhereNote(spawned.notHere, settings.teams.minPane)]),
         ...(call.out.verbose ? [line`It runs there because ${spawned.why}.`] : []),
         spawned.paneId === null
-          ? line`What it does: teams logs ${name}`
+          ? line`Its work: teams logs ${name}`
           : line`Its pane: teams attach ${name}   its screen: teams peek ${name}`,
       ].join("\n");
     });

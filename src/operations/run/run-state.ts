@@ -40,7 +40,7 @@ export function isRunOver({ teamExists, busy, unprocessedEnds, unseenByLead }: R
   return !teamExists || (busy === 0 && unprocessedEnds === 0 && unseenByLead === 0);
 }
 
-/** Returns how many background tasks of a member count as work. @param recorded all that it has */
+/** Returns how many background tasks of a member count as work. @param recorded the number of all its background tasks */
 type CountBackground = (name: string, recorded: number) => number;
 
 /**

@@ -9,7 +9,7 @@ interface BoundOptions {
   readonly env: Env;
   /** The text on its stdin, which then ends; without it, stdin is empty. */
   readonly input?: string | undefined;
-  /** Sends SIGINT to the program when it aborts; the program then ends by itself. */
+  /** Sends SIGINT to the program when it aborts; the program then decides how it ends. */
   readonly signal: AbortSignal;
 }
 

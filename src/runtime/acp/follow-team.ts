@@ -128,7 +128,7 @@ export async function replayLead(transcript: string, client: Replay): Promise<vo
 export class ShownTasks {
   readonly #show: ShowFact;
   #shown = "[]";
-  /** The note about tasks that cannot be read; "" if there are none. */
+  /** The note about tasks that cannot be read; "" if all can be read. */
   #brokenTasks = "";
 
   constructor(show: ShowFact) {

@@ -4,7 +4,7 @@ import type { ClientToolContext } from "./client-tool.ts";
 
 /**
  * Finds the ends of members for a lead that is an MCP client: no process of teams watches its team.
- * @returns what failed: the call goes on without it
+ * @returns what failed: the call continues without it
  */
 export async function reconcileForLead({
   ctx,

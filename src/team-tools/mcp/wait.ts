@@ -98,7 +98,7 @@ function brokenField(broken: readonly string[]): { readonly broken?: readonly st
   return broken.length === 0 ? {} : { broken };
 }
 
-/** Returns the events of the list that are true now, and the tasks of which that is unknown, because they cannot be read. */
+/** Returns the events of the list that are true now, and the tasks that cannot be read, whose state is unknown. */
 async function eventsOf(
   { ctx, knownRequests, mail }: ClientToolContext,
   wanted: readonly Event[],

@@ -59,7 +59,7 @@ it("commands to copy › quote names for the shell", async () => {
   const { teams } = await team();
   const spawn = [...SPAWN, "--teammate-mode", "process"];
   const odd = await teams(["spawn", ...spawn, "--", "$(touch pwned)"]);
-  expect(odd.out).toContain("What it does: teams logs '$(touch pwned)'");
+  expect(odd.out).toContain("Its work: teams logs '$(touch pwned)'");
   const dashed = await teams(["spawn", ...spawn, "--", "-x"]);
   expect(dashed.out).toContain("teams logs -- -x");
   for (const name of ["$(touch pwned)", "-x"]) {

@@ -181,7 +181,7 @@ describe("status texts", () => {
     ]);
   });
 
-  it("statusText names the member for its oldest request, on a screen also where the row would be cut", () => {
+  it("statusText names the member for its oldest request, on a screen even if the row would be cut", () => {
     const call = { kind: "permission", from: "dev", at: 1 } as const;
     const long = "npm test -- --run test/unit/text/short-path.test.ts";
     const approvals = [

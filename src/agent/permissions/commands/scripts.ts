@@ -22,7 +22,7 @@ export function runsScripts(words: readonly string[]): boolean {
 export function embeddedScripts(words: readonly string[]): string[] {
   const placeholder = placeholderOf(words);
   const texts = scriptsIn(words);
-  // What replaces the placeholder is known only to the shell: `xargs -I X sh -c 'X a'`.
+  // Only the shell knows the text for the placeholder: `xargs -I X sh -c 'X a'`.
   return placeholder === undefined
     ? texts
     : texts.map((text) => text.replaceAll(new RegExp(placeholder, "g"), UNKNOWN));

@@ -124,7 +124,7 @@ export const TOOL_TABLES: Readonly<Record<string, Table>> = {
     rest: { repo: /^(?!)/ },
   },
   sqlite3: {
-    source: "sqlite3 3.40: dot-commands run programs and write files, as some functions do",
+    source: "SQLite 3.40: dot-commands run programs and write files, as some functions do",
     oneDash: true,
     options:
       "- header noheader bail batch interactive line list column csv json table box markdown html quote ascii tabs echo stats readonly nofollow safe version separator= newline= nullvalue= cmd=",
