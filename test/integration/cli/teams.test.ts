@@ -107,7 +107,14 @@ describe("teams create, ls and delete", () => {
     openRequest(refOf("busy"), { id: "p-1", kind: "plan", from: "dev", summary: "s", payload: {}, at: 1 });
     const listed = (await teams(["ls", "--json"])).json<{ teams: Record<string, unknown>[] }>().teams;
     expect(listed).toMatchObject([
-      { name: "busy", state: "running", waiting: 1, costUsd: 0.42, directory: teams.directory, flaw: null },
+      {
+        name: "busy",
+        state: "running",
+        waiting: 1,
+        costUsd: 0.42,
+        directory: teams.directory,
+        problem: null,
+      },
       { name: "calm", state: "idle", waiting: 0, costUsd: 0, members: ["team-lead", "dev"] },
       // The crash of dev waits for a person.
       { name: "over", state: "stopped", waiting: 1 },
