@@ -142,7 +142,7 @@ test.skipIf(!hasBubblewrap)("the corpus › starts a stub of the denied rm, whic
   expect(started.length).toBeGreaterThan(5);
 });
 
-/** Files that rules or the protection guard. Each line of these files of the corpus runs beside them. */
+/** Files that rules or the protection of files guard. Lines of the corpus run in a directory with these files. */
 const GUARDED = [
   ".bashrc",
   ".env",
@@ -184,7 +184,7 @@ function changedGuarded(lines: readonly CorpusLine[]): readonly CorpusLine[] {
 test.skipIf(!hasBubblewrap)(
   "the corpus › changes guarded files in a real bash, by no line that is allowed",
   () => {
-    // Without a rule for the file, a change of .env or config/prod.json is no harm.
+    // Without a rule for the file, a change of .env or config/prod.json does no harm.
     const guards = ({ rules }: CorpusLine): boolean =>
       rules.deny.includes("Edit(.env)") && !rules.deny.some((rule) => rule.startsWith("Bash("));
     const allowed = GUARDING.filter((one) => one.expect === "allow" && guards(one));

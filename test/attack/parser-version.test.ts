@@ -3,7 +3,7 @@ import { checkedParser, parserHere, REQUIRED_LINES } from "../support/attack/che
 
 const STEPS = `run ATTACK_LINES=${REQUIRED_LINES} npm test -- test/attack/random.test.ts, which records the version that passed`;
 
-/** The parser reads each line for the permission rules. Another version may read a line otherwise than shells do. */
+/** The parser reads each line for the permission rules. Another version may read a line differently from shells. */
 test("the parser of command lines › is exactly the one that passed the random lines", () => {
   const { version, integrity, lines } = checkedParser();
   const here = parserHere();

@@ -83,8 +83,14 @@ test.each([
     "timeout 60 git log",
   ];
   const allow = programs.map((program) => `Bash(${program}:*)`);
-  expect(decide(line, allow)).toBe("ask");
+  // Moving a repository also changes files that only a person may change.
+  expect(decide(line, allow)).toBe(line.startsWith("mv evil") ? "guarded" : "ask");
   expect(decide("mv a b; cd sub && git status", allow)).toBe("allow");
+});
+
+test("decidePermission › asks for a name that is too long to look up", () => {
+  expect(decide(`touch ${"a".repeat(300)}/HEAD`, ["Bash"])).toBe("guarded");
+  expect(decide(`touch ${"a".repeat(300)}/b`, ["Bash"])).toBe("allow");
 });
 
 test("decidePermission › asks for a push to a remote that is a directory, or to a file of its name", () => {
@@ -96,7 +102,11 @@ test("decidePermission › asks for a push to a remote that is a directory, or t
   git(project, "remote", "add", "backup", "../backup");
   expect(decide("git push backup main", allow)).toBe("ask");
   expect(decide("git push", allow)).toBe("ask");
+  expect(decide("git push -o x", allow)).toBe("ask");
+  expect(decide("git push -o x backup main", allow)).toBe("ask");
+  expect(decide("git push -qo x backup", allow)).toBe("ask");
   expect(decide("git push origin main", allow)).toBe("allow");
+  expect(decide("git push -o backup origin main", allow)).toBe("allow");
   expect(decide("git push backup main", ["Bash(git push backup main)"])).toBe("allow");
 });
 

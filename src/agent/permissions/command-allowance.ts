@@ -1,8 +1,8 @@
-import { commandStarts } from "./commands/command-starts.ts";
-import { linksMadeBy } from "./commands/created-links.ts";
+import { commandStarts, ENTERS } from "./commands/command-starts.ts";
+import { linksMadeBy, mayUnpack } from "./commands/created-links.ts";
 import { readingOf } from "./commands/readers.ts";
 import { repeatedOption } from "./commands/repeated-options.ts";
-import { mayAddRisky, namesWord, riskyWords } from "./commands/risky-options.ts";
+import { namesWord, riskyWords } from "./commands/risky-options.ts";
 import { codesIn } from "./commands/runners.ts";
 import {
   Command,
@@ -11,7 +11,7 @@ import {
   STAR,
   simpleCommand,
 } from "./commands/simple-command.ts";
-import { getsFoundFiles, mayRunInput } from "./files/input-programs.ts";
+import { getsFoundFiles, mayAddRisky, mayRunInput } from "./files/input-programs.ts";
 import type { ShellLine } from "./shell-line.ts";
 
 /** The command line that allow rules are checked against. */
@@ -39,8 +39,8 @@ export interface Uncovered {
   readonly missing: string | undefined;
   /** A rule that matches this command, but does not name a risky word in it. */
   readonly unnamed?: { readonly rule: string; readonly word: string } | undefined;
-  /** Why no rule covers it, although one may match: git would act in another repository. */
-  readonly elsewhere?: string | undefined;
+  /** Why no rule covers it although one may match, or why it needs one although it only reads, as a clause. */
+  readonly why?: string | undefined;
 }
 
 interface CommandRule {
@@ -58,24 +58,36 @@ export function commandAllowance(
   if (line === undefined || line.unclear !== undefined) return { missing: undefined };
   const used = new Set<string>();
   const rules = applicable.map((one) => ({ ...one, matches: commandMatcher(one.pattern) }));
-  const links = line.commands.map(linksMadeBy);
-  // Another command may replace a file by a link, also after this one: in a loop or in the background.
-  const made = new Set(links.flatMap((names) => names ?? []));
-  const enters = line.commands.some((words) => words.some((word) => ENTERS.test(word)));
-  const moved = movedFile(line, made);
-  if (moved !== undefined) return { missing: `a redirection of ${moved}` };
+  // Another command may replace a file with a link, even after this one: in a loop or in the background.
+  const links = new Set(line.commands.flatMap((words) => linksMadeBy(words) ?? []));
+  const made: Made = {
+    links,
+    enters: line.commands.some((words) => words.some((word) => ENTERS.has(word))),
+    unpacks: line.commands.some(mayUnpack),
+  };
+  const moved = movedFile(line, links);
+  if (moved !== undefined)
+    return { missing: `a redirection of ${moved}`, why: "another command may put a link in its place" };
+  const renaming = line.commands.find(givesNames);
+  if (renaming !== undefined && line.commands.length > 1)
+    return { missing: renaming.join(" "), why: "it gives the name of a command another meaning" };
   for (const [at, words] of line.commands.entries()) {
     const command = Command.of(words);
     if (words.slice(1).some((word) => line.patterns.has(word) && expandsToOption?.(word) === true)) {
-      return { missing: words.join(" ") };
+      return { missing: words.join(" "), why: "the name of a file may become an option of it" };
     }
     const matching = rules.filter(({ matches }) => matches(command));
     const found = matching.find(({ pattern }) => coversCommand(pattern, words, line, at, subject));
-    if (found !== undefined) used.add(found.rule);
-    else if (needsNoRule?.(words) !== true || readsThrough(words, made, enters)) {
-      const unnamed = unnamedIn(words, matching);
-      return { missing: words.join(" "), unnamed, elsewhere: elsewhereReason(words, matching, subject) };
+    if (found !== undefined) {
+      used.add(found.rule);
+      continue;
     }
+    const needsRule = needsNoRule?.(words) !== true;
+    if (!needsRule && !readsMade(words, made, line)) continue;
+    const why = needsRule
+      ? elsewhereReason(words, matching, subject)
+      : "another command may make a file that it reads";
+    return { missing: words.join(" "), unnamed: unnamedIn(words, matching), why };
   }
   return used.size === 0 ? { missing: undefined } : { rules: [...used], whole: false };
 }
@@ -119,6 +131,11 @@ function startsProgram(words: readonly string[]): boolean {
   );
 }
 
+/** Returns whether a command gives names of later commands another meaning, whatever rule covers them. */
+function givesNames(words: readonly string[]): boolean {
+  return words.length > 1 && /^(?:alias|abbr|autoload|functions?)$/.test(words[0] ?? "");
+}
+
 /** Returns a file of a redirection that another command of the line may replace by a link. */
 function movedFile({ commands, files }: ShellLine, made: ReadonlySet<string>): string | undefined {
   if (files.length === 0 || commands.length < 2) return undefined;
@@ -145,19 +162,34 @@ function elsewhereReason(
   return /^(?:cd|git)$/.test(words[0] ?? "") ? entersElsewhere?.() : undefined;
 }
 
-/** Commands of a shell that change its directory. */
-const ENTERS = /^(?:cd|chdir|pushd|popd)$/;
+/** The files that the commands of a line may make for another one. */
+interface Made {
+  /** The names of links; `any` if they may have any name. */
+  readonly links: ReadonlySet<string>;
+  /** The line may enter a directory through a link. */
+  readonly enters: boolean;
+  /** A command unpacks files of any name. */
+  readonly unpacks: boolean;
+}
 
-/**
- * Returns whether a command reads a file through a link that the line may make.
- * @param made the names of these links; `any` if they may have any name
- * @param enters the line may enter a directory through one
- */
-function readsThrough(words: readonly string[], made: ReadonlySet<string>, enters: boolean): boolean {
-  const reading = made.size === 0 ? undefined : readingOf(words);
+/** Returns whether a command reads a file through a link that the line may make, or obeys a configuration that it may unpack. */
+function readsMade(
+  words: readonly string[],
+  { links, enters, unpacks }: Made,
+  { patterns }: ShellLine,
+): boolean {
+  if (links.size === 0) return false;
+  const [name = "", ...args] = words;
+  const isMatched = args.some((word) => patterns.has(word) && /^[*?[]/.test(word));
+  // A new file may be named like an option: `find *`.
+  if (links.has("any") && isMatched && !/^(?:ls|echo)$/.test(name)) return true;
+  const isElsewhere = name === "git" && args[0] === "-C";
+  const obeying = readingOf(isElsewhere ? ["git", ...args.slice(2)] : words);
+  if (unpacks && (obeying?.git ?? obeying?.obeys) !== undefined) return true;
+  const reading = readingOf(words);
   if (reading?.contents !== true) return false;
   const mayLead = (path: string): boolean =>
-    enters || made.has("any") || /[*?[]/.test(path) || path.split("/").some((part) => made.has(part));
+    enters || links.has("any") || /[*?[]/.test(path) || path.split("/").some((part) => links.has(part));
   return reading.paths.some(mayLead);
 }
 
@@ -196,9 +228,11 @@ function unnamedWord(pattern: string, words: readonly string[]): string | undefi
 const MAX_COMMAND_SHOWN = 80;
 
 /** Explains which command no rule allows, and which word of it a rule does not name. */
-export function uncoveredReason({ missing, unnamed, elsewhere }: Uncovered): string {
+export function uncoveredReason({ missing, unnamed, why }: Uncovered): string {
   const shown = missing === undefined || missing.length > MAX_COMMAND_SHOWN ? "this command" : missing;
   const isShort = unnamed !== undefined && unnamed.word.length <= MAX_COMMAND_SHOWN;
-  const why = isShort ? `${unnamed.rule} does not name ${unnamed.word}` : elsewhere;
-  return `No rule allows ${shown}${why === undefined ? "" : `: ${why}`}.`;
+  const clause = isShort ? `${unnamed.rule} does not name ${unnamed.word}` : why;
+  const reason = `No rule allows ${shown}${clause === undefined ? "" : `: ${clause}`}`;
+  // The command may end with the directory: `git add .`
+  return reason.endsWith(".") ? reason : `${reason}.`;
 }

@@ -1,16 +1,18 @@
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { type Allowance, type Uncovered, uncoveredReason } from "./command-allowance.ts";
+import { changesDirectory } from "./commands/command-starts.ts";
 import { MAX_READ, MAX_READ_DIRS, MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { realOf } from "./commands/path-list.ts";
 import { namedProgram } from "./denied-names.ts";
-import { actsElsewhere, enteringAt, entersElsewhere, expandsToOption } from "./entered-directories.ts";
 import { laterCommand } from "./files/later-commands.ts";
 import { PatternMatches } from "./files/patterns.ts";
 import { isPrivateHost } from "./host-rules.ts";
 import { excessRefusal, lineRefusal, namedByLine } from "./line-guards.ts";
+import { actsElsewhere, entersElsewhere } from "./other-repositories.ts";
 import { asksOutside, outsideDecision, outsideQuestion } from "./outside-sandbox.ts";
 import { protectedByName, reservedReason, unknownTarget, writesElsewhere } from "./protected-calls.ts";
+import { expandsToOption } from "./protected-patterns.ts";
 import {
   areInside,
   type PermissionDecision,
@@ -136,7 +138,7 @@ function allowedByRules(
   { rules, whole }: Exclude<Allowance, Uncovered>,
   line: ShellLine | undefined,
 ): PartDecision {
-  // A narrower rule names such a command.
+  // A rule for the whole tool does not allow a command that runs others later; a narrower rule names it.
   const later = whole && line !== undefined ? laterCommand(line.anywhere) : undefined;
   if (later !== undefined) return { decision: askGuarded(later), isWholeTool: false };
   const named = rules.length === 1 ? ["The rule", "allows"] : ["The rules", "allow"];
@@ -183,7 +185,7 @@ function readsOnlyHere(question: PermissionQuestion): (words: readonly string[])
   // The name of a reader may be another program's.
   if (line === undefined || line.anywhere.isRedefining) return () => false;
   const matches = new PatternMatches(line.patterns, question.list);
-  const entering = line.commands.filter((words) => enteringAt(words) !== undefined).slice(0, MAX_READ_DIRS);
+  const entering = line.commands.filter(changesDirectory).slice(0, MAX_READ_DIRS);
   let left = MAX_READ;
   return (words) => {
     if (/^(?:cd|git)$/.test(words[0] ?? "") && entersElsewhere(question) !== undefined) return false;
@@ -241,7 +243,7 @@ function deniedByMode(
   if (mode !== "plan" || reads || writesPlan(question, resolved)) return undefined;
   return deny(
     access.kind === "command"
-      ? "In plan mode only commands run that read, such as git log and grep. Ask for approval of the plan first."
+      ? "In plan mode only commands that read may run, such as git log and grep. Ask for approval of the plan first."
       : "In plan mode an agent only reads, and writes its plan file. Ask for approval of the plan first.",
   );
 }
@@ -272,7 +274,7 @@ function allowedByMode(
   }
   if (access.kind === "external") return ask(`No rule allows ${tool}.`);
   if (access.kind === "team")
-    return ask(`No rule allows to start ${access.cli}. It may read files, and do more, without asking.`);
+    return ask(`No rule allows starting ${access.cli}. It may read files, and do more, without asking.`);
   return ask(
     inside
       ? `No rule allows ${tool} here.`

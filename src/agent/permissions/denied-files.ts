@@ -4,7 +4,7 @@ import { literalStarts } from "./path-rules.ts";
 import { resolvePlaces } from "./question.ts";
 import { NO_RULES, parseRule, refusingRule } from "./rules.ts";
 
-/** Deny rules as statements about files, independent of a tool call: for a wall around commands. */
+/** Deny rules as statements about files, independent of a tool call: for the sandbox of commands. */
 export interface FileDenial {
   /** The rules for certain files, with the directories that they start at, as one text. */
   readonly rules: string;

@@ -1,6 +1,6 @@
 import { textStart } from "../../text/characters/cut-text.ts";
 import { expandBraces } from "./commands/brace-expansion.ts";
-import { commandsNamed } from "./commands/command-starts.ts";
+import { APPENDS_INPUT, commandsNamed } from "./commands/command-starts.ts";
 import { harmlessIndexes, ignoresVariables, mayRunUnknown, takesOnlyData } from "./commands/data-words.ts";
 import { contentsRead, valuesAfterLetters } from "./commands/named-words.ts";
 import { UNKNOWN } from "./commands/pattern-meetings.ts";
@@ -226,7 +226,7 @@ class RefusedNames {
 
   /** Returns the rule whose subcommand a command may run under another name, or by a word that the line does not show. */
   #unknownSubcommand(words: readonly string[]): string | undefined {
-    const getsInputWords = /^(?:g?xargs|parallel)$/.test(baseName(words[0] ?? ""));
+    const getsInputWords = APPENDS_INPUT.test(words[0] ?? "");
     for (const [program = "", ...args] of commandsNamed(words, this.#programs)) {
       const name = baseName(program).toLowerCase();
       const own = { program: name, args, getsInputWords, unknown: UNKNOWN };

@@ -1,3 +1,4 @@
+import { onlyEnters } from "./commands/command-starts.ts";
 import { linksIn } from "./commands/created-links.ts";
 import { type JoinedPaths, joinedMeeting, namesOfWord } from "./commands/joined-paths.ts";
 import { contentsRead, hasManyColons, namesIn, pathsFromTop } from "./commands/named-words.ts";
@@ -5,14 +6,15 @@ import { type Directory, type NamedPath, type NamedPaths, PathList, realOf } fro
 import { hasWildcard, isAnywhere, literally, UNKNOWN, unescaped } from "./commands/pattern-meetings.ts";
 import { tokensOf } from "./commands/scripts.ts";
 import { passedNames } from "./denied-names.ts";
-import { directoriesOf, onlyEnters } from "./entered-directories.ts";
-import { appendedNames, expansionBy, isBare, listFor } from "./files/appended-names.ts";
+import { appendedNames, expandsPatterns, isBare, listForInput } from "./files/appended-names.ts";
+import { isRenamed, rolesOf } from "./files/word-roles.ts";
 import { copiedByLine, holds, movedByLine } from "./moved-files.ts";
 import { literalStarts, partsOfRule, patternsMeet } from "./path-rules.ts";
 import { filesThroughLinks } from "./protected-patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject, refusingRule } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";
+import { directoriesOf } from "./syntax/entered-directories.ts";
 import type { LineParts } from "./syntax/parts.ts";
 
 interface LinePaths {
@@ -197,28 +199,42 @@ function collectPaths(
   home: string,
   dirs: readonly Directory[] | undefined,
 ): LinePaths {
-  const { anywhere, patterns } = line;
+  const { anywhere } = line;
   const commands = [...line.commands, ...anywhere.mentioned].filter((words) => !onlyEnters(words));
-  const isExpanded = (word: string): boolean => patterns.has(word) || anywhere.globs.has(word);
   const links = linksIn(commands);
   const read = new PathList(cwd, dirs, home, anywhere.matchesHidden, links);
   const changed = new PathList(cwd, dirs, home, anywhere.matchesHidden, links);
-  for (const words of commands) {
-    const contents = contentsOf(words, anywhere);
-    const list = contents === undefined ? changed : read;
-    const expands = expansionBy(words);
-    const mayExpand = (word: string): boolean =>
-      expands(word) || isExpanded(word) || (list === changed && word.includes("{") && isBare(word));
-    const names = contents ?? namesIn(words);
-    if (names === undefined || contents?.some(hasManyColons) === true) list.exceed();
-    else for (const word of [...names, ...fromTop(words, names, dirs)]) list.add(word, mayExpand(word));
-    // zsh's suffix aliases run a program with the file that the line names as a command.
-    if (anywhere.isRedefining && words[0]?.includes("/")) list.add(words[0], false);
-  }
+  for (const words of commands) addCommand(words, line, dirs, { read, changed });
   addLoose(line, commands, dirs, read, changed);
-  const lists = new Set(commands.map((words) => listFor(words, read, changed)));
+  const lists = new Set(commands.map((words) => listForInput(words, read, changed)));
   for (const list of lists) for (const word of appendedNames(anywhere)) list?.add(word, word.includes("*"));
   return { read, changed, joined: joinedOf(read, changed, (dirs ?? []).slice(1)) };
+}
+
+/** Adds the paths that the words of one command name. */
+function addCommand(
+  words: readonly string[],
+  { anywhere, patterns }: ShellLine,
+  dirs: readonly Directory[] | undefined,
+  { read, changed }: { readonly read: PathList; readonly changed: PathList },
+): void {
+  const isExpanded = (word: string): boolean => patterns.has(word) || anywhere.globs.has(word);
+  const contents = contentsOf(words, anywhere);
+  const list = contents === undefined ? changed : read;
+  const expands = expandsPatterns(words);
+  const mayExpand = (word: string): boolean =>
+    expands(word) || isExpanded(word) || (list === changed && word.includes("{") && isBare(word));
+  const { own, values, reads } = rolesOf(words, anywhere);
+  const names = contents?.some(hasManyColons) ? undefined : (contents ?? namesIn(own));
+  const assigned = values.length === 0 ? [] : namesIn(["", ...values]);
+  if (names === undefined || assigned === undefined) list.exceed();
+  else for (const word of [...names, ...fromTop(words, names, dirs)]) list.add(word, mayExpand(word));
+  for (const word of assigned ?? []) list.add(word, mayExpand(word), true);
+  // As a whole, and without an option before it: `--kubeconfig=a`.
+  for (const file of contents === undefined ? reads : [])
+    for (const word of [file, file.slice(file.indexOf("=") + 1)]) read.add(word, isExpanded(file));
+  // zsh's suffix aliases run a program with the file that the line names as a command.
+  if (anywhere.isRedefining && words[0]?.includes("/")) list.add(words[0], false);
 }
 
 /** Returns the paths that git reads from the top of its repository, as they are in the directories of a line. */
@@ -227,15 +243,14 @@ function fromTop(
   names: readonly string[],
   dirs: readonly Directory[] = [],
 ): readonly string[] {
-  // Names and properties alone are no contents.
+  // A command that shows only names and properties shows no content.
   if (names.length === 0) return [];
   return dirs.flatMap(({ path, isPattern }) => (isPattern ? [] : pathsFromTop(words, path)));
 }
 
 /** Returns the files whose contents a command reads, if it changes nothing, and if the line gives its name no other meaning. */
 function contentsOf(words: readonly string[], { functions }: LineParts): readonly string[] | undefined {
-  const isOwn = functions === undefined || functions.has(words[0] ?? "");
-  return isOwn ? undefined : contentsRead(words);
+  return isRenamed(words[0] ?? "", functions) ? undefined : contentsRead(words);
 }
 
 /** Adds words of no command, files of redirections, and names that commands get from the text of others. */
@@ -252,10 +267,11 @@ function addLoose(
     read.add(word, isExpanded(word));
   const targets = redirectedIn(anywhere, "write");
   if (targets.length === 0 && commands.every((words) => contentsOf(words, anywhere) !== undefined)) return;
+  for (const word of [...targets, ...passed]) changed.add(word, isExpanded(word));
   // Values of variables and items of loops may become words of each command.
-  const tokens = anywhere.loose.flatMap(tokensOf);
-  for (const word of [...targets, ...anywhere.loose, ...tokens, ...passed])
-    changed.add(word, isExpanded(word));
+  for (const loose of anywhere.loose)
+    for (const word of [loose, ...tokensOf(loose)])
+      changed.add(word, isExpanded(word), anywhere.assigned.has(loose));
   for (const { path, isPattern } of (dirs ?? []).slice(1))
     if (!isAnywhere(path)) changed.add(path, isPattern);
 }

@@ -1,11 +1,11 @@
 import { absolute, type NamedPath, realOf } from "./commands/path-list.ts";
 import { literally, pathPatternsMeet } from "./commands/pattern-meetings.ts";
-import { directoriesOf } from "./entered-directories.ts";
 import { copiedFiles, movedBy } from "./files/copied-files.ts";
 import { isInside } from "./protected-paths.ts";
 import type { PermissionQuestion } from "./question.ts";
+import { directoriesOf } from "./syntax/entered-directories.ts";
 
-/** Returns the places of what a line moves or removes as a whole, also as patterns. */
+/** Returns the files and directories that a line moves or removes as a whole, as paths or patterns. */
 export function movedByLine({
   line,
   workingDirs,

@@ -14,8 +14,8 @@ export function asksOutside(access: ToolAccess): boolean {
 }
 
 /**
- * Returns the question of a command that asks to run outside the sandbox. Deny and ask rules for Bash apply, allow rules only
- * if they name this: they were written for commands with a wall around them. So was `bypassPermissions`.
+ * Returns the question of a command that asks to run outside the sandbox. Deny and ask rules for Bash apply, allow rules
+ * only if they name this: they were written for commands in the sandbox. So was `bypassPermissions`.
  */
 export function outsideQuestion(question: PermissionQuestion): PermissionQuestion {
   const { allow, ask, deny } = question.rules;

@@ -153,7 +153,7 @@ function globMatches(glob: string, relativePath: string, refuses: boolean): bool
     const matchers = matchersOf(glob, refuses);
     return parts.some((_, depth) => matchers.some((matcher) => matcher(join(...parts.slice(0, depth + 1)))));
   };
-  if (!mayBeSlow(glob)) return matches();
+  if (!mayBeSlow(glob) && glob.length <= MAX_GLOB) return matches();
   // An undecided pattern counts as a match for deny and ask rules only.
   return withTimeLimit(glob, matches) ?? refuses;
 }
@@ -202,6 +202,8 @@ function mayBeSlow(glob: string): boolean {
   return /[({]/.test(special) || special.split(/\*+/).length > MAX_FAST_STARS + 1;
 }
 
+/** Maximum length of a pattern that picomatch certainly accepts, even with each character quoted. */
+const MAX_GLOB = 30_000;
 /** Number of stars up to which every pattern is fast. */
 const MAX_FAST_STARS = 2;
 /** Time limit in milliseconds for one path: an ordinary pattern needs a thousandth of it, more on a busy machine. */

@@ -1,13 +1,11 @@
-import { entryOf } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
-import { commandStarts } from "./commands/command-starts.ts";
+import { APPENDS_INPUT, commandStarts } from "./commands/command-starts.ts";
 import { linkTargets } from "./commands/created-links.ts";
 import { gitDirectories } from "./commands/git-config.ts";
 import { MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { absolute, followed, type NamedPath, realOf } from "./commands/path-list.ts";
 import { isAnywhere, literally, UNKNOWN } from "./commands/pattern-meetings.ts";
 import { writerOf, writtenBy } from "./commands/writers.ts";
-import { directoriesOf } from "./entered-directories.ts";
 import { changedByLine, isForFiles, joinedByLine, withRealDirectories } from "./line-guards.ts";
 import { copiedByLine, holds, movedByLine } from "./moved-files.ts";
 import { pathsMatch } from "./path-rules.ts";
@@ -20,8 +18,9 @@ import {
   protectedReason,
 } from "./protected-paths.ts";
 import { filesThroughLinks, isPatternInside, matchedFiles } from "./protected-patterns.ts";
-import { type PermissionQuestion, type Places, touchesOwnNotes, writesPlan } from "./question.ts";
+import { mayExist, type PermissionQuestion, type Places, touchesOwnNotes, writesPlan } from "./question.ts";
 import type { ShellLine } from "./shell-line.ts";
+import { directoriesOf } from "./syntax/entered-directories.ts";
 
 /** Returns why a call may change a protected file; undefined if it names none. */
 export function protectedByName(question: PermissionQuestion, resolved: Places): string | undefined {
@@ -46,7 +45,7 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
   );
   const entries = joinedEntries(joined);
   const created = new Set([...changed.map(({ path }) => path), ...entries]);
-  const exists = question.exists ?? ((path: string) => entryOf(path) !== undefined);
+  const { exists = mayExist } = question;
   for (const one of changed) {
     const why = reasonFor(one, question, resolved, repository);
     if (why !== undefined) return why;
@@ -54,7 +53,8 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
   const moved = movedByLine(question).find((path) =>
     [...resolved.dirs, home ?? "/"].some((dir) => holds(path, dir)),
   );
-  if (moved !== undefined) return `${moved} holds the working directory or your home directory.`;
+  if (moved !== undefined)
+    return `The line moves or removes ${moved}, which holds the working directory or your home directory.`;
   const completing = [...created].find((path) =>
     completesRepository(path, (other) => created.has(other) || exists(other)),
   );
@@ -71,7 +71,7 @@ const isHidden = (name: string): boolean => name.startsWith(".");
 
 /** Returns why one path of a call may be a protected file. */
 function reasonFor(
-  { path, isPattern, isHiddenPattern }: NamedPath,
+  { path, isPattern, isHiddenPattern, isValue }: NamedPath,
   { access }: PermissionQuestion,
   { protectedDirs }: Places,
   repository: readonly string[],
@@ -80,7 +80,7 @@ function reasonFor(
   // A command may copy into a directory that it names.
   const all = access.kind === "command" ? [path, `${path}/x`] : [path];
   const why = all
-    .map((one) => protectedReason(one, protectedDirs, isPattern))
+    .map((one) => protectedReason(one, protectedDirs, isPattern, isValue))
     .find((one) => one !== undefined);
   if (why !== undefined) return `${path} ${why}.`;
   const isIn = isPattern ? isPatternInside : isInside;
@@ -161,9 +161,6 @@ const DEVICE = /^\/dev\/(?:null|stdout|stderr|tty|fd\/\d+)$/;
 /** A shell may expand it to any other path. */
 const EXPANDED = /[*?[{]|^~[^/]/;
 
-/** Programs that append names from their input to the command that they run. */
-const APPENDS_NAMES = /(?:^|\/)(?:g?xargs|parallel)$/;
-
 /** Maximum number of words of one command that may begin a program which writes files: the words after each of them may be its files. */
 const MAX_WRITERS = 40;
 
@@ -173,7 +170,7 @@ function targetsOf({ anywhere, commands, files }: ShellLine): ReadonlySet<string
     kind === "write" ? [path] : [],
   );
   const programs = [...commands, ...anywhere.mentioned].flatMap((words) => {
-    const more = APPENDS_NAMES.test(words[0] ?? "") ? [UNKNOWN] : [];
+    const more = APPENDS_INPUT.test(words[0] ?? "") ? [UNKNOWN] : [];
     const writers = [...commandStarts(words)].filter((at) => writerOf(words[at] ?? "") !== undefined);
     // Each word after the first of them may be a file of one.
     if (writers.length > MAX_WRITERS) return [UNKNOWN, ...words.slice((writers[0] ?? 0) + 1)];

@@ -14,18 +14,20 @@ import { joinedReader, startupReader } from "./startup-files.ts";
  * @param path absolute and normalized
  * @param roots directories of teams, absolute and normalized
  * @param isPattern a shell expands the path
+ * @param isValue only values of variables name it
  * @returns undefined for an unprotected path
  */
 export function protectedReason(
   path: string,
   roots: readonly string[],
   isPattern = false,
+  isValue = false,
 ): string | undefined {
   if (roots.some((root) => isInside(path, root))) return "is in teams' own directory";
   const parts = foldedName(path).split(sep);
   if (parts.includes(".git")) return "belongs to git, which can run commands from it";
   if (parts.includes(".claude") || parts.at(-1) === ".mcp.json") return "can extend what agents may do";
-  const reader = startupReader(isPattern ? path : literally(path));
+  const reader = startupReader(isPattern ? path : literally(path), isValue);
   return reader === undefined ? undefined : `is read by ${reader}`;
 }
 
@@ -55,7 +57,7 @@ export function protectedDirectories(root: string): readonly string[] {
   return [root, ...linkedEntries(root)];
 }
 
-/** Returns where those entries of teams' directory are that are links to other places. */
+/** Returns the real paths of the entries of teams' directory that are links to other places. */
 export function linkedEntries(root: string): readonly string[] {
   const real = ifReadable(() => realPathOf(root)) ?? root;
   const targets = OFTEN_LINKED.flatMap((name) => ifReadable(() => realPathOf(join(root, name))) ?? []);

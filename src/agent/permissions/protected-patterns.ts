@@ -1,3 +1,5 @@
+import { basename } from "node:path";
+import { commandStarts } from "./commands/command-starts.ts";
 import { MAX_PATTERNS } from "./commands/line-limits.ts";
 import type { NamedPath } from "./commands/path-list.ts";
 import {
@@ -7,9 +9,13 @@ import {
   namesMeet,
   pathPatternsMeet,
 } from "./commands/pattern-meetings.ts";
-import { PatternMatches } from "./files/patterns.ts";
+import { readingOf } from "./commands/readers.ts";
+import { writerOf } from "./commands/writers.ts";
+import { optionExpansion, PatternMatches } from "./files/patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
+import type { ShellLine } from "./shell-line.ts";
 import { mayMatchStartupFile } from "./startup-files.ts";
+import { directoriesOf } from "./syntax/entered-directories.ts";
 
 /**
  * Returns the files that patterns of a line match now, as far as their names may be protected; undefined if they are too many to
@@ -61,9 +67,37 @@ export function filesThroughLinks(
 /** Entries of a repository that a pattern may match. */
 const REPOSITORY = ["HEAD", "objects", "refs", "config", "commondir"];
 
-/** Returns whether a path is a directory or below it; a pattern also if it may be, and does not begin with a wildcard. */
+/** Returns whether a path or pattern may be a directory or below it. False if a part of it begins with a wildcard. */
 export function isPatternInside(pattern: string, directory: string): boolean {
   const parts = pattern.split("/");
   const isKnown = parts.every((part) => !/^[*?[{(]/.test(part));
   return isKnown && pathPatternsMeet(parts, directory.split("/").map(literally));
+}
+
+/** Returns a predicate: whether a shell may expand a word of the line to an option. */
+export function expandsToOption({
+  line,
+  workingDirs,
+  home = "~",
+  list,
+  resolve,
+}: PermissionQuestion): (word: string) => boolean {
+  if (line === undefined) return () => false;
+  if (line.patterns.size > MAX_PATTERNS) return () => true;
+  const directories = (): readonly string[] | undefined => {
+    const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve);
+    return dirs?.some(({ isPattern }) => isPattern) === true ? undefined : dirs?.map(({ path }) => path);
+  };
+  return optionExpansion(directories, list, namesMadeBy(line));
+}
+
+/** Returns the names of files that a line may create. A word that begins with `-` is only one after `--`, for a program that writes files. */
+function namesMadeBy({ commands, files }: ShellLine): readonly string[] {
+  const words = commands.flatMap((own) => {
+    if (readingOf(own) !== undefined) return [];
+    const isWriter = [...commandStarts(own)].some((at) => writerOf(own[at] ?? "") !== undefined);
+    const end = isWriter ? own.indexOf("--") : -1;
+    return own.filter((word, at) => !word.startsWith("-") || (end >= 0 && at > end));
+  });
+  return [...words, ...files.map(({ path }) => path)].map((word) => basename(word));
 }

@@ -25,7 +25,7 @@ export interface PermissionQuestion {
   readonly writes?: readonly string[] | undefined;
   /** The one file that may be written in plan mode. */
   readonly planFile?: string | undefined;
-  /** Directories whose files only a person can allow to change: teams' root. */
+  /** Directories whose files an agent may change only if a person allows it: teams' root. */
   readonly protectedDirs?: readonly string[] | undefined;
   /** Directory of the agent's notes, resolved once at the start: a link that is created later must not move it. */
   readonly notes?: string | undefined;

@@ -1,10 +1,10 @@
-import { dirname, isAbsolute, join, normalize } from "node:path";
+import { basename, dirname, isAbsolute, join, normalize } from "node:path";
 import { isDirectory } from "../../os/files/fs.ts";
 import { isPlainRepository } from "./commands/git-config.ts";
 import { MAX_READ, MAX_READ_DIRS } from "./commands/line-limits.ts";
 import type { Reading } from "./commands/options.ts";
 import { readingOf } from "./commands/readers.ts";
-import { PatternMatches } from "./files/patterns.ts";
+import { isMoreThanName, PatternMatches } from "./files/patterns.ts";
 import { mayExist, type PermissionQuestion } from "./question.ts";
 import { type PermissionRules, parseRule } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";
@@ -22,6 +22,8 @@ export function pathsOfReadingLine(
   const { line, rules, workingDirs, home = "~", resolve } = question;
   const { isPlain = (dir, part) => isPlainRepository(dir, part, home) } = question;
   if (line === undefined || line.unclear !== undefined) return undefined;
+  // Each directory may be entered again from the new one, also before a command that the line names first.
+  if (line.anywhere.entersRepeatedly) return undefined;
   if (line.files.some(({ kind }) => kind === "write")) return undefined;
   const cwd = workingDirs[0] ?? "/";
   const listed = matches.directories;
@@ -43,10 +45,15 @@ export function pathsOfReadingLine(
   return paths.length === 0 ? [cwd] : [...new Set(paths)];
 }
 
-/** Returns the question about a line without the files that it redirects to. */
+/**
+ * Returns the question about a line without the files that it redirects to; unchanged if a pattern of the line may become an option
+ * by the name of such a file.
+ */
 export function withoutWrites(question: PermissionQuestion): PermissionQuestion {
   const { line } = question;
   if (line === undefined) return question;
+  const isRead = line.patterns.size > 0;
+  if (isRead && line.files.some(({ path }) => isMoreThanName(basename(path)))) return question;
   return { ...question, line: { ...line, files: line.files.filter(({ kind }) => kind === "read") } };
 }
 

@@ -1,5 +1,6 @@
 import { type Command, parse, type Redirection, type SyntaxNode, type Word } from "unbash";
 import { shortened } from "../../text/characters/cut-text.ts";
+import { ENTERS } from "./commands/command-starts.ts";
 import { excessOf } from "./commands/line-limits.ts";
 import { simpleCommand } from "./commands/simple-command.ts";
 import { withoutShownVariables } from "./commands/special-readers.ts";
@@ -21,9 +22,9 @@ export interface ShellLine {
   readonly unclear?: string;
   /** Words of its commands that a shell may expand to file names. */
   readonly patterns: ReadonlySet<string>;
-  /** The commands that get input, by their index, with the words of the one command whose output that is. */
+  /** By the index of each command that gets input: the words of the command whose output it gets, if it is the only one. */
   readonly inputSources: ReadonlyMap<number, readonly string[] | undefined>;
-  /** Everything in it, also in loops, functions, substitutions and quoted scripts. For deny and ask rules, and for guards. */
+  /** Everything in it, including in loops, functions, substitutions and quoted scripts. For deny and ask rules, and for guards. */
   readonly anywhere: LineParts;
 }
 
@@ -67,9 +68,6 @@ type Nodes = readonly SyntaxNode[];
 const OPERATORS = /^(?:[ \t\n;&|(){}!]|\\\n|\b(?:if|then|elif|else|fi|while|until|do|done|time)\b)*$/;
 /** A comment with the blank before it. Applied only between words, so it never matches inside a word. */
 const COMMENT = /(^|[ \t\n])#[^\n]*/g;
-/** Commands that change the working directory, so that later relative paths lead elsewhere. */
-const CHANGES_DIRECTORY: ReadonlySet<string> = new Set(["cd", "chdir", "pushd", "popd"]);
-
 /** Quoted or escaped text, which a shell takes literally. */
 const QUOTED = /'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]/g;
 
@@ -123,7 +121,7 @@ class ShellLineReader {
   /** Reports a redirection to a relative path in a line that changes the directory, or to `~/` in a line that sets HOME. */
   movedRedirection(): string | undefined {
     const words = this.commands.flat();
-    const changesDirectory = words.some((word) => CHANGES_DIRECTORY.has(word));
+    const changesDirectory = words.some((word) => ENTERS.has(word));
     const setsHome = words.some((word) => /^HOME(?:\+?=|$)/.test(word));
     const moved = this.files.find(({ path }) =>
       path.startsWith("~/") ? setsHome : changesDirectory && !path.startsWith("/"),

@@ -4,10 +4,12 @@ import type { JoinedPaths } from "./commands/joined-paths.ts";
 import { hasWildcard, namesMeet, unescaped } from "./commands/pattern-meetings.ts";
 
 interface StartupFiles {
+  /** They are often values of variables, such as PATH and KUBECONFIG. */
+  readonly areValues?: boolean;
   /** The program that reads the files and runs commands from them, as the end of `${path} is read by ${reader}`. */
   readonly reader: string;
   /**
-   * Names in lower case, matched at any depth, also with their parent directories. One `*` is any text; a name that ends in `/`
+   * Names in lower case, matched at any depth, some with their parent directories. One `*` is any text; a name that ends in `/`
    * covers everything below that directory.
    */
   readonly files: readonly string[];
@@ -28,7 +30,8 @@ const STARTUP_FILES: readonly StartupFiles[] = [
       .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .bash_completion
       .zshrc .zshenv .zprofile .zlogin .zlogout
       .kshrc .mkshrc .cshrc .tcshrc .yashrc .yash_profile .config/yash/
-      fish/config.fish fish/conf.d/ fish/functions/*.fish fish/completions/*.fish
+      fish/config.fish fish/fish_variables fish/conf.d/ fish/functions/*.fish fish/completions/*.fish
+      .local/share/bash-completion/ .fzf.bash .fzf.zsh .p10k.zsh .config/starship.toml
       .config/nushell/ application-support/nushell/
       .elvish/ .config/elvish/ .xonshrc .config/xonsh/
       .config/powershell/ powershell/*profile.ps1
@@ -41,7 +44,7 @@ const STARTUP_FILES: readonly StartupFiles[] = [
       .mise* mise.toml mise.local.toml .mise/ .config/mise/ .tool-versions
     `),
   },
-  { reader: "shells, which find programs in it", files: words(".local/bin/") },
+  { areValues: true, reader: "shells, which find programs in it", files: words(".local/bin/") },
   {
     reader: "a session when it starts",
     files: words(`
@@ -74,6 +77,7 @@ const STARTUP_FILES: readonly StartupFiles[] = [
     `),
   },
   {
+    areValues: true,
     reader: "shells, which load functions or find programs in it",
     files: words(`
       .bash_functions .bash.d/ .zsh/ .zfunc/ .oh-my-zsh/ .cargo/bin/ .cargo/env .nvm/ .pyenv/ .rbenv/ .asdf/ .asdfrc .volta/
@@ -88,9 +92,11 @@ const STARTUP_FILES: readonly StartupFiles[] = [
     `),
   },
   {
+    areValues: true,
     reader: "a client of a service, which finds logins, programs or options in it",
     files: words(`
       .curlrc .wgetrc .netrc .gnupg/ .aws/config .aws/credentials .kube/config .docker/config.json .config/gh/ .config/gcloud/
+      .my.cnf .muttrc .config/mutt/
     `),
   },
   {
@@ -98,7 +104,9 @@ const STARTUP_FILES: readonly StartupFiles[] = [
     files: words(`
       .lessfilter .lesskey .mailcap .ripgreprc .wezterm.lua .config/wezterm/ .config/kitty/ .config/alacritty/ .config/ghostty/
       .config/i3/ .config/sway/ .config/hypr/ .config/helix/ .config/bat/ .config/lazygit/ .config/code/user/
-      .local/share/applications/
+      .local/share/applications/ .tigrc .config/tig/ .config/yazi/ .config/lf/ .config/ranger/ .xbindkeysrc
+      .config/sxhkd/ .xmonad/ .config/bspwm/ .config/awesome/ .config/qtile/ .config/waybar/ .config/polybar/ .config/rofi/
+      .hammerspoon/ .config/karabiner/ .yabairc .skhdrc
     `),
   },
   { reader: "a debugger when it starts", files: words(".gdbinit .lldbinit .config/gdb/") },
@@ -113,8 +121,11 @@ const STARTUP_FILES: readonly StartupFiles[] = [
     ),
   },
   {
-    reader: "an interpreter when it starts in its directory",
-    files: words(".rprofile .irbrc .pryrc .psqlrc .sqliterc"),
+    reader: "an interpreter when it starts",
+    files: words(`
+      .rprofile .irbrc .pryrc .psqlrc .sqliterc .duckdbrc .pdbrc .ipython/ .jupyter/ .ghci .ocamlinit
+      .iex.exs .julia/config/
+    `),
   },
   { reader: "git, which can run commands from it", files: words(".gitconfig .config/git/") },
   { reader: "ssh, which can allow logins with it", files: words(".ssh/") },
@@ -127,14 +138,15 @@ const STARTUP_FILES: readonly StartupFiles[] = [
 /**
  * Returns the program that reads this file and runs its commands; undefined if none does.
  * @param path absolute and normalized; a pattern, which may have wildcards
+ * @param isValue only values of variables name it
  */
-export function startupReader(path: string): string | undefined {
+export function startupReader(path: string, isValue = false): string | undefined {
   const parts = partsOf(path);
   const rows = parts.some((part) => /[^\w.-]/.test(part)) ? ALL_FILES : rowsNaming(parts);
-  return rows.find(({ wanted }) => matchesFile(parts, wanted))?.reader;
+  return rows.find((row) => !(isValue && row.areValues) && matchesFile(parts, row.wanted))?.reader;
 }
 
-/** Like {@link startupReader}, for names in other directories than their own. The time is linear in both. */
+/** Like {@link startupReader}, for each name in each directory. The time is linear in the number of both. */
 export function joinedReader({ directories, names }: JoinedPaths): string | undefined {
   const [above, below] = [directories.map(partsOf), names.map((name) => name.map(spelled))];
   const isJoined = (wanted: readonly string[]): boolean =>
@@ -155,13 +167,16 @@ const spelled = (name: string): string => foldedName(name).replaceAll(" ", "-");
 const partsOf = (path: string): readonly string[] => spelled(path).split(sep);
 
 /** The table with its names split once: a command line may have thousands of words to check. */
-const SPLIT_FILES = STARTUP_FILES.map(({ reader, files }) => ({
+const SPLIT_FILES = STARTUP_FILES.map(({ reader, files, areValues = false }) => ({
   reader,
+  areValues,
   files: files.map((file) => file.split("/")),
 }));
 
 /** The names of the table one by one, in its order. */
-const ALL_FILES = SPLIT_FILES.flatMap(({ reader, files }) => files.map((wanted) => ({ reader, wanted })));
+const ALL_FILES = SPLIT_FILES.flatMap(({ reader, files, areValues }) =>
+  files.map((wanted) => ({ reader, wanted, areValues })),
+);
 type Row = (typeof ALL_FILES)[number];
 
 /** The same by their first part without a star; by an empty part if each has one. Most words of a line are not in the table. */

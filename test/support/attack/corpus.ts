@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, normalize } from "node:path";
+import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import { decidePermission } from "../../../src/agent/permissions/decide.ts";
 import type { PermissionDecision } from "../../../src/agent/permissions/question.ts";
 import type { PermissionRules } from "../../../src/agent/permissions/rules.ts";
@@ -103,7 +103,7 @@ export function decideLine(
     resolve,
     exists: (path) => paths.includes(path),
     list: (directory) =>
-      paths.flatMap((path) => (dirname(path) === normalize(directory) ? [basename(path)] : [])),
+      paths.flatMap((path) => (relative(directory, dirname(path)) === "" ? [basename(path)] : [])),
     isPlain: () => true,
     gitDirs: () => [],
     localRemotes: () => [],

@@ -47,7 +47,7 @@ export function throwaway(programs: Readonly<Record<string, string>> = {}): Thro
   const temporary = { TMPDIR: work, TMUX_TMPDIR: work };
   const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: home, LC_ALL: "C", ...temporary, ...own };
   const run = (shell: string, script: string): boolean => {
-    const wall = [
+    const mounts = [
       "--ro-bind",
       "/",
       "/",
@@ -64,7 +64,7 @@ export function throwaway(programs: Readonly<Record<string, string>> = {}): Thro
       home,
     ];
     const end = ["--unshare-all", "--die-with-parent", "--chdir", work];
-    const words = hasBubblewrap ? ["bwrap", ...wall, ...end, shell, "-c", script] : [shell, "-c", script];
+    const words = hasBubblewrap ? ["bwrap", ...mounts, ...end, shell, "-c", script] : [shell, "-c", script];
     const [file = "", ...args] = words;
     const { status } = spawnSync(file, args, {
       cwd: work,

@@ -7,7 +7,7 @@ export interface ExpandedText {
   readonly isWhole: boolean;
 }
 
-/** Expands braces as bash does, also quoted ones: `{rm,-rf,x}`, `r{m,} x`. The words of one word are separated by blanks. */
+/** Expands braces as bash does, including quoted ones: `{rm,-rf,x}`, `r{m,} x`. The words of one word are separated by blanks. */
 export function expandBraces(written: string): ExpandedText {
   if (!written.includes("{")) return { text: written, isWhole: true };
   let room = MAX_EXPANDED;

@@ -31,6 +31,31 @@ export function* commandStarts(words: readonly string[]): Generator<number> {
     if (isWrapped || PROGRAM_PATH.test(words[i] ?? "")) yield i;
 }
 
+/** Commands that change the directory of the shell. */
+export const ENTERS: ReadonlySet<string> = new Set([
+  ...["cd", "chdir", "pushd", "popd"],
+  // Of fish.
+  ...["prevd", "nextd", "cdh"],
+]);
+
+/** Returns the index of the word that changes the directory of the shell (`cd`); undefined if none does. */
+export function enteringAt(words: readonly string[]): number | undefined {
+  for (const at of commandStarts(words)) if (ENTERS.has(words[at] ?? "")) return at;
+  return undefined;
+}
+
+export function changesDirectory(words: readonly string[]): boolean {
+  return enteringAt(words) !== undefined;
+}
+
+/** `cd x`, `command cd x`. */
+export function onlyEnters([first = "", second = ""]: readonly string[]): boolean {
+  return ENTERS.has(first) || (/^(?:command|builtin)$/.test(first) && ENTERS.has(second));
+}
+
+/** Programs that append words from their input to the command that they run. */
+export const APPENDS_INPUT = /(?:^|\/)(?:g?xargs|parallel)$/;
+
 /** Maximum number of words of one command that may begin a program of some kind: the words after each of them are read again. */
 const MAX_STARTS = 20;
 

@@ -1,6 +1,7 @@
 import { basename, dirname } from "node:path";
-import { commandsNamed } from "./command-starts.ts";
+import { APPENDS_INPUT, commandsNamed } from "./command-starts.ts";
 import { readingOf } from "./readers.ts";
+import { copiesTrees, MAX_TARGETS, targetDirectories } from "./writers.ts";
 
 /** The words of each command that may create links, from its name on. */
 function linkers(words: readonly string[]): readonly (readonly string[])[] {
@@ -34,10 +35,14 @@ export function linkTargets(words: readonly string[]): readonly string[] {
   return linkers(words).flatMap((own) => {
     const operands = operandsOf(own);
     const link = operands.at(-1) ?? "";
-    const targets = operands.slice(0, Math.max(1, operands.length - 1));
-    return targets.flatMap((target) =>
-      /^[/~]/.test(target) ? [target] : [`${dirname(link)}/${target}`, `${link}/${target}`],
-    );
+    const directories = targetDirectories(own).slice(0, MAX_TARGETS);
+    const end = directories.length > 0 ? operands.length : Math.max(1, operands.length - 1);
+    const places = [dirname(link), link, ...directories];
+    return operands
+      .slice(0, end)
+      .flatMap((target) =>
+        /^[/~]/.test(target) ? [target] : places.map((directory) => `${directory}/${target}`),
+      );
   });
 }
 
@@ -63,11 +68,23 @@ const GIT_MAKES_LINKS =
 /** Returns the names of links that a command may make; `any` if its words do not name them; undefined if it makes none. */
 export function linksMadeBy(words: readonly string[]): readonly string[] | "any" | undefined {
   if (readingOf(words) !== undefined) return undefined;
-  const isFed = /^(?:g?xargs|parallel)$/.test(basename(words[0] ?? ""));
+  const isFed = APPENDS_INPUT.test(words[0] ?? "");
   const found = commandsNamed(words, MOVES_OR_MAKES_LINKS).map((own) => linksOf(own, isFed));
   if (found.includes("any")) return "any";
   const names = found.flatMap((one) => (one === "any" ? [] : one));
   return names.length === 0 ? undefined : names;
+}
+
+/** Programs that write only files whose names the guards see: git checks out none in its own directory. */
+const WRITES_KNOWN = /^(?:git|g?(?:cp|mv|ln|link))$/;
+/** The same, unless a word names another machine. */
+const COPIES_HERE = /^(?:rsync|ditto)$/;
+
+/** Returns whether a command may unpack or download files of any name, also a configuration that another command obeys. */
+export function mayUnpack(words: readonly string[]): boolean {
+  if (linksMadeBy(words) !== "any" || commandsNamed(words, WRITES_KNOWN).length > 0) return false;
+  if (commandsNamed(words, COPIES_HERE).length > 0) return words.some((word) => word.includes(":"));
+  return commandsNamed(words, /^(?:gh|glab|hub)$/).length === 0 || words.includes("download");
 }
 
 /** `git checkout -b x` changes no file. */
@@ -87,7 +104,7 @@ function linksOf([program = "", ...rest]: readonly string[], isFed: boolean): re
     return rest.some((word) => GIT_MAKES_LINKS.test(word)) && !isNewBranch(rest) ? "any" : [];
   if (MAKES_LINKS.test(name)) return ONLY_PACKS.test(`${name} ${rest[0] ?? ""}`) ? [] : "any";
   const isCopy = /^g?cp$/.test(name);
-  if (isCopy && rest.some((word) => /^-[a-zA-Z]*[arR]|^--(?:arc|rec)/.test(word))) return "any";
+  if (isCopy && copiesTrees(rest)) return "any";
   if (isCopy && !rest.some((word) => /^-[a-zA-Z]*[dPsl]|^--/.test(word))) return [];
   const operands = operandsOf(["", ...rest]);
   // A pattern may match a link of any name.

@@ -63,7 +63,7 @@ export function ignoresVariables(words: readonly string[]): boolean {
   return reading !== undefined && reading.git === undefined;
 }
 
-/** Returns where the command begins that a wrapper runs with simple options; undefined for every other command. */
+/** Returns the index of the command that a wrapper runs with simple options; undefined for every other command. */
 export function wrappedAt(words: readonly string[]): number | undefined {
   if (!/^(?:g?xargs|time|timeout|nice|nohup)$/.test(words[0] ?? "")) return undefined;
   const at = words.findIndex((word, i) => i > 0 && !WRAPPER_WORD.test(word));
@@ -83,7 +83,7 @@ const HAS_SUBCOMMANDS =
 /** Maximum number of words before a subcommand. */
 const MAX_BEFORE = 2;
 
-/** Maximum number of words before code that counts as harmless: far from its interpreter, a word is rather a name. */
+/** Maximum index of code that counts as harmless: a word far from its interpreter is more likely a name. */
 const MAX_BEFORE_CODE = 40;
 
 /**

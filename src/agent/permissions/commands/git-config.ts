@@ -215,7 +215,7 @@ function userConfigs(home: string | undefined): readonly string[] {
   return home === undefined ? [] : [".gitconfig", ".config/git/config"].map((name) => join(home, name));
 }
 
-/** A key of a configuration that names hooks, or a file that is included; also on the line of its section. */
+/** A key of a configuration that names hooks, or a file that is included, even on the line of its section. */
 const NAMES_PLACE = /(?:^|\])[ \t]*(hooksPath|path)[ \t]*=[ \t]*(.*)$/gim;
 /** A directory of hooks, or an included file. */
 interface NamedPlace {

@@ -1,6 +1,6 @@
 /**
  * The limits of the search in a command line. A line beyond one of them never counts as harmless: deny rules and `writes`
- * refuse it, and else only a person or bypassPermissions allows it.
+ * refuse it, and otherwise only a person or bypassPermissions allows it.
  */
 
 /** Maximum characters of a line. A longer line is a file inside a command, too long to review. */

@@ -7,13 +7,15 @@ import { readingOf } from "./readers.ts";
 import { baseName, codesIn, runnerOf } from "./runners.ts";
 import { scriptWords, tokensOf } from "./scripts.ts";
 import { textIndexes } from "./text-values.ts";
-import { copiedBy } from "./writers.ts";
+import { copiedBy, hasManyTargets } from "./writers.ts";
 
 /** Returns the files whose contents a command reads, if it changes nothing; undefined for every other command. */
 export function contentsRead(words: readonly string[]): readonly string[] | undefined {
   const reading = readingOf(words);
   if (reading === undefined) return undefined;
-  return reading.contents ? reading.paths.flatMap((path) => [path, ...afterColons(path)]) : [];
+  if (reading.contents) return reading.paths.flatMap((path) => [path, ...afterColons(path)]);
+  // It shows the id of a file, with which another command of git reads it.
+  return words.includes("rev-parse") ? reading.paths.flatMap(afterColons) : [];
 }
 
 /** `HEAD:.env` and `:0:.env` are files of a revision and of the index, `:(top).env` is a file for git. */
@@ -51,7 +53,8 @@ export function namesIn(words: readonly string[]): readonly string[] | undefined
   const from = baseName(words[0] ?? "") === "git" && /^[a-z][a-z-]*$/.test(words[1] ?? "") ? 2 : 1;
   const named = words.filter((_, at) => at >= from && !texts.has(at));
   const suffixed = suffixedNames(named, suffixesOf(words));
-  if (suffixed === undefined || named.some((word) => MANY_LETTERS.test(word))) return undefined;
+  if (suffixed === undefined || named.some((word) => MANY_LETTERS.test(word)) || hasManyTargets(words))
+    return undefined;
   return [
     ...named.flatMap(namesInWord),
     ...suffixed,
@@ -86,7 +89,7 @@ function suffixedNames(
   return found;
 }
 
-/** Returns a word, and the parts of it that a program may read as a path, also as a URL spells them. */
+/** Returns a word, and the parts of it that a program may read as a path, including as a URL spells them. */
 function namesInWord(word: string): string[] {
   const decoded = word.replace(/%([2-7][0-9a-f])/gi, (_, code) =>
     String.fromCharCode(Number.parseInt(code, 16)),
@@ -112,9 +115,9 @@ function partsOfWord(word: string): string[] {
 export function valuesAfterLetters(word: string, longest = word.length): string[] {
   const letters = /^-\w+/.exec(word)?.[0].length;
   if (letters === undefined) return [];
-  const end = Math.min(word.length, Math.max(letters + 1, LEAST_CLUSTER));
+  const end = Math.min(word.length, Math.max(letters + 1, MIN_CLUSTER));
   const values = Array.from({ length: end - 2 }, (_, i) => word.slice(i + 2));
-  return values.filter(({ length }, i) => i < LEAST_CLUSTER - 2 || length <= longest);
+  return values.filter(({ length }, i) => i < MIN_CLUSTER - 2 || length <= longest);
 }
 
 function withoutQuotes(part: string): string {
@@ -122,7 +125,7 @@ function withoutQuotes(part: string): string {
 }
 
 /** A value may begin at each of the first characters, and after many letters: `-vvvvvvvvvvvvvt.git`. */
-const LEAST_CLUSTER = 12;
+const MIN_CLUSTER = 12;
 /** More letters of options than are searched for values. */
 const MANY_LETTERS = /^-\w{65}/;
 

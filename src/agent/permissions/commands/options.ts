@@ -6,7 +6,7 @@ export interface Reading {
   readonly contents: boolean;
   /** It reads files below a directory, or of a repository, that its words do not name. */
   readonly tree?: boolean;
-  /** It reads the entries of a directory that its words name, also through links. */
+  /** It reads the entries of a directory that its words name, even through links. */
   readonly follows?: boolean;
   /** Names of files in its directory, or above, that could make it write. */
   readonly obeys?: readonly string[];

@@ -10,6 +10,8 @@ export interface NamedPath {
   readonly isPattern: boolean;
   /** It may match a hidden file. Only globs with a leading dot do. */
   readonly isHiddenPattern: boolean;
+  /** Only values of variables name it. */
+  readonly isValue?: boolean;
 }
 
 /** Paths that words of a line may name, absolute. */
@@ -37,6 +39,8 @@ export class PathList implements NamedPaths {
   readonly #found = new Map<string, NamedPath>();
   readonly #patterns = new Set<string>();
   #isCut = false;
+  /** The word that is added now is only the value of a variable. */
+  #addsValue = false;
 
   /**
    * @param dirs undefined if there are too many
@@ -83,16 +87,20 @@ export class PathList implements NamedPaths {
     return [...this.#patterns];
   }
 
-  /** @param isPattern a shell or the program may expand the word */
-  add(word: string, isPattern: boolean): void {
+  /**
+   * @param isPattern a shell or the program may expand the word
+   * @param isValue it is only the value of a variable
+   */
+  add(word: string, isPattern: boolean, isValue = false): void {
     if (word.length > MAX_PATH) {
       // A long pattern may match short paths.
       this.#isCut ||= isPattern && /[{[*?(]/.test(word);
       return;
     }
-    const key = `${isPattern} ${word}`;
+    const key = `${isPattern} ${isValue} ${word}`;
     if (this.#added.has(key) || this.#isFull) return;
     this.#added.add(key);
+    this.#addsValue = isValue;
     const hidden = this.#matchesHidden ? [word.replace(/(^|\/)(?:\?|(?=\*)|\[[^\]]*\])/g, "$1.")] : [];
     const expanded = expandBraces(word);
     this.#isCut ||= isPattern && !expanded.isWhole;
@@ -135,7 +143,9 @@ export class PathList implements NamedPaths {
 
   #set(path: string, isGlob: boolean, isExpanded: boolean): void {
     const isHiddenPattern = isExpanded && mayMatchHidden(path);
-    this.#found.set(`${isGlob} ${isHiddenPattern} ${path}`, { path, isPattern: isGlob, isHiddenPattern });
+    const key = `${isGlob} ${isHiddenPattern} ${path}`;
+    const isValue = this.#addsValue && this.#found.get(key)?.isValue !== false;
+    this.#found.set(key, { path, isPattern: isGlob, isHiddenPattern, isValue });
   }
 }
 

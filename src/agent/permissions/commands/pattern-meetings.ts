@@ -6,7 +6,7 @@ const MAX_NAME = 255;
 /** Characters with a meaning in the patterns of shells or rules. */
 const SPECIAL = /[*?[\]{}()!+@\\]/;
 
-/** A part of a path for any directories, also hidden ones: only the shell, or a link, knows which. */
+/** A part of a path for any directories, including hidden ones: only the shell, or a link, knows which. */
 export const ANYWHERE = "***";
 /** Text that only the shell knows, in a name. */
 export const UNKNOWN = "\ufffc";
@@ -87,12 +87,10 @@ function partMeets(
   next: string | undefined,
 ): boolean {
   if (!part.includes(UNKNOWN)) return namesMeet(part, wanted);
-  return (
-    above !== "**" &&
-    next !== "**" &&
-    !hasWildcard(wanted) &&
-    namesMeet(part.replaceAll(UNKNOWN, "*"), wanted)
-  );
+  const pattern = part.replaceAll(UNKNOWN, "*");
+  // Unlike a star of the shell, unknown text may begin with a dot.
+  const written = wanted.startsWith(".") ? pattern.replace(/^\*+/, ".*") : pattern;
+  return above !== "**" && next !== "**" && !hasWildcard(wanted) && namesMeet(written, wanted);
 }
 
 /** The path after unknown directories must name a part of the rule: else a rule for a directory would cover every file. */

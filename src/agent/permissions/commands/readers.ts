@@ -132,7 +132,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map([
 
 /**
  * Programs that only read, with the options that keep it so. Source: the manuals of GNU coreutils, grep, diffutils, findutils,
- * util-linux, file, tree, ripgrep and jq, and of the same programs on macOS. Every other option, also an abbreviated one,
+ * util-linux, file, tree, ripgrep and jq, and of the same programs on macOS. Every other option, even an abbreviated one,
  * makes a command ask.
  */
 function table(

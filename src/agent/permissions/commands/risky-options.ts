@@ -1,7 +1,6 @@
 import { gitOptions, signatureWords } from "./git-readers.ts";
 import { isHarmlessCode } from "./harmless-code.ts";
 import { type AskingWord, type Options, options, type ReadOptions, readOptions } from "./options.ts";
-import { UNKNOWN } from "./pattern-meetings.ts";
 import { optionsOfReader, riskyInFind } from "./readers.ts";
 import { baseName, harmfulCode } from "./runners.ts";
 import { BUILD_TABLES } from "./tables/build-tables.ts";
@@ -53,6 +52,29 @@ function tableName(name: string): string {
  * @param named number of words that the rule names
  */
 export function riskyWords(written: readonly string[], named = 1): readonly AskingWord[] {
+  return [...plain(joinedWords(written, named)), ...ownRiskyWords(written, named)];
+}
+
+/** Programs that join their words to a line of a shell, on this or another machine, with their own options. */
+const JOINS: ReadonlyMap<string, string> = new Map([
+  ["ssh", NET_TABLES.ssh?.options ?? ""],
+  ["watch", "bcdegprtvwx|nq interval= differences[=] color no-title"],
+  ["parallel", "kvX|jnNI jobs="],
+  ["eval", "-"],
+]);
+
+/** Returns words that end the command which a rule names to such a program: `watch git status ';id'`. */
+function joinedWords(written: readonly string[], named: number): readonly string[] {
+  const program = baseName(written[0] ?? "");
+  const row = JOINS.get(program);
+  if (row === undefined) return [];
+  const { operands } = readOptions(written.slice(1, named), options(row));
+  // The first operand of ssh is a host.
+  const namesCommand = operands.length > (program === "ssh" ? 1 : 0);
+  return namesCommand ? written.slice(named).filter((word) => /[;&|`$<>()\n]/.test(word)) : [];
+}
+
+function ownRiskyWords(written: readonly string[], named: number): readonly AskingWord[] {
   const words = withoutWrapper(written, named);
   const [program = "", ...args] = words;
   const name = INSTALLED.test(program) ? baseName(program) : program;
@@ -77,36 +99,6 @@ export function riskyWords(written: readonly string[], named = 1): readonly Aski
 
 /** A program in a directory of programs. A script of the project may have the name of another program. */
 const INSTALLED = /^(?:~?\/(?:.*\/)?s?bin|(?:.*\/)?node_modules\/\.bin)\/[^/]+$/;
-
-/** Programs whose options neither start a program nor write a file: any option may come from the input of xargs. */
-const ANY_OPTION =
-  /^(?:cat|ls|wc|head|tail|stat|du|basename|dirname|echo|[ef]?grep|md5sum|sha\d+sum|cksum|touch|mkdir|rmdir|rm|kill|file|readlink|realpath|nl|rev|cut|tac)$/;
-/** Words that xargs may add: an option, the script or the subcommand of a program, a variable of make. */
-const ADDED = ["-", "--", "1e ", "", "SHELL=/"].map((start) => `${start}${UNKNOWN}`);
-
-/**
- * Returns whether words from the input of xargs could be risky ones: `xargs git log` runs `git log --output=x`.
- * @param named number of words that the rule names
- * @param areFiles they are paths that begin with a directory, so that none is an option
- */
-export function mayAddRisky(words: readonly string[], named: number, areFiles: boolean): boolean {
-  if (!/^g?xargs$/.test(baseName(words[0] ?? ""))) return false;
-  const own = withoutWrapper(words, named);
-  if (own === words || ANY_OPTION.test(baseName(own[0] ?? ""))) return false;
-  const before = new Set(riskyWords(words, named).map(({ word }) => word));
-  const replaced = words
-    .slice(0, words.length - own.length)
-    .map(
-      (word, at, all) =>
-        /^-[IJ](.+)$/.exec(word)?.[1] ?? (/^-[IJ]$/.test(all[at - 1] ?? "") ? word : undefined),
-    )
-    .find((text) => text !== undefined);
-  return (areFiles ? [UNKNOWN] : ADDED).some((added) => {
-    const changed =
-      replaced === undefined ? [...words, added] : words.map((word) => (word === replaced ? added : word));
-    return riskyWords(changed, named).some(({ word }) => !before.has(word));
-  });
-}
 
 const plain = (words: readonly string[]): AskingWord[] => words.map((word) => ({ word, option: word }));
 const parsed = new Map<string, Options>();
@@ -283,7 +275,7 @@ const RUNS =
   /^(?:(?:uv|poetry|pipenv|pdm|hatch|rye|conda|mamba) run|bundle exec|(?:npm|pnpm|yarn) (?:exec|dlx|x)|(?:npx|bunx|pnpx)|mise (?:exec|x)|direnv exec) /;
 
 /** Returns the command that a wrapper runs, if the rule names its program. */
-function withoutWrapper(words: readonly string[], named: number): readonly string[] {
+export function withoutWrapper(words: readonly string[], named: number): readonly string[] {
   const [program = "", second = ""] = words;
   if (!WRAPS.test(baseName(program)) && !RUNS.test(`${program} ${second} `)) return words;
   const at = words.findIndex((word, i) => i > 0 && i < named && isKnown(baseName(word)));

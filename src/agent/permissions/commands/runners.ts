@@ -195,7 +195,7 @@ export function placeholderOf(words: readonly string[]): RegExp | undefined {
   return /\{[\d/.]*\}/;
 }
 
-/** Returns whether a program runs files that it finds, or words of its input, also after wrappers: `find -exec env {}`. */
+/** Returns whether a program runs files that it finds, or words of its input, even after wrappers: `find -exec env {}`. */
 function runsWhatItFinds(words: readonly string[]): boolean {
   const placeholder = placeholderOf(words);
   if (placeholder === undefined) return false;
@@ -277,7 +277,7 @@ export function runsInput(words: readonly string[]): Language | undefined {
   return namesFile(operand, rest) || isModule ? undefined : runner.language;
 }
 
-/** Returns where a command names an interpreter that it starts. */
+/** Returns the index of an interpreter that a command starts, among its words. */
 function inputRunnerIn(words: readonly string[]): number | undefined {
   const [first = "", second = ""] = words;
   const name = baseName(first);

@@ -34,13 +34,22 @@ function scriptsIn(words: readonly string[]): string[] {
   );
   if (at < 0) return codeStrings(words);
   const rest = words.slice(at + 1);
-  const joined = /^(?:eval|trap|ssh|mosh|autossh)$/.test(baseName(words[at] ?? "")) ? [rest.join(" ")] : [];
+  const joined = /^(?:eval|trap|ssh|mosh|autossh)$/.test(baseName(words[at] ?? ""))
+    ? [withoutKeys(rest)]
+    : [];
   const texts = textIndexes(words.slice(at));
   const isQuery = SQL_CLIENT.test(baseName(words[at] ?? ""));
   const shown = rest.filter((word, i) => !(isQuery && isPlainQuery(word)) && !texts.has(i + 1));
   return [...new Set([...joined, ...shown.flatMap(scriptsInWord), ...codeStrings(words)])].filter(
     (text) => text !== "",
   );
+}
+
+/** Returns the text that a shell runs, here or on another machine, without the keys and configurations of `ssh -i key host 'a'`. */
+function withoutKeys(words: readonly string[]): string {
+  let at = 0;
+  while (/^-[iF]$/.test(words[at] ?? "")) at += 2;
+  return words.slice(at).join(" ");
 }
 
 /** `--checkpoint-action=exec=rm x`, `-oProxyCommand=rm x`, `alias a='rm x'`, `core.pager=!rm x`. */

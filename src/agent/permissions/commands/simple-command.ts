@@ -143,7 +143,7 @@ class WordLine {
     return this.#text;
   }
 
-  /** Returns where a word and its blank begin; the end of the text after the last word. */
+  /** Returns the offset at which a word and its blank begin; the end of the text after the last word. */
   startOf(at: number): number {
     const { length } = this.text;
     return this.#starts[at] ?? length;

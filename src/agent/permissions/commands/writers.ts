@@ -27,8 +27,38 @@ const WRITERS: ReadonlyMap<string, Writer> = new Map([
   ["perl", writer("after-script", "anpwlsT|Ee|i0F")],
 ]);
 
-/** `-t dir`, `--target-directory=dir`: the operands are all sources, and the directory is a separate word. */
-const TARGET_OPTION = /^(?:-\w*t|--target-directory)/;
+/** Programs with an option for the directory that they write to: all operands are then sources. */
+const TAKES_TARGET = /^g?(?:cp|mv|ln|install)$/;
+/** `-t dir`, `-rtdir`, `--target-directory=dir`, and each start of that name. */
+const TARGET_OPTION = /^(?:-[a-zA-Z]*?t|--t[\w-]*(?:=|$))(.*)$/s;
+
+/** Maximum number of such options that are read. A command with more counts as naming too many files. */
+export const MAX_TARGETS = 4;
+
+/**
+ * Returns the directories that such options of a program may name. Several, because a letter may belong to the value of another
+ * option: `cp -Sxt`.
+ * @param words from the name of the program on
+ */
+export function targetDirectories([program = "", ...args]: readonly string[]): readonly string[] {
+  if (!TAKES_TARGET.test(basename(program))) return [];
+  return args.flatMap((word, at) => {
+    const glued = TARGET_OPTION.exec(word)?.[1];
+    if (glued === undefined) return [];
+    return [glued === "" ? (args[at + 1] ?? "") : glued];
+  });
+}
+
+/** Returns whether a command has more options for a directory than are looked at. */
+export function hasManyTargets(words: readonly string[]): boolean {
+  const at = words.findIndex((word) => TAKES_TARGET.test(basename(word)));
+  return at >= 0 && targetDirectories(words.slice(at)).length > MAX_TARGETS;
+}
+
+/** Returns whether options of cp make it copy directories with their contents. */
+export function copiesTrees(args: readonly string[]): boolean {
+  return args.some((word) => /^-[a-zA-Z]*[arR]|^--(?:ar|rec)/.test(word));
+}
 
 /** Returns how a program creates, changes or removes the files that its words name; undefined for every other program. */
 export function writerOf(word: string): Writer | "dd" | undefined {
@@ -50,9 +80,9 @@ export function writtenBy(words: readonly string[]): readonly string[] {
     const isInPlace = used.has("-i") || used.has("--in-place");
     return isInPlace ? operands.slice(used.has("-e") || used.has("-E") ? 0 : 1) : [];
   }
-  const glued = args.flatMap((word) => /^(?:-t|--target-directory=)(.+)$/.exec(word)?.[1] ?? []);
-  if (unknown.length > 0 || args.some((word) => TARGET_OPTION.test(word)))
-    return [...args.filter((word) => !word.startsWith("-")), ...glued];
+  const targets = targetDirectories(words);
+  if (unknown.length > 0 || targets.length > 0)
+    return [...args.filter((word) => !word.startsWith("-")), ...targets];
   if (known.operands !== "last" || operands.length < 2) return operands;
   return [...operands.slice(-1), ...copiesIn(operands.at(-1) ?? "", operands.slice(0, -1))];
 }
@@ -64,10 +94,8 @@ export function copiedBy(written: readonly string[]): readonly string[] {
   const words = written.slice(written.findIndex((word) => /^g?cp$/.test(basename(word))));
   if (!/^g?cp$/.test(basename(words[0] ?? ""))) return [];
   const names = words.slice(1).filter((word) => !word.startsWith("-"));
-  const target = words.findIndex((word) => TARGET_OPTION.test(word));
-  const glued = /^(?:-\w*t|--\w[\w-]*=)(.+)$/s.exec(words[target] ?? "")?.[1];
-  const directory = target < 0 ? names.at(-1) : (glued ?? words[target + 1]);
-  return copiesIn(directory ?? "", names);
+  const targets = targetDirectories(words).slice(0, MAX_TARGETS);
+  return [...targets, names.at(-1) ?? ""].flatMap((directory) => copiesIn(directory, names));
 }
 
 function copiesIn(directory: string, from: readonly string[]): readonly string[] {

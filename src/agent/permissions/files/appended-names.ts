@@ -1,4 +1,4 @@
-import { commandStarts } from "../commands/command-starts.ts";
+import { APPENDS_INPUT, commandStarts } from "../commands/command-starts.ts";
 import { wrappedAt } from "../commands/data-words.ts";
 import { searchedNames } from "../commands/named-words.ts";
 import type { PathList } from "../commands/path-list.ts";
@@ -7,8 +7,8 @@ import { baseName } from "../commands/runners.ts";
 import { tokensOf } from "../commands/scripts.ts";
 import type { LineParts } from "../syntax/parts.ts";
 
-/** Returns whether the program of a command expands a quoted pattern itself. */
-export function expansionBy(words: readonly string[]): (word: string) => boolean {
+/** Returns a predicate: whether the program of a command expands a quoted word itself. */
+export function expandsPatterns(words: readonly string[]): (word: string) => boolean {
   const programs = [...commandStarts(words)].map((at) => baseName(words[at] ?? ""));
   if (programs.some((name) => EXPANDS_PATTERNS.has(name))) return () => true;
   // curl expands brackets in URLs, and names files by the matched text.
@@ -17,11 +17,19 @@ export function expansionBy(words: readonly string[]): (word: string) => boolean
   return (word) => isCurl && ((word.includes("[") && isBare(word)) || /(?:^|\/)\.[^/]*\*/.test(word));
 }
 
+/** Returns whether a word has no quote and no blank. */
 export const isBare = (word: string): boolean => !/["'\s]/.test(word);
 
-/** Returns the place of names that a command gets from its input: xargs and parallel append them to the command that they run. */
-export function listFor(words: readonly string[], read: PathList, changed: PathList): PathList | undefined {
-  const at = words.findIndex((word) => APPENDS.test(word));
+/**
+ * Returns the list for names that a command gets from its input: xargs and parallel append them to the command that they run. Undefined
+ * for every other command, and if the names are only shown.
+ */
+export function listForInput(
+  words: readonly string[],
+  read: PathList,
+  changed: PathList,
+): PathList | undefined {
+  const at = words.findIndex((word) => APPENDS_INPUT.test(word));
   if (at < 0) return undefined;
   const reading = readingOf(words.slice(at + (wrappedAt(words.slice(at)) ?? 0)));
   if (reading === undefined) return changed;
@@ -36,8 +44,6 @@ export function appendedNames({ mentioned, inputs }: LineParts): readonly string
   });
   return [...named, ...[...inputs.values()].flatMap(tokensOf)];
 }
-
-const APPENDS = /(?:^|\/)(?:g?xargs|parallel)$/;
 
 /** Programs that expand a quoted pattern themselves. */
 const EXPANDS_PATTERNS: ReadonlySet<string> = new Set(

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { commandsNamed } from "../commands/command-starts.ts";
 import { absolute, type Directory } from "../commands/path-list.ts";
+import { copiesTrees, MAX_TARGETS, targetDirectories } from "../commands/writers.ts";
 import { type ListNames, listEntries } from "./patterns.ts";
 
 /** Maximum number of entries of copied directories, and their maximum depth: deeper entries are not seen. */
@@ -8,7 +9,7 @@ const MAX_ENTRIES = 1_000;
 const MAX_DEPTH = 3;
 
 /**
- * Returns the paths that `cp -r` and `rsync` create below the directory that they copy into, by the files that exist now.
+ * Returns the paths that `cp -r`, `mv` and `rsync` create below the directory that they write to, by the files that exist now.
  * @param descends whether the contents of an entry of the copied directory count too
  */
 export function copiedFiles(
@@ -19,19 +20,22 @@ export function copiedFiles(
   descends: (name: string) => boolean = () => true,
 ): readonly string[] {
   const found = new Set<string>();
+  const listed = new Map<string, readonly string[]>();
+  const listOnce = (directory: string): readonly string[] => {
+    const names = listed.get(directory) ?? list(directory);
+    listed.set(directory, names);
+    return names;
+  };
+  const placeIn = (dir: string, word: string): string => absolute(word, dir, home).replace(/(?<=.)\/$/, "");
+  const known = dirs.flatMap(({ path, isPattern }) => (isPattern ? [] : [path]));
   let left = MAX_ENTRIES;
   for (const { sources, target } of commands.flatMap(copies)) {
-    for (const { path: dir } of dirs.filter(({ isPattern }) => !isPattern)) {
-      const into = absolute(target, dir, home).replace(/(?<=.)\/$/, "");
+    for (const dir of known) {
+      const into = placeIn(dir, target);
       for (const source of sources) {
         const own = basename(source);
         const prefix = /^\.{0,2}$/.test(own) ? [] : [`${into}/${own}`];
-        for (const name of entriesOf(
-          absolute(source, dir, home).replace(/(?<=.)\/$/, ""),
-          list,
-          left,
-          descends,
-        )) {
+        for (const name of entriesOf(placeIn(dir, source), listOnce, left, descends)) {
           left -= 1;
           for (const base of [into, ...prefix]) found.add(`${base}/${name}`);
         }
@@ -68,30 +72,30 @@ interface Copy {
   readonly target: string;
 }
 
-/** Returns the directories that a command copies with their contents. */
+/** Returns the directories that a command copies or moves with their contents, and where. */
 function copies(words: readonly string[]): readonly Copy[] {
-  return commandsNamed(words, /^(?:g?cp|rsync|ditto)$/).flatMap(([program = "", ...rest]) => {
-    const isCopy = /cp$/.test(program);
-    if (isCopy && !rest.some((word) => /^-[a-zA-Z]*[arR]|^--(?:arc|rec)/.test(word))) return [];
-    const operands = rest.filter((word) => !word.startsWith("-"));
-    const named = rest.findIndex((word) => /^(?:-[a-zA-Z]*t$|--target-directory)/.test(word));
-    const given = /=(.+)$/s.exec(rest[named] ?? "")?.[1] ?? rest[named + 1];
-    const target = (named < 0 ? operands.at(-1) : given) ?? "";
-    return [{ sources: operands.filter((word) => word !== target), target }];
+  return commandsNamed(words, /^(?:g?(?:cp|mv)|rsync|ditto)$/).flatMap((own) => {
+    const [program = "", ...rest] = own;
+    if (/cp$/.test(program) && !copiesTrees(rest)) return [];
+    const operands = [...new Set(rest.filter((word) => !word.startsWith("-")))];
+    const targets = [...targetDirectories(own).slice(0, MAX_TARGETS), operands.at(-1) ?? ""];
+    return targets.map((target) => ({ sources: operands.filter((word) => word !== target), target }));
   });
 }
 
-/** Returns the files and directories that a command moves or removes as a whole. */
+/** Returns the files and directories that a command moves or removes as a whole, or where `rsync --delete` removes files. */
 export function movedBy(words: readonly string[]): readonly string[] {
-  return commandsNamed(words, /^(?:git|g?(?:mv|rm|rmdir))$/).flatMap(([program = "", ...args]) => {
+  return commandsNamed(words, /^(?:git|rsync|g?(?:mv|rm|rmdir))$/).flatMap(([program = "", ...args]) => {
     const isGit = basename(program) === "git";
     const name = isGit ? (args[0] ?? "") : basename(program).replace(/^g/, "");
     const rest = isGit ? args.slice(1) : args;
     const operands = rest.filter((word) => !word.startsWith("-"));
-    if (name === "mv")
-      return rest.some((word) => /^(?:-\w*t|--target)/.test(word)) ? operands : operands.slice(0, -1);
-    const isRecursive =
-      rest.some((word) => /^-\w*[rR]|^--recursive/.test(word)) && !rest.includes("--cached");
+    if (name === "rsync") return rest.some((word) => /^--del/.test(word)) ? operands.slice(-1) : [];
+    if (name === "mv") {
+      const isNamed = targetDirectories([program, ...rest]).length > 0;
+      return isNamed ? operands : operands.slice(0, -1);
+    }
+    const isRecursive = rest.some((word) => /^-\w*[rR]|^--r/.test(word)) && !rest.includes("--cached");
     return name === "rmdir" || (name === "rm" && isRecursive) ? operands : [];
   });
 }

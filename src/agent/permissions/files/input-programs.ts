@@ -1,4 +1,6 @@
 import { commandsNamed } from "../commands/command-starts.ts";
+import { UNKNOWN } from "../commands/pattern-meetings.ts";
+import { riskyWords, withoutWrapper } from "../commands/risky-options.ts";
 import { baseName, runnerOf, runsInput } from "../commands/runners.ts";
 import { isPlainQuery, SQL_CLIENT } from "../commands/tables/sql.ts";
 
@@ -23,7 +25,11 @@ export function mayRunInput(
   from: readonly string[] | undefined,
 ): boolean {
   const text = shownText(from ?? []);
-  const programs = commandsNamed(words, ANY).map(([program = ""]) => baseName(program));
+  const programs = commandsNamed(words, ANY).flatMap(([program = "", ...args]) => {
+    const name = baseName(program);
+    // With a subcommand, its input is data.
+    return name === "openssl" && args.length > 0 ? [] : [name];
+  });
   const isPlain = (name: string): boolean =>
     text !== undefined &&
     ((SQL_CLIENT.test(name) && isPlainQuery(text)) ||
@@ -48,5 +54,35 @@ export function getsFoundFiles(words: readonly string[], from: readonly string[]
     name === "find" &&
     args.includes("-print0") &&
     !args.some((word) => /^-(?:f?print(?:0|f|)|f?ls)$/.test(word) && word !== "-print0")
+  );
+}
+
+/** Programs whose options neither start a program nor write a file: any option may come from the input of xargs. */
+const ANY_OPTION =
+  /^(?:cat|ls|wc|head|tail|stat|du|basename|dirname|echo|[ef]?grep|md5sum|sha\d+sum|cksum|touch|mkdir|rmdir|rm|kill|readlink|realpath|nl|rev|cut|tac)$/;
+/** Words that xargs may add: an option, the script or the subcommand of a program, a variable of make. */
+const ADDED = ["-", "--", "1e ", "", "SHELL=/"].map((start) => `${start}${UNKNOWN}`);
+
+/**
+ * Returns whether words from the input of xargs could be risky ones: `xargs git log` runs `git log --output=x`.
+ * @param named number of words that the rule names
+ * @param areFiles they are paths that begin with a directory, so that none is an option
+ */
+export function mayAddRisky(words: readonly string[], named: number, areFiles: boolean): boolean {
+  if (!/^g?xargs$/.test(baseName(words[0] ?? ""))) return false;
+  const own = withoutWrapper(words, named);
+  if (own === words || ANY_OPTION.test(baseName(own[0] ?? ""))) return false;
+  const before = new Set(riskyWords(words, named).map(({ word }) => word));
+  const replaced = words
+    .slice(0, words.length - own.length)
+    .map(
+      (word, at, all) =>
+        /^-[IJ](.+)$/.exec(word)?.[1] ?? (/^-[IJ]$/.test(all[at - 1] ?? "") ? word : undefined),
+    )
+    .find((text) => text !== undefined);
+  const withAdded = (added: string): readonly string[] =>
+    replaced === undefined ? [...words, added] : words.map((word) => word.replaceAll(replaced, () => added));
+  return (areFiles ? [UNKNOWN] : ADDED).some((added) =>
+    riskyWords(withAdded(added), named).some(({ word }) => !before.has(word)),
   );
 }

@@ -22,7 +22,7 @@ export function expandPattern(
   directory: string,
   list: ListNames = listEntries,
 ): readonly string[] | undefined {
-  // Shells find different files.
+  // Shells do not agree about the files that `**` matches.
   if (pattern.includes("**")) return undefined;
   let found = pattern.startsWith("/") ? ["/"] : [""];
   let entries = 0;
@@ -41,8 +41,13 @@ export function expandPattern(
     });
     if (entries > MAX_ENTRIES || found.length > MAX_MATCHES) return undefined;
   }
-  if (found.some((path) => path.startsWith("-") || mayRunIndex(path))) return undefined;
+  if (found.some(isMoreThanName)) return undefined;
   return found.length === 0 ? [pattern] : found;
+}
+
+/** Returns whether the name of a file is more than a name to some program: an option, or an index that runs a command. */
+export function isMoreThanName(name: string): boolean {
+  return name.startsWith("-") || mayRunIndex(name);
 }
 
 /** Finds the files that the patterns of a line match. It lists each directory once, and compares each pattern once in each directory. */
@@ -51,7 +56,7 @@ export class PatternMatches {
   readonly #list: ListNames;
   readonly #listed = new Map<string, readonly string[]>();
   readonly #found = new Map<string, readonly string[] | undefined>();
-  /** The directories whose entries the shell lists, also for `echo`; undefined if unknown, or with too many patterns. */
+  /** The directories whose entries the shell lists, including for `echo`; undefined if unknown, or with too many patterns. */
   readonly directories: readonly string[] | undefined;
 
   constructor(patterns: ReadonlySet<string>, list: ListNames = listEntries) {
@@ -92,20 +97,23 @@ function listedDirectories(patterns: readonly string[]): readonly string[] | und
 }
 
 /**
- * Returns whether a shell may expand a pattern to a word that begins with `-`, which a program then reads as an option. The
- * directories are listed once.
+ * Returns whether a shell may expand a pattern to a word that begins with `-`, which a program then reads as an option, or to an index
+ * that a builtin calculates. The directories are listed once.
  * @param directories undefined if they are too many
+ * @param made the names of files that other commands may create before
  */
 export function optionExpansion(
   directories: () => readonly string[] | undefined,
   list: ListNames = listEntries,
+  made: readonly string[] = [],
 ): (pattern: string) => boolean {
+  const own = made.filter(isMoreThanName);
   let options: readonly string[] | undefined;
   return (pattern) => {
     const matches = matcherOf(/^[^/]*/.exec(pattern)?.[0] ?? "");
     if (matches === undefined) return false;
-    options ??= directories()?.flatMap((directory) => list(directory).filter((name) => name.startsWith("-")));
-    return options?.some(matches) ?? true;
+    options ??= directories()?.flatMap((directory) => list(directory).filter(isMoreThanName));
+    return own.some(matches) || (options?.some(matches) ?? true);
   };
 }
 
@@ -133,7 +141,7 @@ export function nameMatcher(pattern: string): (name: string) => boolean {
   return (name) => {
     if (name.length < least) return false;
     let [at, from] = [0, 0];
-    /** The last star, and how much of the name it stands for at least. */
+    /** The index of the last star, and where in the name its match ends. */
     let star = -1;
     let end = 0;
     while (from < name.length) {

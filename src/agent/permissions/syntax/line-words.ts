@@ -74,10 +74,20 @@ export const DEFINES = /^(?:functions|[gs]?aliases)$/;
 
 /** Returns whether a command gives names of commands another meaning: an alias, a hashed path, a PATH. */
 export function redefines(words: readonly string[]): boolean {
-  return (
-    /^(?:alias|hash|enable|abbr|functions?|autoload)$/.test(words[0] ?? "") ||
-    words.some((word) => word.startsWith("PATH="))
-  );
+  return redefinesBuiltins(words) || words[0] === "hash" || words.some((word) => word.startsWith("PATH="));
+}
+
+/** Returns whether a command gives names of builtins another meaning. */
+export function redefinesBuiltins(words: readonly string[]): boolean {
+  return /^(?:alias|enable|abbr|functions?|autoload)$/.test(words[0] ?? "");
+}
+
+/** A variable or a command with a known directory, or a word that may change it: `HOME=x`, and the name for `read` or `alias`. */
+export const SETS_PLACE = /^(?:HOME|PWD|pwd)(?:\+?=|$)/;
+
+/** Returns whether a command may run a command in its words several times. */
+export function repeatsWords([name = ""]: readonly string[]): boolean {
+  return /^(?:repeat|trap|alias|abbr)$/.test(name);
 }
 
 /** Returns whether a group of a pattern has no qualifier of zsh that runs code: `*(e:'rm x':)`. */

@@ -7,7 +7,7 @@ export interface RedirectedFile {
   readonly path: string;
 }
 
-/** Everything in a command line, also in loops, functions, substitutions and quoted scripts: for deny rules and guards. */
+/** Everything in a command line, including in loops, functions, substitutions and quoted scripts: for deny rules and guards. */
 export interface LineParts {
   /** The words of each command, without quotes. */
   readonly mentioned: readonly (readonly string[])[];
@@ -21,13 +21,21 @@ export interface LineParts {
   readonly isRedefining: boolean;
   /** The names of its functions; undefined if it may give any name another meaning. */
   readonly functions: ReadonlySet<string> | undefined;
+  /** The same for the names of builtins, whose meaning PATH does not change. */
+  readonly builtins: ReadonlySet<string> | undefined;
   /** The grammar of bash does not describe all of it. */
   readonly isUnread: boolean;
   readonly files: readonly RedirectedFile[];
   /** Words of no command: values of variables, items of loops. */
   readonly loose: readonly string[];
+  /** Those of them that are only values of variables. */
+  readonly assigned: ReadonlySet<string>;
   /** Words that a shell may expand to file names. */
   readonly globs: ReadonlySet<string>;
+  /** It may change the directory several times by one command: in a loop, a function, a trap or an alias. */
+  readonly entersRepeatedly: boolean;
+  /** It may change HOME, PWD or the command pwd, so that only the shell knows these directories. */
+  readonly setsPlaces: boolean;
   /** It sets where the shell looks for directories: CDPATH. */
   readonly searchesDirectories: boolean;
   /** Patterns may match names that begin with a dot. */
@@ -43,12 +51,16 @@ export const NO_COMMAND = -1;
 
 /** The parts of a line that is not searched. */
 export const NO_PARTS: LineParts = {
-  ...{ mentioned: [], flows: [], files: [], loose: [], inputs: new Map(), globs: new Set() },
+  ...{ mentioned: [], flows: [], files: [], inputs: new Map(), globs: new Set() },
+  ...{ loose: [], assigned: new Set() },
   ...{
     isLinked: false,
     isRedefining: false,
     functions: undefined,
+    builtins: undefined,
     isUnread: true,
+    entersRepeatedly: true,
+    setsPlaces: true,
     matchesHidden: false,
     searchesDirectories: false,
   },

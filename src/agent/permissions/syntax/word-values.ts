@@ -7,6 +7,9 @@ import { expandsBraces, isExpandedName, isPattern } from "./line-words.ts";
 /** `$~x` and `$=x`. */
 const ZSH_EXPANSION = /\$[~=^]+\{?\w+\}?/g;
 
+/** The command that prints PWD. */
+const SHOWS_PWD = /^(?:\$\(\s*pwd\s*\)|`pwd`)$/;
+
 /** The values of words, as far as the line shows them. */
 export class WordValues {
   /** Words that a shell may expand to file names. */
@@ -15,11 +18,16 @@ export class WordValues {
   expandsBraces = false;
   readonly #known = new Map<string, string>();
   readonly #exceed: (why: string) => void;
+  readonly #knowsPlaces: boolean;
   #valueChars = MAX_VALUE_CHARS;
 
-  /** @param exceed takes why the values are too long */
-  constructor(exceed: (why: string) => void) {
+  /**
+   * @param exceed takes why the values are too long
+   * @param knowsPlaces false if the line may change HOME, PWD or the command pwd
+   */
+  constructor(exceed: (why: string) => void, knowsPlaces: boolean) {
     this.#exceed = exceed;
+    this.#knowsPlaces = knowsPlaces;
   }
 
   /** Sets a variable. A second value makes it unknown. */
@@ -32,7 +40,8 @@ export class WordValues {
     const { parts } = word;
     const isPlain = parts === undefined && !/["'\\]/.test(word.text);
     const shown = isPlain ? word.value.replace(ZSH_EXPANSION, UNKNOWN) : word.value;
-    const value = parts === undefined ? shown : parts.map((part) => this.#part(part)).join("");
+    const expanded = parts === undefined ? shown : parts.map((part) => this.#part(part)).join("");
+    const value = this.#knowsPlaces ? expanded : expanded.replace(/^~(?=\/|$)/, UNKNOWN);
     if (isPattern(word)) this.globs.add(value);
     this.expandsBraces ||= expandsBraces(word);
     return value;
@@ -50,6 +59,7 @@ export class WordValues {
           ? this.#variable(part.parameter)
           : UNKNOWN;
       case "CommandExpansion":
+        return SHOWS_PWD.test(part.text) ? this.#variable("PWD") : UNKNOWN;
       case "ArithmeticExpansion":
       case "ProcessSubstitution":
         return UNKNOWN;
@@ -64,8 +74,8 @@ export class WordValues {
   }
 
   #variable(name: string): string {
-    if (name === "HOME") return "~";
-    if (name === "PWD") return ".";
+    if (name === "HOME") return this.#knowsPlaces ? "~" : UNKNOWN;
+    if (name === "PWD") return this.#knowsPlaces ? "." : UNKNOWN;
     const value = this.#known.get(name) ?? UNKNOWN;
     this.#valueChars -= value.length;
     if (this.#valueChars >= 0) return value;

@@ -457,6 +457,9 @@ describe("the rule Bash(git:*) allows git and no other command (S71)", () => {
     expect(decideOn("default", "Bash", command("git pull && npm run x"), given).reason).toBe(
       "No rule allows npm run x.",
     );
+    expect(decideOn("default", "Bash", command("npx eslint ."), given).reason).toBe(
+      "No rule allows npx eslint .",
+    );
     expect(decideOn("default", "Bash", command("git -C sub log && git --foo log"), given).reason).toBe(
       "No rule allows git --foo log: Bash(git:*) does not name --foo.",
     );
@@ -478,9 +481,29 @@ describe("the rule Bash(git:*) allows git and no other command (S71)", () => {
     expect(reason("cd evil && git status", "Bash(git:*)")).toBe(`No rule allows cd evil: ${named}`);
     expect(reason("git push x.git", "Bash(git:*)")).toContain("run the hooks of a repository");
     expect(reason("cd a; cd b; cd c; cd d; cd e; cd f; git status", "Bash(cd:*)", "Bash(git:*)")).toContain(
-      "in one of too many directories",
+      "in one of its many directories",
     );
     expect(reason("git push", "Bash(npm:*)")).toBe("No rule allows git push.");
+  });
+
+  test("the reason says why a line asks although rules cover its commands, or although it only reads", () => {
+    const reason = (text: string): string =>
+      decideOn("default", "Bash", command(text), {
+        exists: () => false,
+        list: () => ["-x"],
+        isPlain: () => true,
+        rules: rules({ allow: ["Bash(tar:*)", "Bash(echo:*)", "Bash(alias:*)", "Bash(sort:*)"] }),
+      }).reason;
+    expect(reason("tar xf a.tar && git log")).toBe(
+      "No rule allows git log: another command may make a file that it reads.",
+    );
+    expect(reason("tar xf a.tar; echo a > b")).toBe(
+      "No rule allows a redirection of b: another command may put a link in its place.",
+    );
+    expect(reason("alias a=b\necho a")).toBe(
+      "No rule allows alias a=b: it gives the name of a command another meaning.",
+    );
+    expect(reason("sort *")).toBe("No rule allows sort *: the name of a file may become an option of it.");
   });
 
   test("a relative path after a change of directory asks", () => {
@@ -489,7 +512,7 @@ describe("the rule Bash(git:*) allows git and no other command (S71)", () => {
     expect(ask("default", "Bash", command(`cd /etc && git log > ${WORK}/log`), given)).toBe("allow");
   });
 
-  test("a path below a home that the line itself sets asks", () => {
+  test("asks about a path in a home that the line itself sets", () => {
     const more = { workingDirs: ["/home/ada"], rules: rules({ allow: ["Bash(export:*)", "Bash(echo:*)"] }) };
     const line = "echo x > ~/config";
     expect(ask("default", "Bash", command(line), more)).toBe("allow");

@@ -139,7 +139,7 @@ describe("decidePermission", () => {
     ["here-documents", "<<a ".repeat(1_100)],
     ["here-documents in a script of variables", `A='${"<<a ".repeat(600)}'; sh -c "$A$A"`],
     ["shell escapes", "=!".repeat(32_000)],
-  ])("› denies a line of too many %s if a deny rule exists, and else asks", (_, line) => {
+  ])("› denies a line of too many %s if a deny rule exists, and otherwise asks", (_, line) => {
     expect(decideLine(line, { allow: ["Bash"], ask: [], deny: ["Bash(rm:*)"] }).behavior).toBe("deny");
     expect(decideLine(line, { allow: ["Bash"], ask: ["Bash(rm:*)"], deny: [] }).behavior).toBe("ask");
     expect(decideLine(line, { allow: ["Bash(git:*)"], ask: [], deny: [] }).behavior).toBe("ask");

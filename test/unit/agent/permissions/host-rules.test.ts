@@ -224,7 +224,7 @@ describe("web addresses", () => {
     expect(webAddress(text)?.href).toBe(href);
   });
 
-  test("webAddress accepts a name with other letters also after many addresses", () => {
+  test("webAddress accepts a name with other letters even after many addresses", () => {
     for (let i = 0; i < 100_000; i += 1) webAddress(`https://example.org/${i % 9}`);
     expect(webAddress("https://Exämple.org/")?.host).toBe("xn--exmple-cua.org");
   });

@@ -51,7 +51,7 @@ const each = (text: string): string[] => text.split(/\s+\| /).map((line) => line
 
 describe("acceptEdits mode › a command line that only prints", () => {
   const inMode = (line: string): string => decided(line, { mode: "acceptEdits" });
-  test.each(["echo x > a", "cat a b >> src/c", "sort a | uniq > b", "CI=1 ls > a"])(
+  test.each(["echo x > a", "cat a b >> src/c", "sort a | uniq > b", "CI=1 ls > a", "cat *.ts > a"])(
     "writes inside the working directories: %s",
     (line) => expect(inMode(line)).toBe("allow"),
   );
@@ -65,6 +65,8 @@ describe("acceptEdits mode › a command line that only prints", () => {
     "npm test > a",
     "touch a > b",
     "cd src; echo x > a",
+    "echo x > ./--pre=sh; rg x *",
+    "echo > 'a[$(id)]'; test -v a*",
   ])("asks otherwise: %s", (line) => expect(inMode(line)).toBe("ask"));
   test("asks in other modes", () => expect(decided("echo x > a", { mode: "default" })).toBe("ask"));
 });

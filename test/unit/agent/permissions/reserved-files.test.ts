@@ -24,7 +24,7 @@ function decide(access: ToolAccess, mode: PermissionMode = "acceptEdits") {
 describe("a file that another agent's task has reserved", () => {
   const asks = { behavior: "ask", guarded: true, reason: "src is reserved by task #2 of bob." };
 
-  it("asks before an edit, also through a link, although a rule allows edits", () => {
+  it("asks before an edit, even through a link, although a rule allows edits", () => {
     expect(decide({ kind: "write", paths: [`${WORK}/src/a.ts`] })).toEqual(asks);
     expect(decide({ kind: "write", paths: [`${WORK}/link/a.ts`] })).toEqual(asks);
     expect(decide({ kind: "write", paths: [`${WORK}/test/a.ts`] }).behavior).toBe("allow");

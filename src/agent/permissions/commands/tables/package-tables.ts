@@ -11,6 +11,9 @@ const COMMON = names(`
 const SCRIPTS =
   "(?:build|dev|lint|format|typecheck|type-check|types|coverage|e2e|storybook|preview|serve|codegen|release|docs|prettier|eslint|vitest|jest|tsc)(?:[:-][\\w:-]+)?|[\\w-]+:[\\w:-]+";
 
+/** pnpm and older versions of npm put the words for a script into a line of a shell, in double quotes. */
+const CODE = /\$\(|`/;
+
 /** npm and pnpm accept abbreviations, and long options with one dash: several letters after a dash are one option. */
 const NPM: Table = {
   source: "npm 11: npm help config",
@@ -26,6 +29,7 @@ const NPM: Table = {
   first: new RegExp(
     `^(?:${COMMON}|${names("rum urn in ins inst insta instal isnt isnta isntal isntall clean-install ic install-clean install-test it cit udpate ddp find-dupes explain query sbom doctor prefix whoami completion shrinkwrap se s find v")})$`,
   ),
+  never: CODE,
 };
 
 const PNPM: Table = {
@@ -36,6 +40,7 @@ const PNPM: Table = {
     workspace-concurrency= fix-lockfile depth= json long color dir=! script-shell=!`,
   // For a word that is neither a command of pnpm nor a script, it runs the program of that name.
   first: new RegExp(`^(?:${COMMON}|fetch|import|${SCRIPTS})$`),
+  never: CODE,
 };
 
 const YARN: Table = {
@@ -45,7 +50,7 @@ const YARN: Table = {
     inline-builds`,
   first: new RegExp(`^(?:${COMMON}|check|autoclean|workspaces?|constraints|${SCRIPTS})$`),
   // Anywhere: `yarn workspace a exec x`, `yarn workspaces foreach exec x`, `yarn cache dir`.
-  never: /^(?:exec|dlx|node|create|config|plugin|set|global|link|policies|\.{0,2}\/.*)$/,
+  never: /^(?:exec|dlx|node|create|config|plugin|set|global|link|policies|\.{0,2}\/.*)$|\$\(|`/,
 };
 
 const COMPOSE: Table = {

@@ -1,4 +1,7 @@
-/** Names of the same subcommand, by program. Source: the help of npm 11, pnpm 9, Yarn 4 and cargo 1.95. */
+/**
+ * Names of the same subcommand, by program. Source: the help of npm 11, pnpm 9, Yarn 4, Bun 1.1, cargo 1.95, Subversion 1.14,
+ * Mercurial 6, Helm 3, Homebrew 4 and tmux 3.5.
+ */
 const SAME: Readonly<Record<string, readonly string[]>> = {
   npm: [
     "install i in ins inst insta instal isnt isnta isntal isntall add",
@@ -28,15 +31,37 @@ const SAME: Readonly<Record<string, readonly string[]>> = {
     "list ls",
   ],
   yarn: ["upgrade up"],
+  bun: ["install i", "add a", "remove rm"],
+  svn: [
+    "commit ci",
+    "checkout co",
+    "update up",
+    "delete del remove rm",
+    "move mv rename ren",
+    "copy cp",
+    "status stat st",
+    "switch sw",
+  ],
+  hg: ["commit ci", "update up checkout co", "remove rm", "rename move mv", "copy cp"],
+  helm: ["uninstall un del delete", "list ls"],
+  brew: ["uninstall remove rm"],
+  tmux: [
+    "new-window neww",
+    "split-window splitw",
+    "pipe-pane pipep",
+    "respawn-pane respawnp",
+    "kill-pane killp",
+    "kill-window killw",
+  ],
   cargo: ["build b", "test t", "run r", "check c", "doc d", "remove rm"],
 };
 
 /** Programs that accept any unique start of a subcommand's name. */
-const ABBREVIATES: ReadonlySet<string> = new Set(["npm", "hg", "svn", "jj", "ip", "kubectl", "tmux"]);
+const ABBREVIATES: ReadonlySet<string> = new Set("npm hg svn jj ip kubectl tmux gem bundle".split(" "));
 
 /** Returns whether a word may be another name of a program's subcommand: `npm pub` publishes. */
 function isSameSubcommand(program: string, wanted: string, word: string): boolean {
-  if (word === wanted || word === "") return word !== "";
+  if (word === "") return false;
   if (ABBREVIATES.has(program) && wanted.startsWith(word)) return true;
   const rows = Object.hasOwn(SAME, program) ? (SAME[program] ?? []) : [];
   return rows.some((row) => [wanted, word].every((name) => row.split(" ").includes(name)));
@@ -44,6 +69,11 @@ function isSameSubcommand(program: string, wanted: string, word: string): boolea
 
 /** Options of git whose value is the next word. */
 const GIT_VALUE = /^(?:-[cC]|--(?:git-dir|work-tree|namespace|exec-path|super-prefix|config-env))$/;
+
+/** Returns the index of git's subcommand among the words after `git`; -1 without one. */
+export function gitSubcommandAt(args: readonly string[]): number {
+  return args.findIndex((word, at) => !word.startsWith("-") && !GIT_VALUE.test(args[at - 1] ?? ""));
+}
 
 /** A command, and how it may get words that the line does not show. */
 interface Subcommand {

@@ -21,10 +21,13 @@ const OBEYED =
 
 /** A text without a path, an option, an expansion or code; or the URL of a service. A script may hand it to a program as options. */
 const VALUE =
-  "(?!-[^\\d ]|.* -[^\\d ])(?:[\\w.,:+@%=!#*? -]*|(?:https?|postgres|postgresql|mysql|redis|amqp|mongodb):\\/\\/\\S*)";
+  "(?!-[^\\d ]|.* -[^\\d ])(?:[\\w.,:+@%=!#*? -]*|(?:https?|postgres|postgresql|mysql|redis|amqp|mongodb):\\/\\/[^\\s;&|<>()`$'\"\\\\{}]*)";
+
+/** A time zone, not a file of one: `America/Argentina/Buenos_Aires`. */
+const ZONE = "[A-Z][A-Za-z]+(?:\\/[A-Z][\\w+-]*)+";
 
 const KNOWN = new RegExp(
-  `^(?:${OBEYED}(?:${HARMLESS})(?:\\+?=${VALUE})?|(?:GIT_|MAN)?PAGER=(?:cat)?|(?:GIT_)?EDITOR=(?:true|:|cat))$`,
+  `^(?:${OBEYED}(?:${HARMLESS})(?:\\+?=${VALUE})?|(?:GIT_|MAN)?PAGER=(?:cat)?|(?:GIT_)?EDITOR=(?:true|:|cat)|TZ=${ZONE})$`,
 );
 
 /** A harmless variable, alone or with a harmless value. */
@@ -41,7 +44,7 @@ export const HARMLESS_LOCAL = { test: (text: string) => LOCAL.test(text) && !may
 
 /**
  * Returns whether a variable's value assigns another variable as soon as a shell calculates it: after `A=PATH=5`, `printf %d A` sets PATH
- * in zsh. A URL is no number, and no program obeys a lower-case name such as `crate=debug`.
+ * in zsh. A URL is not a number, and no program obeys a lower-case name such as `crate=debug`.
  */
 function mayAssign(text: string): boolean {
   const value = text.replace(/^[^=]*=/, "");

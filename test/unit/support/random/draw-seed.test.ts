@@ -1,0 +1,24 @@
+import { expect, it, onTestFinished, vi } from "vitest";
+import { drawSeed } from "../../../support/random/draw-seed.ts";
+
+/** @returns the seed of a run with this environment, and what it printed */
+function drawn(env: Record<string, string>) {
+  const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  onTestFinished(() => log.mockRestore());
+  drawSeed(env);
+  return { seed: env.FUZZ_SEED, printed: log.mock.calls.flat() };
+}
+
+it("drawSeed › draws no seed in the gate", () => {
+  expect(drawn({})).toEqual({ seed: undefined, printed: [] });
+});
+
+it("drawSeed › draws a seed for a search, and prints how to repeat it", () => {
+  const { seed, printed } = drawn({ FUZZ: "random" });
+  expect(Number.isSafeInteger(Number(seed ?? "none"))).toBe(true);
+  expect(printed).toEqual([`FUZZ_SEED=${seed}`]);
+});
+
+it("drawSeed › keeps a given seed", () => {
+  expect(drawn({ FUZZ: "random", FUZZ_SEED: "7" })).toEqual({ seed: "7", printed: [] });
+});
