@@ -104,7 +104,7 @@ export interface Agent {
   /** Changes the model, from the next turn on. Undefined: its program chooses its model itself. @throws if there is no such model */
   changeModel?(name: string): Promise<void>;
   /**
-   * Replaces the conversation by a summary, between two turns. Undefined: its program keeps its own conversation.
+   * Replaces the conversation with a summary, between two turns. Undefined: its program keeps its own conversation.
    * @param focus what the summary must keep above all; "" for nothing in particular
    * @returns undefined on success
    */

@@ -1,7 +1,7 @@
 import { redactStream, redactValue } from "../os/redact.ts";
 import type { TokenCount } from "../schema/tokens.ts";
 import type { HookResult } from "./hooks/result.ts";
-import type { AssistantMessage, StopReason } from "./model/model.ts";
+import type { AssistantMessage, ModelFailure, StopReason } from "./model/model.ts";
 
 /** An action of an agent, reported as it happens. Screens, logs and cost records depend only on these events. */
 export type AgentEvent =
@@ -104,6 +104,8 @@ export type AgentEvent =
       readonly type: "turn_ended";
       readonly outcome: "completed" | "interrupted" | "failed";
       readonly failure?: string;
+      /** Kind of failure, if a call of the model failed. */
+      readonly failureKind?: ModelFailure;
     };
 
 /**

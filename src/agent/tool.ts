@@ -42,7 +42,7 @@ export interface ToolContext {
   /** Aborts when the turn is interrupted. */
   readonly signal: AbortSignal;
   readonly toolUseId: string;
-  /** Reports the end of the output of a running command. */
+  /** Called with the last part of the output of a running command. */
   readonly onOutput?: ((tail: string) => void) | undefined;
   /** Files that this agent has read, with their mtime: for the read-before-write check. */
   readonly seenFiles: Map<string, number>;

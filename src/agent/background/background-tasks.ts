@@ -43,7 +43,7 @@ export interface TaskFacts {
 
 type TaskKind = "bash" | "agent";
 
-export interface TaskLook {
+export interface TaskSnapshot {
   readonly status: BackgroundStatus;
   /** How it ended; empty while it runs. */
   readonly how: string;
@@ -69,7 +69,8 @@ interface Task {
   readonly ended: Promise<TaskEnd>;
   end: TaskEnd | undefined;
   endedAt: number | undefined;
-  told: boolean;
+  /** The agent knows the end or gets it as a result: no notice is needed. */
+  isEndKnown: boolean;
   /** A person asked for its end. */
   isUnwanted: boolean;
 }
@@ -112,7 +113,7 @@ export class BackgroundTasks {
   }
 
   /** Returns true if the agent is notified when a task ends. */
-  get tells(): boolean {
+  get notifies(): boolean {
     return this.#options.onEnd !== undefined;
   }
 
@@ -142,7 +143,7 @@ export class BackgroundTasks {
       ended: ending(work, stop.signal, file),
       end: undefined,
       endedAt: undefined,
-      told: false,
+      isEndKnown: false,
       isUnwanted: false,
     };
     this.#tasks.set(id, task);
@@ -156,13 +157,13 @@ export class BackgroundTasks {
    * @param waitMs how long to wait for its end
    * @returns undefined if there is no such task
    */
-  async look(id: string, waitMs: number, signal: AbortSignal): Promise<TaskLook | undefined> {
+  async snapshot(id: string, waitMs: number, signal: AbortSignal): Promise<TaskSnapshot | undefined> {
     const task = this.#tasks.get(id);
     if (task === undefined) return undefined;
     if (task.end === undefined && waitMs > 0) {
       const waiting = new AbortController();
       // A waiting agent gets the end as the result.
-      task.told = true;
+      task.isEndKnown = true;
       await Promise.race([task.ended, pause(waitMs, AbortSignal.any([signal, waiting.signal]))]);
       waiting.abort();
     }
@@ -170,7 +171,7 @@ export class BackgroundTasks {
     file.retry();
     const { newest, unwritten, problem } = file;
     const size = (fileSize(file.path) ?? 0) + unwritten.length;
-    task.told = end !== undefined;
+    task.isEndKnown = end !== undefined;
     return {
       status: end?.status ?? "running",
       how: end?.how ?? "",
@@ -187,7 +188,7 @@ export class BackgroundTasks {
   async stop(id: string): Promise<TaskEnd | undefined> {
     const task = this.#tasks.get(id);
     if (task === undefined) return undefined;
-    task.told = true;
+    task.isEndKnown = true;
     task.stop.abort();
     return task.ended;
   }
@@ -224,13 +225,13 @@ export class BackgroundTasks {
       if (done !== undefined) this.#tasks.delete(id);
     }
     this.#changed();
-    if (task.told) return;
+    if (task.isEndKnown) return;
     this.#options.onEnd?.({
       ...end,
       taskId: task.id,
       what: task.what,
       outputFile: task.file.path,
-      isNews: () => !task.told,
+      isNews: () => !task.isEndKnown,
     });
   }
 }

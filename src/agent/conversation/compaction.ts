@@ -155,7 +155,7 @@ function summaryIn(
   return isWhole && toolUsesOf(message).length === 0 ? messageText(message).trim() : "";
 }
 
-/** Replaces a part without a summary by the newest inputs of the agent in it, because they hold requests and rules. */
+/** Replaces a part without a summary with the newest inputs of the agent in it, because they hold requests and rules. */
 function withoutSummary(
   { window, request }: CompactionInput,
   head: readonly ConversationMessage[],

@@ -77,7 +77,7 @@ export class ContextWindow {
   }
 
   /**
-   * Replaces the oldest part of the conversation by a summary.
+   * Replaces the oldest part of the conversation with a summary.
    * @param onSpent called with the cost of each model call
    * @param asked by a person, between two turns: the whole conversation is summarised
    * @returns undefined on success

@@ -45,14 +45,14 @@ export class Conversation {
     this.#sized = { tokens: size.tokens, upTo: Math.max(0, messages.length - size.newerMessages) };
   }
 
-  /** Waits until every change is on the disk. @returns false if the signal aborted, or the conversation was closed, before */
+  /** Waits until every change is on the disk. @returns false if the signal aborts or the conversation is closed first */
   written(signal?: AbortSignal): Promise<boolean> {
     return this.#writer.written(signal);
   }
 
   /**
-   * Waits until the newest input is on the disk, and then calls `recorded`; after an interrupt without waiting any longer, so that
-   * its messages count as received as soon as they are.
+   * Waits until the newest input is on the disk, and then calls `recorded`. An interrupt ends only the wait: `recorded` is still
+   * called later, so that the messages of the input count as received.
    */
   async inputWritten(signal: AbortSignal, recorded: () => Promise<void> | undefined): Promise<void> {
     if (await this.written(signal)) return recorded();

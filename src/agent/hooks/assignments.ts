@@ -30,7 +30,7 @@ const MAX_PARSES = 10;
 const NAME = /^[A-Za-z_]\w*$/;
 
 /**
- * Reads the assignments in a text of shell syntax: `export NAME=value`, also as `declare -x` and `typeset -x`, which shells print.
+ * Reads the assignments in a text of shell syntax: `export NAME=value`, or with `declare -x` and `typeset -x`, as shells print it.
  * Runs nothing: neither a value with a command substitution nor any other command counts. Of expansions it knows `$NAME`, `${NAME}`,
  * `${NAME:-}` and `~/`. Like a shell, it reads nothing after a syntax error: it could be the inside of a quoted value.
  */

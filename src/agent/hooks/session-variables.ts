@@ -64,7 +64,7 @@ export class SessionVariables {
   /** Creates the file of a hook if it does not exist. @returns its path, for `CLAUDE_ENV_FILE` */
   prepare(command: string): string {
     const file = this.#fileOf(command);
-    // The sandbox lets a project's hook write this file: it must be no link to another one.
+    // The sandbox lets a project's hook write this file: it must not be a link to another one.
     if (!isPlainFile(file)) write(file, []);
     return file;
   }
@@ -112,7 +112,7 @@ export class SessionVariables {
       const text = textOf(file);
       if (text === undefined) {
         write(file, []);
-        return [`its CLAUDE_ENV_FILE is no file of at most ${MAX_BYTES} bytes, so it sets no variables`];
+        return [`its CLAUDE_ENV_FILE is not a file of at most ${MAX_BYTES} bytes, so it sets no variables`];
       }
       const { assignments, others } = await this.#parse(file, text);
       // The newest of equal lines counts: a hook adds its lines again after each compaction.

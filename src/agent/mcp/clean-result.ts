@@ -60,7 +60,7 @@ export function cleanData(data: Readonly<Record<string, unknown>>): Record<strin
 /** Most keys of an object in a result that is too long. */
 const MAX_KEYS = 200;
 
-/** Returns how the data of a result is written as text. */
+/** Returns the data of a result as text. */
 export function dataText(data: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(data, undefined, 2);
 }

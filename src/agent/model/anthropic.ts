@@ -210,11 +210,11 @@ function failureOf(thrown: unknown, now: number): Omit<Failure, "spoke" | "usage
     status === undefined
       ? `The model's server did not answer: ${message}`
       : `${status} ${message}${kind === "auth" ? WHERE_KEYS_ARE : ""}`;
-  const told = headers?.get("x-should-retry");
+  const advice = headers?.get("x-should-retry");
   return {
     error: new ModelError(kind, text, status, { cause: thrown, limit: tokenLimit(message) }),
     retryAfterMs: retryAfterMs(headers, now) ?? resetOf(kind, headers, message, now),
-    shouldRetry: told === "false" ? false : undefined,
+    shouldRetry: advice === "false" ? false : undefined,
   };
 }
 

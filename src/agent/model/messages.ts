@@ -7,7 +7,7 @@ import type {
   UserMessage,
 } from "./model.ts";
 
-/** The result of a call whose process died before the result was there. */
+/** The result of a call whose process died before it had one. */
 const LOST = "The agent was restarted before this call had a result; whether it took effect is not known.";
 
 export function toolUsesOf(message: AssistantMessage): ToolUseBlock[] {

@@ -3,9 +3,9 @@ import type { ModelFailure } from "./model.ts";
 
 /** Maximum tries of one call: with the delays below they cover about five minutes. */
 export const MAX_ATTEMPTS = 10;
-/** Milliseconds before the second try, doubled for each further try up to the longest. */
+/** Milliseconds before the second try, doubled for each further try up to the maximum. */
 const FIRST_DELAY_MS = 1000;
-const LONGEST_DELAY_MS = 60_000;
+const MAX_DELAY_MS = 60_000;
 /** A call ends as limited if the server asks for a longer wait. */
 const MAX_RETRY_AFTER_MS = 60_000;
 /** Random part of a delay, as a share of it, so that the agents of a team do not all retry at once, however long they wait. */
@@ -48,7 +48,7 @@ export function nextDelay(failed: FailedTry, random: number): number | undefined
   const { kind, attempt, retryAfterMs: asked, shouldRetry } = failed;
   if (!isRetryable(kind) || shouldRetry === false || attempt >= MAX_ATTEMPTS) return undefined;
   if (asked !== undefined && asked > MAX_RETRY_AFTER_MS) return undefined;
-  const backoff = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1));
+  const backoff = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1));
   if (asked !== undefined) return Math.round(asked * (1 + JITTER * random));
   return Math.round(backoff * (1 - JITTER * random));
 }

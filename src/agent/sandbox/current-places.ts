@@ -37,7 +37,7 @@ export class CurrentPlaces {
   /** Files that were there before the first command, or that were reported. */
   readonly #reported = new Set<string>();
   /** Keys of the entries that the pane has named to a person. */
-  readonly #told = new Set<string>();
+  readonly #named = new Set<string>();
   /** Paths that were read-only for a command. */
   readonly #readOnly = new Set<string>();
   /** Keyed by writable directory: its real path when it was first used. */
@@ -109,7 +109,7 @@ export class CurrentPlaces {
   }
 
   /**
-   * Returns where a writable directory led at first. A command of another agent could replace it by a link to anywhere.
+   * Returns where a writable directory led at first. A command of another agent could replace it with a link to anywhere.
    * @throws Error if it leads elsewhere now
    */
   #pinned(directory: string): string {
@@ -147,8 +147,8 @@ export class CurrentPlaces {
   #report(entries: readonly UnnamedEntry[], directories: readonly string[]): void {
     const news = entries.filter(({ path, access }) => {
       const key = `${access} ${path.toString("latin1")}`;
-      const isNew = !this.#told.has(key);
-      this.#told.add(key);
+      const isNew = !this.#named.has(key);
+      this.#named.add(key);
       return isNew;
     });
     if (news.length > 0) this.#options.onUnnamed?.(unnamedReport(news, directories));

@@ -24,7 +24,7 @@ export interface FoundFiles {
 /** The protected entries of some directories. */
 export class ProtectedFiles {
   readonly #roots: readonly string[];
-  /** Keyed by directory: its names and modification time at the last look, and the protected entries then. */
+  /** Keyed by directory: its names and modification time at the last search, and the protected entries then. */
   readonly #known = new Map<string, { readonly state: string; readonly paths: readonly string[] }>();
 
   /** @param roots directories of teams */

@@ -39,7 +39,7 @@ const SECRET_PLACES: readonly string[] = [
   // Histories of shells and databases, in which people type passwords.
   ...words(`.bash_history .zsh_history .zhistory .history .local/share/fish/fish_history .python_history .node_repl_history
     .psql_history .mysql_history .sqlite_history .lesshst .local/share/zsh/history .zsh_sessions .bash_sessions`),
-  // Keys to the screen: Xauthority(7).
+  // Keys that give access to the display: Xauthority(7).
   ...words(".Xauthority .ICEauthority"),
 ].map((place) => place.replaceAll("+", " "));
 

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { stripControls } from "../../text/terminal-text.ts";
-import type { TaskLook } from "../background/background-tasks.ts";
+import type { TaskSnapshot } from "../background/background-tasks.ts";
 import type { Tool, ToolResult } from "../tool.ts";
 import { failed } from "./file-access.ts";
 
@@ -30,8 +30,8 @@ export const taskOutputTool: Tool<z.infer<typeof outputInput>> = {
   access: () => OWN_ACCESS,
   summary: ({ task_id }) => task_id,
   async execute({ task_id, block = true, timeout = DEFAULT_WAIT }, { background, signal }) {
-    const look = await background.look(task_id, block ? timeout : 0, signal);
-    return look === undefined ? unknownTask(task_id) : resultOf(task_id, look);
+    const snapshot = await background.snapshot(task_id, block ? timeout : 0, signal);
+    return snapshot === undefined ? unknownTask(task_id) : resultOf(task_id, snapshot);
   },
 };
 
@@ -52,7 +52,7 @@ export const taskStopTool: Tool<z.infer<typeof stopInput>> = {
   },
 };
 
-function whereRestIs({ outputFile, isCut, problem }: TaskLook): string {
+function whereRestIs({ outputFile, isCut, problem }: TaskSnapshot): string {
   if (isCut) return `its start is in ${outputFile}, which is full`;
   return `${problem === undefined ? "all" : "the rest"} of it is in ${outputFile}`;
 }
@@ -61,10 +61,10 @@ function unknownTask(id: string): ToolResult {
   return failed(`There is no background task ${id}. Tasks from before a restart of the agent have ended.`);
 }
 
-function resultOf(id: string, look: TaskLook): ToolResult {
-  const { status, how, outputFile, output, isWhole, problem } = look;
+function resultOf(id: string, snapshot: TaskSnapshot): ToolResult {
+  const { status, how, outputFile, output, isWhole, problem } = snapshot;
   const state = status === "running" ? "still runs" : `${status}: ${how}`;
-  const part = isWhole ? "" : `\n(its newest output; ${whereRestIs(look)})`;
+  const part = isWhole ? "" : `\n(its newest output; ${whereRestIs(snapshot)})`;
   const unwritten = problem === undefined ? "" : `\n(the end of it is not in ${outputFile} yet: ${problem})`;
   const shown = stripControls(output).trimEnd();
   return {

@@ -113,9 +113,9 @@ function runInBackground(
   });
   if (started === undefined) return failed(TOO_MANY_TASKS);
   const { taskId, outputFile } = started;
-  const told = background.tells ? " You are notified when it ends." : "";
+  const notice = background.notifies ? " You are notified when it ends." : "";
   return {
-    content: `It runs in the background as ${taskId}; its output goes to ${outputFile}. TaskOutput reads it, TaskStop stops it.${told}`,
+    content: `It runs in the background as ${taskId}; its output goes to ${outputFile}. TaskOutput reads it, TaskStop stops it.${notice}`,
     data: { taskId, outputFile },
   };
 }

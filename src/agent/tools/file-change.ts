@@ -38,7 +38,7 @@ function describe(before: string | undefined, lines: readonly string[]): ShownCh
 
 async function changeOf(before: string, after: string, env: Env): Promise<string[]> {
   const { shortestChange } = await import("../../text/diff/shortest-change.ts");
-  // Before the texts are cut into lines, since a secret can have several.
+  // Redacted before the texts are split into lines, since a secret can have several.
   const secrets = secretsOf(env);
   return changeLines(redactText(before, secrets), redactText(after, secrets), { search: shortestChange });
 }

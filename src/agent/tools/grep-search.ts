@@ -41,7 +41,7 @@ interface GrepContext {
 
 /** Searches with ripgrep if it is installed, else in JavaScript. Matches are sorted by file name, then line. */
 export async function search(query: GrepQuery, context: GrepContext): Promise<GrepOutcome> {
-  return (await searchWithRipgrep(query, context)) ?? searchOurselves(query, context);
+  return (await searchWithRipgrep(query, context)) ?? searchWithoutRipgrep(query, context);
 }
 
 /** @returns undefined if ripgrep is not installed */
@@ -112,7 +112,7 @@ const FILE_TIMEOUT_MS = 2000;
 /** Files between two checks for an interruption. */
 const BATCH = 100;
 
-export async function searchOurselves(query: GrepQuery, context: GrepContext): Promise<GrepOutcome> {
+export async function searchWithoutRipgrep(query: GrepQuery, context: GrepContext): Promise<GrepOutcome> {
   const pattern = compile(query);
   if (typeof pattern === "string") return { problem: pattern };
   const files = isFile(query.path) ? [query.path] : await filesBelow(query, context);

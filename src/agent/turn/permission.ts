@@ -58,7 +58,7 @@ export interface AgentPermissions {
   readonly planFile?: string;
   /** Patterns of the only files that it may write, in every mode; undefined if nothing limits them. */
   readonly writes?: readonly string[] | undefined;
-  /** Directories that only a person can allow to change: teams' root. */
+  /** Directories that an agent may change only if a person allows it: teams' root. */
   readonly protectedDirs?: readonly string[];
   /** Directory of the agent's notes, with every link resolved. */
   readonly notes?: string;

@@ -10,7 +10,7 @@ import type { ContextWindow } from "../conversation/context-window.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { AgentEvent } from "../events.ts";
 import { INTERRUPTED, messageText, toolUsesOf } from "../model/messages.ts";
-import type { Model, ModelRequest, StopReason, ToolUseBlock } from "../model/model.ts";
+import type { Model, ModelFailure, ModelRequest, StopReason, ToolUseBlock } from "../model/model.ts";
 import type { ToolCallResults } from "./tool-calls.ts";
 import { isProcessEnding } from "./turn-abort.ts";
 
@@ -25,6 +25,8 @@ export interface TurnResult {
   readonly costUsd: number;
   /** Why it failed, for people. */
   readonly failure?: string;
+  /** Kind of failure, if a call of the model failed. */
+  readonly failureKind?: ModelFailure | undefined;
   /** Name of the tool that ended the turn (ExitPlanMode waits for the plan approval). */
   readonly endedBy?: string;
 }
@@ -46,7 +48,7 @@ interface TurnParts {
   readonly beforeCall: ((signal: AbortSignal) => Promise<"go" | "stop">) | undefined;
 }
 
-type TurnEnd = Pick<TurnResult, "outcome" | "failure" | "endedBy">;
+type TurnEnd = Pick<TurnResult, "outcome" | "failure" | "failureKind" | "endedBy">;
 
 /** Maximum model calls in one turn: far above real work, but low enough to limit the cost. */
 const MAX_ROUNDS = 500;
@@ -68,8 +70,13 @@ const CONTINUE_ANSWER = "Your answer was cut off at its maximum length. Continue
  */
 export async function runTurn(progress: TurnProgress, parts: TurnParts): Promise<TurnResult> {
   const result = await new Turn(progress, parts).run();
-  const { outcome, failure } = result;
-  parts.emit({ type: "turn_ended", outcome, ...(failure === undefined ? {} : { failure }) });
+  const { outcome, failure, failureKind } = result;
+  parts.emit({
+    type: "turn_ended",
+    outcome,
+    ...(failure === undefined ? {} : { failure }),
+    ...(failureKind === undefined ? {} : { failureKind }),
+  });
   return result;
 }
 
@@ -166,7 +173,8 @@ class Turn {
     limit,
     failure,
   }: Exclude<ModelAnswer, { outcome: "answered" }>): Promise<TurnEnd | undefined> {
-    if (kind !== "too_long" || this.#tooLongInARow === MAX_COMPACTIONS) return { outcome: "failed", failure };
+    if (kind !== "too_long" || this.#tooLongInARow === MAX_COMPACTIONS)
+      return { outcome: "failed", failure, failureKind: kind };
     this.#tooLongInARow += 1;
     this.#parts.window.recordTooLong(limit);
     return this.#compact();

@@ -179,7 +179,7 @@ describe("Bash tool", () => {
       "EDITOR= git commit --allow-empty",
     ])("%s fails at once, and says why", async (command) => {
       repository();
-      const { content, isError } = await bash(command, { timeout: 60_000 });
+      const { content, isError } = await bash(command, { timeout: 240_000 });
       expect([isError, content]).toEqual([true, expect.stringContaining(HINT)]);
     });
 
@@ -191,7 +191,7 @@ describe("Bash tool", () => {
       "git -p log -1",
     ])("%s works: its editor needs none", async (command) => {
       repository();
-      expect(await bash(command, { timeout: 60_000 })).toMatchObject({ isError: false });
+      expect(await bash(command, { timeout: 240_000 })).toMatchObject({ isError: false });
     });
 
     test("an editor that start-up files of the shell set does not win, in bash and zsh", async () => {
@@ -205,7 +205,7 @@ describe("Bash tool", () => {
         const snapshot = join(cwd, `snapshot-${shell}-1-a.sh`);
         writeFileSync(snapshot, exports);
         const context = shell === "" ? {} : { snapshot: async () => snapshot };
-        const { content } = await bash(show, { timeout: 60_000, ...context });
+        const { content } = await bash(show, { timeout: 240_000, ...context });
         expect(content, shell).toContain(HINT);
         expect(content.trim(), shell).toMatch(/^false # [^/]*\[\]$/m);
       }

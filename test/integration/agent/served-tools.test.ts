@@ -47,7 +47,7 @@ async function served(): Promise<{
   };
 }
 
-it("served tools › redact secrets and control characters, and outlive lines that are no messages", async () => {
+it("served tools › redact secrets and control characters, and outlive lines that are not messages", async () => {
   addSecrets({ SERVED_API_KEY: SECRET });
   const { send, next, problems } = await served();
   const info = {

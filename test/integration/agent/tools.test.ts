@@ -23,7 +23,7 @@ import { grepTool } from "../../../src/agent/tools/grep.ts";
 import {
   type GrepOutcome,
   type GrepQuery,
-  searchOurselves,
+  searchWithoutRipgrep,
   searchWithRipgrep,
 } from "../../../src/agent/tools/grep-search.ts";
 import { readTool } from "../../../src/agent/tools/read.ts";
@@ -425,7 +425,7 @@ test("Glob tool › stops a pattern that backtracks forever", async () => {
 
 type Engine = (query: GrepQuery) => Promise<GrepOutcome | undefined>;
 const engines: [string, Engine][] = [
-  ["the built-in search", (query) => searchOurselves(query, context)],
+  ["the built-in search", (query) => searchWithoutRipgrep(query, context)],
   ["ripgrep", (query) => searchWithRipgrep(query, context)],
 ];
 const hasRipgrep = ((): boolean => {
@@ -478,7 +478,7 @@ describe.skipIf(platform() === "darwin")("a name that is not UTF-8", () => {
     ]);
   });
 
-  test("is shown relative to the working directory, also at the root", () => {
+  test("is shown relative to the working directory, even at the root", () => {
     expect(shownPath(raw(`${cwd}/caf`, 0xe9), cwd)).toBe("$'caf\\xe9'");
     expect(shownPath(raw(`${cwd}s/caf`, 0xe9), cwd)).toBe(`$'${cwd}s/caf\\xe9'`);
     expect(shownPath(raw("/caf", 0xe9), "/")).toBe("$'caf\\xe9'");
@@ -555,7 +555,7 @@ describe("Grep tool", () => {
   test("stops a pattern that backtracks forever", async () => {
     put("a", `${"a".repeat(60)}\n`);
     const query = { pattern: "^(a+)+b$", path: at("a"), ignoreCase: false, multiline: false };
-    expect(await searchOurselves(query, context)).toMatchObject({
+    expect(await searchWithoutRipgrep(query, context)).toMatchObject({
       problem: expect.stringContaining("takes too long"),
     });
   });
@@ -569,14 +569,14 @@ describe("Grep tool", () => {
       ignoreCase: false,
       multiline: false,
     };
-    expect(await searchOurselves(query, context)).toEqual({
+    expect(await searchWithoutRipgrep(query, context)).toEqual({
       problem: expect.stringContaining("glob takes too long"),
     });
   });
 
   test("explains why a pattern is not a regular expression", async () => {
     const query = { pattern: "a[", path: cwd, ignoreCase: false, multiline: false };
-    expect(await searchOurselves(query, context)).toEqual({
+    expect(await searchWithoutRipgrep(query, context)).toEqual({
       problem:
         '"a[" is not a regular expression: Unterminated character class. Escape characters that are meant literally.',
     });
@@ -594,7 +594,7 @@ describe("Grep tool", () => {
     rmSync(at("way"), { recursive: true });
     symlinkSync(outside, at("way"));
     const query = { pattern: "SECRET", path: cwd, ignoreCase: false, multiline: false };
-    expect(await searchOurselves(query, context)).toEqual({
+    expect(await searchWithoutRipgrep(query, context)).toEqual({
       matches: [{ file: at("sub/file"), line: 1, span: 1, text: "SECRET of ours" }],
     });
   });

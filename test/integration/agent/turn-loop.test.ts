@@ -591,8 +591,9 @@ describe("Agent.run, model errors", () => {
     expect(await ada.run(input("x"), never)).toMatchObject({
       outcome: "failed",
       failure: "401 authentication_error",
+      failureKind: "auth",
     });
-    expect(events.at(-1)).toMatchObject({ type: "turn_ended", outcome: "failed" });
+    expect(events.at(-1)).toMatchObject({ type: "turn_ended", outcome: "failed", failureKind: "auth" });
     expect(await ada.run(input("y"), never)).toMatchObject({ outcome: "completed", text: "better" });
   });
 

@@ -116,7 +116,7 @@ export HTTPS_PROXY=http://ada:password1@proxy:3128
     writeFileSync(file, long);
     expect(await lines()).toBe("");
     expect(await kept(long)).toEqual([
-      "its CLAUDE_ENV_FILE is no file of at most 65536 bytes, so it sets no variables",
+      "its CLAUDE_ENV_FILE is not a file of at most 65536 bytes, so it sets no variables",
     ]);
     expect(readFileSync(file, "utf8")).toBe("");
   });

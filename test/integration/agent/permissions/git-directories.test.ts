@@ -81,7 +81,7 @@ test.each([
   expect(unguarded(join(cwd, "link/config"), { home, cwd })).toEqual([]);
 });
 
-test("core.hooksPath › is guarded if the repository sets it, also from a linked worktree", () => {
+test("core.hooksPath › is guarded if the repository sets it, even from a linked worktree", () => {
   const { home, main } = homeWithRepository();
   const linked = join(home, "linked");
   git(main, "worktree", "add", "-q", linked);

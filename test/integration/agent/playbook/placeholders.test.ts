@@ -171,7 +171,7 @@ test("refuses a NUL, which no command can hold", () => {
   expect(() => fill("echo {{v}}", "a\0b")).toThrow("{{v}} holds a NUL");
 });
 
-test("leaves a command without placeholders as it is, also a broken one", () => {
+test("leaves a command without placeholders as it is, even a broken one", () => {
   expect(fill("echo 'it", "x")).toBe("echo 'it");
 });
 

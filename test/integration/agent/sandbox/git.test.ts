@@ -132,7 +132,7 @@ describeInSandbox("git in the sandbox", () => {
   });
 
   test.each(["", "own-hooks"])(
-    "cannot write hooks at the user's relative core.hooksPath, also if %j is new",
+    "cannot write hooks at the user's relative core.hooksPath, even if %j is new",
     async (made) => {
       const { bash, project } = await sandboxedAgent({
         env: GIT_IDENTITY,

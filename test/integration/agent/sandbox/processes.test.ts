@@ -49,7 +49,7 @@ describeInSandbox("a process in the sandbox", () => {
     expect(left()).toEqual([]);
   });
 
-  test("reaches neither this machine nor the network, but servers of other commands", async () => {
+  test("reaches servers of other commands, but neither this machine nor the network", async () => {
     const server = createServer((_, response) => response.end("outside"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void server.close());

@@ -55,7 +55,7 @@ describeInSandbox("a permission request", () => {
     });
   });
 
-  test("says nothing of a sandbox if the agent has none", async () => {
+  test("says nothing about a sandbox if the agent has none", async () => {
     const agent = await sandboxedAgent();
     const bare = { ...agent, context: { ...agent.context, sandbox: undefined } };
     expect((await call(bare, { command, dangerouslyDisableSandbox: true })).asked).toMatchObject({

@@ -129,7 +129,7 @@ describe("hookResult", () => {
   });
 });
 
-describe("withHook", () => {
+describe("applyHook", () => {
   const decided = (behavior: "allow" | "deny" | "ask") => ({ behavior, reason: "r" });
   test.each<[string, Parameters<typeof applyHook>[0], "allow" | "deny" | "ask" | undefined, string]>([
     ["asks if the hook does not answer", decided("ask"), undefined, "ask"],

@@ -45,7 +45,7 @@ describe("prices from the user's settings", () => {
     });
   });
 
-  test("replace the built-in prices completely, also by short name", () => {
+  test("replace the built-in prices completely, even by short name", () => {
     const own = { haiku: { input: 3, output: 6 } };
     const facts = modelFacts("claude-haiku-5-5", own, ["haiku"]);
     expect(costOf(facts, { ...NO_TOKENS, input: MILLION })).toBeCloseTo(3);

@@ -233,7 +233,7 @@ describe("a recorded call", () => {
   });
 });
 
-it("recordedText keeps a text with braces as it was", () => {
+it("escapePlaceholders keeps a text with braces as it was", () => {
   const text = "Write {{input}}, not {{ input }} or {input}.";
   expect(fillText(escapePlaceholders(text), (name) => (name === "open" ? "{{" : "?"))).toBe(text);
 });
