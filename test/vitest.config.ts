@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** Ends a test that hangs. A shared machine can stall for a minute; a wait of `eventually` ends, and names its event, earlier. */
 const DEADLINE = 300_000;
 
-const SETUP = ["isolate-environment", "seed-properties", "no-leaks"].map(
+const SETUP = ["isolate-environment", "seed-properties", "no-leaks", "failed-test"].map(
   (name) => `test/support/setup/${name}.ts`,
 );
 

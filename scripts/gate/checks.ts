@@ -29,7 +29,7 @@ export function runCheck(
   return { name, flaws: [`${error?.message ?? endOf(status, signal)}${last.join("")}`] };
 }
 
-/** Runs the short bench. Its counts decide, and a bench that fails twice. */
+/** Runs the short bench. It fails if a count misses its limit, or if a bench fails twice. */
 export function benchCounts(scratch: string): CheckResult {
   const file = join(scratch, "bench.json");
   rmSync(file, { force: true });

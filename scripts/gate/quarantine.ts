@@ -1,5 +1,5 @@
 /** Tests that run and are reported, but do not decide: `test/quarantine.json`. */
-import { readFileSync } from "node:fs";
+import { readList } from "./read-list.ts";
 
 export interface QuarantinedTest {
   /** File and name, as the last lines of `scripts/test` name a test. */
@@ -9,17 +9,14 @@ export interface QuarantinedTest {
   readonly since: string;
 }
 
-export const MOST_ENTRIES = 10;
-export const MOST_DAYS = 14;
+export const MAX_ENTRIES = 10;
+export const MAX_DAYS = 14;
 
 const DAY_MS = 86_400_000;
 
 /** Reads the quarantine. @throws Error if it is not a list of entries */
 export function readQuarantine(path: string): readonly QuarantinedTest[] {
-  const entries: unknown = JSON.parse(readFileSync(path, "utf8"));
-  if (!Array.isArray(entries) || !entries.every(isEntry))
-    throw new Error(`${path} must be a list of {"test", "reason", "since": "yyyy-mm-dd"}.`);
-  return entries;
+  return readList(path, isEntry, '{"test", "reason", "since": "yyyy-mm-dd"}');
 }
 
 function isEntry(entry: unknown): entry is QuarantinedTest {
@@ -44,14 +41,14 @@ export function quarantineFlaws(
   now: number,
 ): readonly string[] {
   const flaws =
-    entries.length > MOST_ENTRIES
-      ? [`quarantine: it has ${entries.length} entries, at most ${MOST_ENTRIES} may be`]
+    entries.length > MAX_ENTRIES
+      ? [`quarantine: it has ${entries.length} entries, at most ${MAX_ENTRIES} may be`]
       : [];
   for (const { test, since } of entries) {
     const days = Math.floor((now - dayOf(since)) / DAY_MS);
     if (days < 0) flaws.push(`quarantine: an entry begins in the future, on ${since}: ${test}`);
-    if (days > MOST_DAYS)
-      flaws.push(`quarantine: an entry is ${days} days old, at most ${MOST_DAYS} may be: ${test}`);
+    if (days > MAX_DAYS)
+      flaws.push(`quarantine: an entry is ${days} days old, at most ${MAX_DAYS} may be: ${test}`);
     if (ran !== undefined && !ran.has(test)) flaws.push(`quarantine: no test has this name: ${test}`);
   }
   return flaws;

@@ -1,17 +1,58 @@
 import { writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import type { SerializedError } from "vitest";
-import type { Reporter, TestCase, TestModule } from "vitest/node";
+import type { Reporter, TestCase, TestModule, TestSpecification } from "vitest/node";
 import type { OuterError, RunResults, TestResult } from "./results.ts";
 
 /** Writes the results of a run, as {@link RunResults}, to the file that GATE_RESULTS names. */
 export default class GateReporter implements Reporter {
+  #files: readonly TestSpecification[] = [];
+
+  onTestRunStart(files: readonly TestSpecification[]): void {
+    this.#files = files;
+  }
+
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
-    const errors = [...modules.flatMap(loadErrors), ...unhandled.map(outerError)];
-    const tests = modules.flatMap((module) => [...module.children.allTests()].map(resultOf));
-    const results: RunResults = { tests, errors };
+    const cutOff = this.#files.filter(({ testModule }) => !hasEnded(testModule));
+    const ofWorkers = unhandled.filter(isOfWorker);
+    const others = unhandled.filter((error) => !isOfWorker(error));
+    const errors = [
+      ...modules.flatMap(loadErrors),
+      ...cutOff.map((file) => cutOffError(file, ofWorkers)),
+      // Vitest does not name the file of a worker that ended: each such end belongs to a file that was cut off.
+      ...[...others, ...ofWorkers.slice(cutOff.length)].map(outerError),
+    ];
+    const results: RunResults = { tests: modules.flatMap(resultsOf), errors };
     writeFileSync(String(process.env.GATE_RESULTS), JSON.stringify(results));
   }
+}
+
+/** False for a file that never began, or whose worker ended before its tests: it has to run again. */
+function hasEnded(module: TestModule | undefined): boolean {
+  const state = module?.state() ?? "queued";
+  return state !== "queued" && state !== "pending";
+}
+
+/** Whether an error is the end of a worker, or a worker that did not start. */
+function isOfWorker({ message }: SerializedError): boolean {
+  return /^\[vitest-pool/.test(message);
+}
+
+function cutOffError(
+  { project, moduleId }: TestSpecification,
+  reasons: readonly SerializedError[],
+): OuterError {
+  const why = new Set(reasons.map((error) => firstLine(error.cause ?? error).replace(/^Caused by: /, "")));
+  return {
+    file: relative(project.config.root, moduleId),
+    error: `It did not end: ${[...why].join("; ") || "no reason was reported"}`,
+  };
+}
+
+/** Returns the results of a file; without the tests that its worker's end cut off: its next try has them. */
+function resultsOf(module: TestModule): readonly TestResult[] {
+  const tests = [...module.children.allTests()];
+  return tests.filter((test) => hasEnded(module) || test.result().state !== "pending").map(resultOf);
 }
 
 function resultOf(test: TestCase): TestResult {
@@ -19,7 +60,7 @@ function resultOf(test: TestCase): TestResult {
   return {
     file: test.module.relativeModuleId,
     name: test.fullName,
-    // A pending test did not end; its worker crashed, or the run was cancelled.
+    // A pending test of a file that ended did not end; the run was cancelled.
     state: state === "pending" ? "failed" : state,
     errors: state === "pending" ? ["It did not end."] : errors.map(firstLine),
   };

@@ -1,40 +1,56 @@
 /** Tests that may be skipped in CI: `test/skips.json`. */
-import { readFileSync } from "node:fs";
+import { mayMount } from "../../test/support/files/may-mount.ts";
+import { readList } from "./read-list.ts";
 
 export interface AllowedSkip {
-  /** File and name, as the last lines of `scripts/test` name a test. */
+  /** File and name, as the last lines of `scripts/test` name a test; a file or a group of tests stands for all its tests. */
   readonly test: string;
   readonly reason: string;
+  /** Who may not skip it: users who are or can do this. */
+  readonly unless?: Ability;
 }
+
+/** Being root, and mounting a disk. */
+const ABILITIES = { root: () => process.getuid?.() === 0, mounts: mayMount };
+export type Ability = keyof typeof ABILITIES;
 
 /** Reads the allowed skips. @throws Error if the file is not a list of them */
 export function readSkips(path: string): readonly AllowedSkip[] {
-  const skips: unknown = JSON.parse(readFileSync(path, "utf8"));
-  if (!Array.isArray(skips) || !skips.every(isSkip))
-    throw new Error(`${path} must be a list of {"test", "reason"}.`);
-  return skips;
+  return readList(path, isSkip, '{"test", "reason", "unless": "root" or "mounts"}');
 }
 
 function isSkip(skip: unknown): skip is AllowedSkip {
   if (typeof skip !== "object" || skip === null) return false;
-  const { test, reason } = skip as Record<string, unknown>;
-  return typeof test === "string" && typeof reason === "string" && reason !== "";
+  const { test, reason, unless = "root" } = skip as Record<string, unknown>;
+  const isKnown = typeof unless === "string" && Object.hasOwn(ABILITIES, unless);
+  return typeof test === "string" && typeof reason === "string" && reason !== "" && isKnown;
+}
+
+/** Returns what this user is and can do, of what the tests need. */
+export function ownAbilities(): ReadonlySet<Ability> {
+  return new Set((["root", "mounts"] as const).filter((ability) => ABILITIES[ability]()));
 }
 
 /**
  * Returns the problems of the skipped tests of a run in CI: otherwise two machines would run two different suites.
  * @param all the titles of all tests
+ * @param abilities of this user
  */
 export function skipFlaws(
   skipped: readonly string[],
   allowed: readonly AllowedSkip[],
   all: ReadonlySet<string>,
+  abilities: ReadonlySet<Ability>,
 ): readonly string[] {
-  const titles = new Set(allowed.map(({ test }) => test));
-  const unlisted = skipped.filter((title) => !titles.has(title));
-  const unknown = [...titles].filter((title) => !all.has(title));
+  const here = allowed.filter(({ unless }) => unless === undefined || !abilities.has(unless));
+  const unlisted = skipped.filter((title) => !here.some((entry) => covers(entry, title)));
+  const unknown = allowed.filter((entry) => ![...all].some((title) => covers(entry, title)));
   return [
-    ...unlisted.map((title) => `not in test/skips.json, but skipped: ${title}`),
-    ...unknown.map((title) => `skips: no test has this name: ${title}`),
+    ...unlisted.map((title) => `not in test/skips.json for this user, but skipped: ${title}`),
+    ...unknown.map(({ test }) => `skips: no test has this name: ${test}`),
   ];
+}
+
+function covers({ test }: AllowedSkip, title: string): boolean {
+  return title === test || title.startsWith(`${test} > `);
 }

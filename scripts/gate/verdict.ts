@@ -2,9 +2,9 @@
 import { type OuterError, type RunResults, type TestResult, titleOf } from "./results.ts";
 
 /** A failed test runs again up to this many times in all. */
-export const MOST_TRIES = 3;
+export const MAX_TRIES = 3;
 /** With more unsteady tests than these, a run fails. */
-export const MOST_UNSTEADY = 10;
+export const MAX_UNSTEADY = 10;
 
 /** A test or file with the first line of its last error. */
 export interface Finding {
@@ -23,14 +23,14 @@ export interface Verdict {
 
 /**
  * Returns the files that have to run again, alone: those with a failed test that has not passed yet, or with an error outside
- * their tests. Returns none if so much failed that the run is red whatever they do.
+ * their tests. Returns none if so much failed that the run is red even if they pass.
  */
 export function filesToRepeat(
   tries: readonly RunResults[],
   quarantine: ReadonlySet<string>,
 ): readonly string[] {
   const { failed, unsteady } = judge(tries, quarantine);
-  if (failed.length + unsteady.length > MOST_UNSTEADY) return [];
+  if (failed.length + unsteady.length > MAX_UNSTEADY) return [];
   const titles = new Set(failed.map(({ title }) => title));
   const files = tries.flatMap(({ tests, errors }) => [
     ...tests.filter((test) => titles.has(titleOf(test))).map(({ file }) => file),
@@ -74,8 +74,8 @@ export function judge(tries: readonly RunResults[], quarantine: ReadonlySet<stri
 /** Returns why unsteady tests fail a run. */
 export function unsteadyFlaws(unsteady: readonly Finding[]): readonly string[] {
   const many =
-    unsteady.length > MOST_UNSTEADY
-      ? [`unsteady: ${unsteady.length} tests are, at most ${MOST_UNSTEADY} may be`]
+    unsteady.length > MAX_UNSTEADY
+      ? [`unsteady: ${unsteady.length} tests are, at most ${MAX_UNSTEADY} may be`]
       : [];
   const units = unsteady.filter(({ title }) => title.startsWith("test/unit/"));
   return [...many, ...units.map(({ title }) => `unsteady below test/unit: ${title}`)];

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { startTimeOf } from "../../../src/os/process/identity.ts";
+import { mayMount } from "../../support/files/may-mount.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
@@ -22,7 +23,19 @@ ${IMPORT}test("fails with others", () => {
 });
 `;
 
-const LEAKS = `import { spawn } from "node:child_process";
+/** The first run kills its worker. */
+const KILLED_ONCE = `import { existsSync, writeFileSync } from "node:fs";
+${IMPORT}test("passes before", () => expect(1).toBe(1));
+test("kills its worker once", () => {
+  const isFirst = !existsSync("ran");
+  writeFileSync("ran", "");
+  if (isFirst) process.kill(process.pid, "SIGKILL");
+  expect(isFirst).toBe(false);
+});
+test("passes after", () => expect(1).toBe(1));
+`;
+
+const LEAKS = `import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,7 +43,40 @@ import { test } from "vitest";
 
 test("leaks", () => {
   spawn("sleep", ["600"], { detached: true, stdio: "ignore" }).unref();
-  mkdirSync(join(tmpdir(), "left"));
+  const left = join(tmpdir(), "left");
+  mkdirSync(left);
+  // Only some users may.
+  spawnSync("mount", ["-t", "tmpfs", "none", left]);
+});
+`;
+
+const LEAKS_TMUX = `import { execFileSync } from "node:child_process";
+import { tmpdir } from "node:os";
+import { test } from "vitest";
+
+test("leaks", () => {
+  const words = ["-L", "left", "-f", "/dev/null", "new-session", "-d", "sleep", "600"];
+  execFileSync("tmux", words, { env: { ...process.env, TMUX_TMPDIR: tmpdir() } });
+});
+`;
+
+/** Fails with a pane, an event and a process of its own. */
+const FAILS_IN_A_TEAM = `import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import { privateTmux } from "${CHECKOUT}test/support/tmux/private-tmux.ts";
+import { eventually } from "${CHECKOUT}test/support/timing/eventually.ts";
+
+test("fails", async () => {
+  const t = privateTmux();
+  const { pane } = t.session();
+  t.tmux("send-keys", "-t", pane, "typed by a person");
+  const screen = () => t.tmux("capture-pane", "-p", "-t", pane);
+  await eventually("the text", () => screen().includes("typed by a person"));
+  writeFileSync(t.paths("crew").events, '{"type":"the last event"}\\n');
+  const child = spawn("sleep", ["601"], { stdio: "ignore" });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  expect(1).toBe(2);
 });
 `;
 
@@ -171,22 +217,77 @@ describe("scripts/gate", () => {
     ]);
   });
 
-  it("names a process and a directory that a test file has left, and ends them", () => {
+  it("repeats a file whose worker was killed: the file is unsteady, not each of its tests", () => {
+    const root = copyOfSuite({ "test/a.test.ts": PASSES, "test/b.test.ts": KILLED_ONCE });
+    const { status, last, stdout } = gate(root, "--no-checks");
+    expect([status, last]).toEqual([
+      0,
+      [
+        "unsteady: test/b.test.ts: It did not end: Error: Worker exited unexpectedly",
+        "4 passed, 0 failed, 0 skipped",
+      ],
+    ]);
+    expect(stdout.match(/^== once more, alone: test\/b.test.ts$/gm)).toHaveLength(1);
+  });
+
+  it("names a file whose worker is killed in each try, before its tests", () => {
+    const killed = `${IMPORT}process.kill(process.pid, "SIGKILL");\ntest("never runs", () => expect(1).toBe(1));\n`;
+    const root = copyOfSuite({ "test/a.test.ts": PASSES, "test/b.test.ts": killed });
+    const { status, last, stdout } = gate(root, "--no-checks");
+    expect([status, last]).toEqual([
+      1,
+      [
+        "failed: test/b.test.ts: It did not end: Error: Worker exited unexpectedly",
+        "1 passed, 1 failed, 0 skipped",
+      ],
+    ]);
+    expect(stdout.match(/^== once more, alone: test\/b.test.ts$/gm)).toHaveLength(2);
+  });
+
+  it("names a process, a mount and a directory that a test file has left, and ends them", () => {
     const setup = join(CHECKOUT, "test/support/setup/no-leaks.ts");
     const root = copyOfSuite({
       "test/vitest.config.ts": `export default { test: { include: ["test/**/*.test.ts"], setupFiles: ["${setup}"] } };\n`,
       "test/a.test.ts": LEAKS,
     });
     const { status, last } = gate(root, "--no-checks");
-    expect(status).toBe(1);
-    expect(last).toEqual([
-      expect.stringMatching(
-        /^failed: test\/a\.test\.ts: Error: This file left 2 things: process \d+ sleep: sleep 600; \S+\/tf-\w+\/left$/,
-      ),
-      "1 passed, 1 failed, 0 skipped",
-    ]);
+    const mount = mayMount() ? "mount \\S+/tf-\\w+/left; " : "";
+    const things = `process \\d+ sleep: sleep 600; ${mount}(\\S+/tf-\\w+/left)`;
+    const error = new RegExp(`^failed: test/a\\.test\\.ts: Error: This file left \\d things: ${things}$`);
+    expect([status, ...last]).toEqual([1, expect.stringMatching(error), "1 passed, 1 failed, 0 skipped"]);
+    const [, left = ""] = error.exec(last[0] ?? "") ?? [];
     const [, pid] = /process (\d+)/.exec(last[0] ?? "") ?? [];
+    expect([startTimeOf(Number(pid)), existsSync(left)]).toEqual([undefined, false]);
+  });
+
+  it("names a tmux server that a test file has left, and ends it", () => {
+    const setup = join(CHECKOUT, "test/support/setup/no-leaks.ts");
+    const root = copyOfSuite({
+      "test/vitest.config.ts": `export default { test: { include: ["test/**/*.test.ts"], setupFiles: ["${setup}"] } };\n`,
+      "test/a.test.ts": LEAKS_TMUX,
+    });
+    const { status, last } = gate(root, "--no-checks");
+    expect([status, last.at(-1)]).toEqual([1, "1 passed, 1 failed, 0 skipped"]);
+    const [, pid] = /This file left .*process (\d+) \S*tmux/.exec(last[0] ?? "") ?? [];
+    expect(Number(pid)).toBeGreaterThan(1);
     expect(startTimeOf(Number(pid))).toBeUndefined();
+  });
+
+  it("shows the load, the processes, the screens and the last events of a failed test", () => {
+    const setup = ["no-leaks", "failed-test"].map((name) => join(CHECKOUT, `test/support/setup/${name}.ts`));
+    const config = { test: { include: ["test/**/*.test.ts"], setupFiles: setup } };
+    const root = copyOfSuite({
+      "test/vitest.config.ts": `export default ${JSON.stringify(config)};\n`,
+      "test/a.test.ts": FAILS_IN_A_TEAM,
+    });
+    const { status, stdout, stderr } = gate(root, "--no-checks");
+    expect(status).toBe(1);
+    const shown = `${stdout}${stderr}`;
+    expect(shown).toMatch(/^load \d+\.\d /m);
+    expect(shown).toMatch(/^\d+ \d+ sleep 601$/m);
+    expect(shown).toMatch(/^-- pane %\d+ work:\d/m);
+    expect(shown).toMatch(/^typed by a person/m);
+    expect(shown).toContain('-- last events of crew\n{"type":"the last event"}');
   });
 
   it("ends what a test file has started when the run is killed", async () => {
@@ -223,6 +324,32 @@ describe("scripts/gate", () => {
     expect([status, last.at(-1)]).toEqual([0, "1 passed, 0 failed, 1 skipped"]);
     expect(skipped).toMatch(/tf-\w+$/);
     expect(existsSync(skipped)).toBe(false);
+  });
+
+  it.each([
+    ["{}", 'must be a list of {"test", "reason", "since": "yyyy-mm-dd"}.'],
+    ["[", "cannot be read: "],
+  ])("ends in the counts when it cannot run, since the quarantine is %s", (text, why) => {
+    const root = copyOfSuite({ "test/a.test.ts": PASSES, "test/quarantine.json": text });
+    const { status, last, stdout } = gate(root);
+    const named = expect.stringContaining(`failed: gate: test/quarantine.json ${why}`);
+    expect([status, last]).toEqual([1, [named, "0 passed, 1 failed, 0 skipped"]]);
+    expect(stdout).not.toContain("== tests");
+  });
+
+  it("stresses a file beside busy processes, and says how often each of its tests failed", () => {
+    const root = copyOfSuite({ "test/a.test.ts": PASSES, "test/b.test.ts": FAILS_ONCE });
+    const stress = (...words: readonly string[]) => gate(root, "--stress", ...words, "--load", "1");
+    const failed = stress("test/b.test.ts", "-n", "2");
+    expect([failed.status, ...failed.stdout.trimEnd().split("\n").slice(-2)]).toEqual([
+      1,
+      expect.stringContaining("failed 1 of 2: test/b.test.ts > fails with others: AssertionError: it"),
+      "1 passed, 1 failed",
+    ]);
+    const passed = stress("test/a.test.ts", "-n", "1");
+    expect([passed.status, passed.stdout.trimEnd().split("\n").at(-1)]).toEqual([0, "1 passed, 0 failed"]);
+    const refused = stress("test/a.test.ts", "-n", "0");
+    expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining("-n must be a positive")]);
   });
 
   it("fails when vitest ends without results", () => {

@@ -42,12 +42,21 @@ test("screenshot script › draws a window with panes, borders and titles, and l
   // The border between the two panes: one line in each row below the titles.
   expect(picture.match(/<path d="M[^"]*l0 -9M[^"]*l0 9"/g)?.length).toBeGreaterThanOrEqual(10);
   expect(layout()).toBe(before);
+
+  const light = spawnSync(process.execPath, [...words, "--theme", "light"], {
+    env: box.env,
+    encoding: "utf8",
+  });
+  expect([light.status, light.stderr]).toEqual([0, ""]);
+  expect(readFileSync(out, "utf8")).toMatch(/<rect [^>]*rx="9" fill="#ffffff"/);
 });
 
-test("screenshot script › prints its usage when arguments are missing", () => {
-  const { status, stderr } = spawnSync(process.execPath, [SCRIPT], { encoding: "utf8" });
-  expect(status).toBe(2);
-  expect(stderr).toMatch(/^usage: /);
+test("screenshot script › prints its usage when arguments are missing, or the theme is unknown", () => {
+  for (const words of [[], ["--socket", "s", "--target", "=s:", "--out", "s.svg", "--theme", "blue"]]) {
+    const { status, stderr } = spawnSync(process.execPath, [SCRIPT, ...words], { encoding: "utf8" });
+    expect([words, status]).toEqual([words, 2]);
+    expect(stderr).toMatch(/^usage: /);
+  }
 });
 
 test("screenshot script › explains the target format when the target is not a window", () => {

@@ -1,0 +1,23 @@
+import { readFileSync } from "node:fs";
+import { messageOf } from "../../src/errors.ts";
+
+/**
+ * Reads a list of the gate.
+ * @param form an entry, for a message
+ * @throws Error if the file is not a list of such entries
+ */
+export function readList<T>(
+  path: string,
+  isEntry: (entry: unknown) => entry is T,
+  form: string,
+): readonly T[] {
+  let entries: unknown;
+  try {
+    entries = JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw new Error(`${path} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+  if (!Array.isArray(entries) || !entries.every(isEntry))
+    throw new Error(`${path} must be a list of ${form}.`);
+  return entries;
+}
