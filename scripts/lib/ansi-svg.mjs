@@ -3,21 +3,12 @@
  * exact cells, colours, bold, wide characters, and box drawing as lines, so that borders are closed in every
  * font. Several screens become a picture that moves.
  */
-import { eastAsianWidth } from "get-east-asian-width";
+import { colorsOf, parseScreen, THEMES } from "./ansi-screen.mjs";
 
 const CELL = { width: 8.4, height: 18, font: 14, baseline: 13 };
 const MARGIN = 14;
 const TITLE_BAR = 34;
-const GROUND = "#0d1117";
-const INK = "#d6dde5";
 const FONT = "ui-monospace, 'JetBrains Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace";
-/** The sixteen named colours, on a dark background. */
-// biome-ignore format: a table of colours
-const NAMED = [
-  "#484f58", "#ff7b72", "#3fb950", "#d29922", "#58a6ff", "#bc8cff", "#39c5cf", "#b1bac4",
-  "#6e7681", "#ffa198", "#56d364", "#e3b341", "#79c0ff", "#d2a8ff", "#56d4dd", "#f0f6fc",
-];
-const MARK = /[\p{Mn}\p{Me}\p{Cf}]/u;
 
 /** The arms of line-drawing characters: left, right, up, down; 1 is a thin line and 2 a thick one. */
 // biome-ignore format: a table of characters
@@ -37,103 +28,10 @@ const BLOCKS = {
 };
 
 /**
- * Parses the cells of a screen.
- * @param {string} text rows separated by newlines, with SGR sequences; other sequences are dropped
- * @returns {{char: string, width: number, style: object}[][]}
- */
-export function parseScreen(text) {
-  let style = {};
-  return text
-    .replace(/\n$/, "")
-    .split("\n")
-    .map((row) => {
-      const cells = [];
-      for (const [token, sgr] of row.matchAll(TOKEN)) {
-        if (sgr !== undefined) style = applySgr(style, sgr);
-        else if (!token.startsWith("\x1b") && token >= " ") addCell(cells, token, style);
-      }
-      return cells;
-    });
-}
-
-/** An SGR sequence, another escape sequence (an OSC one up to its end), or one character. */
-const TOKEN =
-  /\x1b\[([0-9;:]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]|./gsu;
-
-function addCell(cells, char, style) {
-  const last = cells.at(-1);
-  if (MARK.test(char) && last) last.char += char;
-  else cells.push({ char, width: widthOf(char), style });
-}
-
-/** Half of a flag has no East Asian width, but terminals show it as an emoji. */
-function widthOf(char) {
-  return /[\u{1f1e6}-\u{1f1ff}]/u.test(char) ? 2 : eastAsianWidth(char.codePointAt(0));
-}
-
-const FLAGS = { 1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "inverse", 9: "strike" };
-const OFF = {
-  22: ["bold", "dim"],
-  23: ["italic"],
-  24: ["underline"],
-  27: ["inverse"],
-  29: ["strike"],
-  39: ["fg"],
-  49: ["bg"],
-};
-
-/** Returns the style after an SGR sequence. */
-export function applySgr(before, parameters) {
-  let style = { ...before };
-  const numbers = parameters.split(/[;:]/).map(Number);
-  while (numbers.length > 0) {
-    const n = numbers.shift();
-    if (n === 0) style = {};
-    else if (n === 38) style.fg = takeColor(numbers);
-    else if (n === 48) style.bg = takeColor(numbers);
-    else if (!applyFlag(style, n)) applyNamed(style, n);
-  }
-  return style;
-}
-
-function applyFlag(style, n) {
-  if (n in FLAGS) style[FLAGS[n]] = true;
-  for (const off of OFF[n] ?? []) delete style[off];
-  return n in FLAGS || n in OFF;
-}
-
-function applyNamed(style, n) {
-  const ground = (n >= 40 && n < 48) || n >= 100 ? "bg" : "fg";
-  const named = NAMED_CODES.indexOf(ground === "bg" ? n - 10 : n);
-  if (named >= 0) style[ground] = NAMED[named];
-}
-
-const NAMED_CODES = [30, 31, 32, 33, 34, 35, 36, 37, 90, 91, 92, 93, 94, 95, 96, 97];
-
-/** Removes the colour after 38 or 48 from the front of the list, and returns it. */
-function takeColor(numbers) {
-  const kind = numbers.shift();
-  if (kind === 5) return paletteColor(numbers.shift() ?? 0);
-  return kind === 2 ? hex(numbers.splice(0, 3)) : undefined;
-}
-
-/** Returns a colour of the 256-colour palette as `#rrggbb`. */
-export function paletteColor(index) {
-  if (index < 16) return NAMED[index];
-  if (index >= 232) return hex(Array(3).fill(8 + (index - 232) * 10));
-  const steps = [0, 95, 135, 175, 215, 255];
-  const cube = index - 16;
-  return hex([steps[Math.floor(cube / 36)], steps[Math.floor(cube / 6) % 6], steps[cube % 6]]);
-}
-
-function hex(parts) {
-  return `#${parts.map((part) => Math.max(0, Math.min(255, part)).toString(16).padStart(2, "0")).join("")}`;
-}
-
-/**
  * Draws one screen.
- * @param {string} text as for {@link parseScreen}
- * @param {{columns: number, rows: number, title?: string}} options size in cells; a title adds a title bar
+ * @param {string} text as for `parseScreen`
+ * @param {{columns: number, rows: number, title?: string, theme?: "dark" | "light"}} options size in cells; a title
+ *   adds a title bar
  */
 export function screenToSvg(text, options) {
   return screensToSvg([{ text, ms: 0 }], options);
@@ -142,13 +40,17 @@ export function screenToSvg(text, options) {
 /**
  * Draws screens one after the other, in an endless loop. A viewer that shows no animation shows the last one.
  * @param {{text: string, ms: number}[]} screens each with the milliseconds for which it is shown
- * @param {{columns: number, rows: number, title?: string}} options as for {@link screenToSvg}
+ * @param {{columns: number, rows: number, title?: string, theme?: "dark" | "light"}} options as for {@link screenToSvg}
  */
-export function screensToSvg(screens, { columns, rows, title }) {
+export function screensToSvg(screens, { columns, rows, title, theme = "dark" }) {
+  const colors = THEMES[theme];
   const head = title === undefined ? 0 : TITLE_BAR;
   const width = Math.ceil(columns * CELL.width + 2 * MARGIN);
   const height = Math.ceil(rows * CELL.height + 2 * MARGIN + head);
-  const drawn = screens.map(({ text }) => parseScreen(text).slice(0, rows).map(rowToSvg));
+  const drawn = screens.map(({ text }) => {
+    const screen = parseScreen(text, theme).slice(0, rows);
+    return screen.map((cells, y) => rowToSvg(cells, y, colors));
+  });
   const shown = Array.from({ length: rows }, (_, y) =>
     movingRow(
       drawn.map((row) => row[y] ?? ""),
@@ -156,10 +58,10 @@ export function screensToSvg(screens, { columns, rows, title }) {
     ),
   );
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="${CELL.font}" fill="${INK}" xml:space="preserve">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="${CELL.font}" fill="${colors.ink}" xml:space="preserve">`,
     `<title>${escapeXml(title ?? "A tmux window")}</title>`,
-    `<rect width="${width}" height="${height}" rx="9" fill="${GROUND}" stroke="#30363d"/>`,
-    ...(title === undefined ? [] : [titleBar(title, width)]),
+    `<rect width="${width}" height="${height}" rx="9" fill="${colors.ground}" stroke="${colors.frame}"/>`,
+    ...(title === undefined ? [] : [titleBar(title, width, colors)]),
     `<g transform="translate(${MARGIN} ${MARGIN + head})">`,
     ...shown.flat(),
     "</g>",
@@ -198,20 +100,20 @@ function timed({ row, start, end }, total) {
   return `<g visibility="${isLast ? "visible" : "hidden"}">${move}${row}</g>`;
 }
 
-function titleBar(title, width) {
+function titleBar(title, width, colors) {
   const dots = ["#ff5f57", "#febc2e", "#28c840"].map(
     (color, i) => `<circle cx="${20 + i * 19}" cy="18" r="6" fill="${color}"/>`,
   );
-  return `${dots.join("")}<text x="${width / 2}" y="22.5" text-anchor="middle" font-size="12.5" fill="#8b949e">${escapeXml(title)}</text>`;
+  return `${dots.join("")}<text x="${width / 2}" y="22.5" text-anchor="middle" font-size="12.5" fill="${colors.title}">${escapeXml(title)}</text>`;
 }
 
-function rowToSvg(cells, y) {
+function rowToSvg(cells, y, colors) {
   const grounds = [];
   const marks = [];
   let x = 0;
   let run;
   for (const cell of cells) {
-    const { fg, bg } = colorsOf(cell.style);
+    const { fg, bg } = colorsOf(cell.style, colors);
     const ground = grounds.at(-1);
     if (bg !== undefined && ground?.bg === bg && ground.end === x) ground.end += cell.width;
     else if (bg !== undefined) grounds.push({ x, end: x + cell.width, bg });
@@ -228,7 +130,8 @@ function rowToSvg(cells, y) {
   }
   // One rectangle for adjacent cells of a colour: single ones would show seams.
   const pieces = grounds.map((ground) => rect(ground.x, y, [0, 0, ground.end - ground.x, 1], ground.bg));
-  return [...pieces, ...marks.map((mark) => (typeof mark === "string" ? mark : textOf(mark, y)))].join("");
+  const texts = marks.map((mark) => (typeof mark === "string" ? mark : textOf(mark, y, colors)));
+  return [...pieces, ...texts].join("");
 }
 
 /**
@@ -249,16 +152,11 @@ function isAscii(text) {
   return /^[\x20-\x7e]+$/.test(text);
 }
 
-function colorsOf(style) {
-  const { fg = INK, bg } = style;
-  return style.inverse ? { fg: bg ?? GROUND, bg: fg } : { fg, bg };
-}
-
-function textOf({ text, x, end, style, fg }, y) {
+function textOf({ text, x, end, style, fg }, y, { ink }) {
   const shown = text.trimEnd();
   const cells = end - x - (text.length - shown.length);
   const look = [
-    fg === INK ? "" : ` fill="${fg}"`,
+    fg === ink ? "" : ` fill="${fg}"`,
     style.bold ? ' font-weight="bold"' : "",
     style.italic ? ' font-style="italic"' : "",
     style.dim ? ' opacity="0.6"' : "",

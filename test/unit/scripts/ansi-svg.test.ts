@@ -1,63 +1,7 @@
 import { describe, expect, test } from "vitest";
-import {
-  applySgr,
-  paletteColor,
-  parseScreen,
-  screensToSvg,
-  screenToSvg,
-} from "../../../scripts/lib/ansi-svg.mjs";
+import { screensToSvg, screenToSvg } from "../../../scripts/lib/ansi-svg.mjs";
 
 const svg = (text: string): string => screenToSvg(text, { columns: 20, rows: 3 });
-
-describe("styles", () => {
-  test.each([
-    ["1;38;5;33", { bold: true, fg: "#0087ff" }],
-    ["38;2;1;2;255;4", { fg: "#0102ff", underline: true }],
-    ["31;42;7", { fg: "#ff7b72", bg: "#3fb950", inverse: true }],
-    ["97;100", { fg: "#f0f6fc", bg: "#6e7681" }],
-    ["2;0;3", { italic: true }],
-    ["", {}],
-  ])("applySgr reads %j", (parameters, style) => {
-    expect(applySgr({}, parameters)).toEqual(style);
-  });
-
-  test("applySgr resets each attribute", () => {
-    const all = applySgr({}, "1;2;3;4;31;41");
-    expect(applySgr(all, "22;23;24;39;49")).toEqual({});
-  });
-
-  test("paletteColor equals the palette of xterm", () => {
-    expect([paletteColor(16), paletteColor(208), paletteColor(231), paletteColor(245)]).toEqual([
-      "#000000",
-      "#ff8700",
-      "#ffffff",
-      "#8a8a8a",
-    ]);
-  });
-});
-
-test("parseScreen splits text into cells, attaches combining marks and keeps a style across rows", () => {
-  const rows = parseScreen("\x1b[1m檢e\u0301\nx\x1b[0my\n");
-  expect(rows.map((row) => row.map(({ char, width, style }) => [char, width, style.bold === true]))).toEqual([
-    [
-      ["檢", 2, true],
-      ["e\u0301", 1, true],
-    ],
-    [
-      ["x", 1, true],
-      ["y", 1, false],
-    ],
-  ]);
-});
-
-test("parseScreen drops sequences other than styles", () => {
-  const text = "a\x1b]8;;http://x\x1b\\b\x1b]8;;\x07c\x1b(Bd\x0ee";
-  expect(
-    parseScreen(text)[0]
-      ?.map(({ char }) => char)
-      .join(""),
-  ).toBe("abcde");
-});
 
 describe("screenToSvg", () => {
   test("places text exactly in its cells", () => {
@@ -77,6 +21,14 @@ describe("screenToSvg", () => {
     const text = svg("\x1b[7;38;5;33mx");
     expect(text).toContain('height="18" fill="#0087ff"/>');
     expect(text).toContain('fill="#0d1117">x</text>');
+  });
+
+  test("draws a light terminal in its colours", () => {
+    const text = screenToSvg("a\x1b[31mred\x1b[39;7mb", { columns: 20, rows: 3, theme: "light" });
+    expect(text).toContain('fill="#1f2328" xml:space');
+    expect(text).toContain('fill="#ffffff" stroke');
+    expect(text).toContain('fill="#cf222e">red</text>');
+    expect(text).toContain('height="18" fill="#1f2328"/>');
   });
 
   test("draws one background for adjacent cells of a colour", () => {

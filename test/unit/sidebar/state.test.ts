@@ -167,12 +167,12 @@ describe("answering a request in the sidebar (S61)", () => {
   });
 
   test.each(["approve", "reject", "view"] as const)(
-    "%s answers and opens nothing if the member under the cursor asks nothing",
+    "%s answers and opens nothing if the member under the cursor has no request",
     (action) => {
       for (const state of [START, press(START, "last", two).state]) {
         const step = press(state, action, two, seen);
         expect([step.state.prompt, step.effect, step.state.view]).toEqual([undefined, undefined, "team"]);
-        expect(step.state.notice).toMatch(/^(team-lead|檢查員) asks nothing; n selects the next request$/);
+        expect(step.state.notice).toMatch(/^(team-lead|檢查員) has no request; n selects the next one$/);
       }
     },
   );

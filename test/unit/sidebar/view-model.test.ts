@@ -110,7 +110,7 @@ describe("a request that waits for the user", () => {
     expect(whole({}, 34, 40, { view: "team", member: "history" })).toEqual([]);
   });
 
-  test("ends in … if it is not whole, also without a row for its change", () => {
+  test("ends in … if it is not whole, even without a row for its change", () => {
     const lastRow = (asks: Partial<SidebarApproval>, height: number): string => {
       const asked = {
         id: "perm-1",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunResults, TestResult } from "../../../../scripts/gate/results.ts";
-import { filesToRepeat, judge, MOST_UNSTEADY, unsteadyFlaws } from "../../../../scripts/gate/verdict.ts";
+import { filesToRepeat, judge, MAX_UNSTEADY, unsteadyFlaws } from "../../../../scripts/gate/verdict.ts";
 
 const NONE = new Set<string>();
 
@@ -92,9 +92,9 @@ describe("filesToRepeat", () => {
   });
 
   it("names no file when so many tests failed that no try can make the run green", () => {
-    const many = Array.from({ length: MOST_UNSTEADY + 1 }, (_, i) => result(`f${i}`, "x", "failed"));
+    const many = Array.from({ length: MAX_UNSTEADY + 1 }, (_, i) => result(`f${i}`, "x", "failed"));
     expect(filesToRepeat([run(...many)], NONE)).toEqual([]);
-    expect(filesToRepeat([run(...many.slice(1))], NONE)).toHaveLength(MOST_UNSTEADY);
+    expect(filesToRepeat([run(...many.slice(1))], NONE)).toHaveLength(MAX_UNSTEADY);
   });
 });
 
@@ -102,7 +102,7 @@ describe("unsteadyFlaws", () => {
   const unsteady = (title: string) => ({ title, error: "e" });
 
   it("allows some tests that are unsteady", () => {
-    const ten = Array.from({ length: MOST_UNSTEADY }, (_, i) => unsteady(`test/e2e/${i}.test.ts > x`));
+    const ten = Array.from({ length: MAX_UNSTEADY }, (_, i) => unsteady(`test/e2e/${i}.test.ts > x`));
     expect(unsteadyFlaws(ten)).toEqual([]);
     expect(unsteadyFlaws([...ten, unsteady("test/e2e/a.test.ts > x")])).toEqual([
       "unsteady: 11 tests are, at most 10 may be",

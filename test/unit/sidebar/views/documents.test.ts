@@ -235,8 +235,7 @@ describe("a whole request in the sidebar", () => {
       " 1  one",
       " 2  two",
       " always: Edit(a.ts)",
-      " y yes  n no  a always  / search  Space page",
-      " q back",
+      " y yes  n no  a always  / search  q back",
     ]);
   });
 });

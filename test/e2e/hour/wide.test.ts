@@ -1,0 +1,11 @@
+import { it } from "vitest";
+import type { Seat } from "../../support/hour/person.ts";
+import { spendHour } from "../../support/hour/spend-hour.ts";
+
+it.each<Seat>([
+  { width: 200, height: 50, theme: "dark" },
+  { width: 120, height: 40, theme: "light" },
+])(
+  "an hour at a $theme terminal of $width×$height › runs the demo and a team of two, approves, comments, lands, survives kill-server, exits and continues",
+  spendHour,
+);
