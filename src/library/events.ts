@@ -25,7 +25,7 @@ interface FollowOptions extends EventsOptions {
 }
 
 /**
- * Iterates over the events of a team. `return` ends it at once, also while it waits for an event, and closes what it has open.
+ * Iterates over the events of a team. `return` ends it at once, even while it waits for an event, and closes what it has open.
  * @param ref moves along if the team gets another name
  * @throws TeamError INVALID_INPUT for an invalid time
  */
@@ -60,7 +60,13 @@ async function* generate(
       .filter((event) => Date.parse(event.ts) >= after && isWanted(event));
   let bell = teamBell(ref);
   try {
-    if (since !== undefined) yield* read(() => readTextLines(rotatedPath(ref.paths.events)).texts);
+    if (since !== undefined) {
+      const rotated = read(() => readTextLines(rotatedPath(ref.paths.events)).texts);
+      // Read before the first event is given away: until the caller wants the next one, the log may be rotated.
+      const current = read(() => log.lines());
+      yield* rotated;
+      yield* current;
+    }
     for (;;) {
       const isLast = signal.aborted;
       yield* read(() => log.lines());

@@ -70,11 +70,12 @@ export function memberName(access: TeamAccess, address: string): string {
 export async function peek(
   access: TeamAccess,
   address: string,
+  signal: AbortSignal,
   { lines = SCREEN_LINES }: { readonly lines?: number | undefined } = {},
 ): Promise<readonly string[]> {
   requireLines(lines);
   const name = memberName(access, address);
-  return captureScreen(await access.fullContext(new AbortController().signal), name, lines);
+  return captureScreen(await access.fullContext(signal), name, lines);
 }
 
 export async function interrupt(
@@ -88,11 +89,16 @@ export async function interrupt(
   return { name, outcome };
 }
 
-export function setMode(access: TeamAccess, address: string, mode: PermissionMode): Promise<ModeChange> {
+export function setMode(
+  access: TeamAccess,
+  address: string,
+  mode: PermissionMode,
+  signal: AbortSignal,
+): Promise<ModeChange> {
   requireChoices({ mode });
   const open = access.open();
   const member = memberByAddress(open.ref, open.config, address);
-  return changeMode(access.caller(new AbortController().signal), open, member, mode, ({ takes }) => {
+  return changeMode(access.caller(signal), open, member, mode, ({ takes }) => {
     if (takes !== "yes")
       access.host.note(`${member.name} was asked to change its mode; whether it obeys is unknown.`);
   });
@@ -103,11 +109,12 @@ export function setBudget(
   access: TeamAccess,
   address: string | undefined,
   limits: BudgetLimits,
+  signal: AbortSignal,
 ): Promise<Budget> {
   requireLimits(limits);
   const settings = loadSettings(access.home.root, access.host.cwd);
   return budget(
-    access.filesContext(new AbortController().signal),
+    access.filesContext(signal),
     address === undefined ? undefined : memberName(access, address),
     defined(limits),
     knownCosts(settings),
@@ -136,7 +143,7 @@ export function unlessInterrupted(
   signal: AbortSignal,
   reports: readonly ShutdownReport[],
 ): readonly ShutdownReport[] {
-  const waiting = reports.filter(({ outcome }) => outcome === "timed_out").map(({ name }) => name);
+  const waiting = reports.filter(({ outcome }) => outcome === "timed-out").map(({ name }) => name);
   if (!signal.aborted || waiting.length === 0) return reports;
   const message = `Interrupted before ${waiting.join(", ")} had ended; the request to shut down stays.`;
   throw interrupted(signal, message, { reports });

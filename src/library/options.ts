@@ -1,4 +1,11 @@
-import type { BudgetLimits, Metadata, PermissionMode, SandboxMode, TeammateMode } from "./values.ts";
+import type {
+  BudgetLimits,
+  Metadata,
+  PermissionMode,
+  SandboxMode,
+  TaskStatus,
+  TeammateMode,
+} from "./values.ts";
 
 /** The parts of the calling process that a call uses, unless these options replace them. */
 export interface CallerOptions {
@@ -20,7 +27,7 @@ export interface Cancellable {
 
 /** A wait that can be ended early. */
 export interface TimeLimited extends Cancellable {
-  /** Milliseconds. A wait that reaches it rejects with the TeamError `TIMEOUT`, or reports it. */
+  /** Milliseconds. A longer wait rejects with the TeamError `TIMEOUT`, unless the function says otherwise. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -142,7 +149,7 @@ export interface NewTask {
 
 /** The changed fields of a task; an empty text or list removes a field. */
 export interface TaskChange {
-  readonly status?: "pending" | "in_progress" | "completed" | undefined;
+  readonly status?: TaskStatus | undefined;
   /** A member's name; empty unassigns the task. */
   readonly owner?: string | undefined;
   readonly subject?: string | undefined;
@@ -172,11 +179,15 @@ export interface ApproveOptions extends Cancellable {
 }
 
 export interface ShutdownOptions extends TimeLimited {
+  /** Milliseconds, 30 000 by default. A teammate that takes longer keeps running; its outcome is `timed-out`. */
+  readonly timeoutMs?: number | undefined;
   /** Why, as a message to the teammate. */
   readonly reason?: string | undefined;
 }
 
 export interface KillOptions extends TimeLimited {
+  /** Milliseconds before signals are sent, 5000 by default. */
+  readonly timeoutMs?: number | undefined;
   /** Sends signals at once, without asking. */
   readonly force?: boolean | undefined;
   /** Removes the worktree with everything in it; the branch stays. */

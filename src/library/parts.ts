@@ -93,7 +93,7 @@ export interface Approvals {
 }
 
 /** The conditions of a wait. All given conditions must be true at once. Without one, all teammates must be idle. */
-export interface WaitCondition extends TimeLimited {
+export interface WaitOptions extends TimeLimited {
   /** These members, or with `true` all teammates, are idle or have ended, and have no unread message. */
   readonly idle?: boolean | readonly string[] | undefined;
   /** All tasks are completed. */
@@ -108,13 +108,13 @@ export interface WaitCondition extends TimeLimited {
 }
 
 /** The conditions of a wait for one teammate. All given conditions must be true at once. Without one, it must be idle. */
-export interface TeammateCondition extends TimeLimited {
+export interface TeammateWaitOptions extends TimeLimited {
   /** It is idle or has ended, and has no unread message. */
   readonly idle?: boolean | undefined;
   /** All its tasks are completed. */
   readonly tasks?: boolean | undefined;
   /** The acting member has an unread message from it. A notice counts, too, such as that it is idle. */
   readonly message?: boolean | undefined;
-  /** As in `WaitCondition`: called at once, and after each change of the team. */
+  /** As in `WaitOptions`: called at once, and after each change of the team. */
   readonly until?: ((status: TeamStatus) => boolean | Promise<boolean>) | undefined;
 }

@@ -1,13 +1,5 @@
 import type { CallerOptions, Cancellable, ToolLimits } from "./options.ts";
-import type {
-  BudgetLimits,
-  Metadata,
-  PermissionMode,
-  TaskStatus,
-  TeamEvent,
-  TeammateMode,
-  VerifyRun,
-} from "./values.ts";
+import type { Approval, BudgetLimits, PermissionMode, Task, TeamEvent, TeammateMode } from "./values.ts";
 
 /** Whether the worktree of a former member was removed or kept. */
 export interface WorktreeEnd {
@@ -22,8 +14,8 @@ export interface WorktreeEnd {
 /** How a teammate answered a request to shut down. */
 export interface ShutdownReport {
   readonly name: string;
-  /** `gone`: it had already ended. After `rejected` and `timed_out` it still runs. */
-  readonly outcome: "approved" | "rejected" | "timed_out" | "gone";
+  /** `gone`: it had already ended. After `rejected` and `timed-out` it still runs. */
+  readonly outcome: "approved" | "rejected" | "timed-out" | "gone";
   /** Why the teammate refused. */
   readonly reason?: string;
   /** It agreed, but no process is known to be its own: whether it has ended is unknown. */
@@ -35,11 +27,11 @@ export interface ShutdownReport {
 /** How a teammate was ended. */
 export interface KillReport {
   readonly name: string;
-  /** `out of reach`: it was removed without a signal, because its process cannot be reached from here. */
-  readonly outcome: "shut down" | "killed" | "gone" | "out of reach";
+  /** `out-of-reach`: it was removed without a signal, because its process cannot be reached from here. */
+  readonly outcome: "shut-down" | "killed" | "gone" | "out-of-reach";
   /** The pids of processes that could not be ended. */
   readonly left: readonly number[];
-  /** With `shut down`: no process is known to be its own, so whether it has ended is unknown. */
+  /** With `shut-down`: no process is known to be its own, so whether it has ended is unknown. */
   readonly unproven?: true;
   /** Whether its worktree was removed, if it had one. */
   readonly worktree?: WorktreeEnd;
@@ -62,7 +54,7 @@ export interface ModeChange {
 /** A member after `resume`. */
 export interface ResumedMember {
   readonly name: string;
-  /** `alive`: it ran already. `down`: another call began to restart it and failed. `unknown`: it cannot be judged from here. */
+  /** `alive`: it was running already. `down`: another call began to restart it and failed. `unknown`: it cannot be judged from here. */
   readonly outcome: "alive" | "restarted" | "failed" | "down" | "unknown";
   readonly backend: string | null;
   readonly paneId: string | null;
@@ -89,7 +81,7 @@ export interface Archive {
   /** The number of files in it. */
   readonly files: number;
   /** False if the team wrote during the export: the last files may be a second newer than the first. */
-  readonly isConsistent: boolean;
+  readonly consistent: boolean;
   /** The git worktree that the file is in: an archive contains whole conversations, so do not commit it. */
   readonly worktree?: string;
 }
@@ -150,7 +142,20 @@ export interface RunOptions extends CallerOptions, Cancellable, ToolLimits {
   readonly onEvent?: ((event: TeamEvent) => void | Promise<void>) | undefined;
 }
 
-/** The result of a completed run, as `teams run --json` prints it. */
+/** A file that a run has changed. */
+export interface FileChange {
+  /** Relative to the top of the worktree. */
+  readonly path: string;
+  /** Its former path, if it was renamed or copied. */
+  readonly from?: string;
+  /** Lines; null for a binary file. */
+  readonly added: number | null;
+  /** Lines; null for a binary file. */
+  readonly removed: number | null;
+  readonly status: "added" | "modified" | "deleted" | "renamed" | "copied" | "retyped" | "conflicted";
+}
+
+/** The result of a completed run, like `teams run --json`, but with times in milliseconds since the epoch. */
 export interface RunResult {
   readonly team: string;
   readonly outcome: "completed";
@@ -165,26 +170,26 @@ export interface RunResult {
   readonly costUsd?: number;
   /** The changes in each worktree; missing outside a git repository. */
   readonly changes?: readonly {
+    /** A member that works there; of several, the first teammate. */
     readonly agent: string;
+    /** The top of the worktree. */
     readonly directory: string;
     readonly branch?: string;
+    /** The number of new commits. */
     readonly commits: number;
-    readonly files: readonly Metadata[];
+    readonly files: readonly FileChange[];
   }[];
+  /** Why some changes are missing; missing if none are. */
+  readonly changeProblems?: readonly string[];
   /** Requests that nothing has answered. */
-  readonly unanswered?: readonly { readonly id: string; readonly from: string; readonly summary: string }[];
+  readonly unanswered?: readonly Pick<Approval, "id" | "kind" | "from" | "summary">[];
   /** Worktrees that were not removed, because work in them would be lost. */
   readonly worktrees?: readonly WorktreeEnd[];
   /** All tasks, if one has a verify command. */
-  readonly tasks?: readonly {
-    readonly id: string;
-    readonly subject: string;
-    readonly status: TaskStatus;
-    readonly owner?: string;
-    readonly said: boolean;
-    readonly shown: string;
-    readonly verifyRun: VerifyRun | null;
-  }[];
+  readonly tasks?: readonly Pick<
+    Task,
+    "id" | "subject" | "status" | "blockedBy" | "owner" | "said" | "shown" | "verifyRun"
+  >[];
   /** The command that continues a team with unfinished work. */
   readonly resume?: string;
 }

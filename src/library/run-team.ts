@@ -13,8 +13,9 @@ import { hostOf, requireProgram } from "./host.ts";
 import type { RunOptions, RunResult } from "./reports.ts";
 
 /**
- * Gives a goal to a lead, which builds a team and works with it, and resolves with the result when the goal is reached. The lead runs in
- * a separate process; the death of this process interrupts it. An abort stops the teammates, which takes seconds, and keeps the team.
+ * Gives a goal to a lead, which builds a team and works with it, and resolves with the result when the goal is reached and no teammate
+ * works, not even by a command in the background. The lead runs in a separate process; the death of this process interrupts it. An abort
+ * stops the teammates, which takes seconds, and keeps the team.
  * @throws TeamError INTERRUPTED (`details.team` names the kept team, or is null), MODEL_ERROR, INVALID_INPUT, INVALID_MODEL, TEAM_EXISTS,
  * TMUX_NOT_FOUND, SPAWN_FAILED, NESTED_TEAM, STORAGE_ERROR if `record` could not be written; the error of `onEvent` as it is, after it
  * has interrupted the run
@@ -27,7 +28,7 @@ export function runTeam(options: RunOptions): Promise<RunResult> {
     requireChoices({ permissionMode, teammateMode, afterwards });
     requireLimits(budget);
     const { tools, allowedTools, disallowedTools } = options;
-    // An empty list of its only tools would be no option of the command line, and thus all tools.
+    // On the command line of the run, an empty list would set no option, and thus allow all tools.
     requireValidTools("the lead", defined({ tools, allowedTools, disallowedTools }));
     const host = await hostOf(options);
     requireProgram(host);
@@ -100,9 +101,21 @@ interface RunEnd {
   note(text: string): void;
 }
 
+type PrintedResult = Omit<RunResult, "outcome"> & { readonly outcome: string };
+
+/** Returns a result with its times in milliseconds, like all times of the library; as they are printed, they are ISO texts. */
+function withTimes(result: PrintedResult | undefined): PrintedResult | undefined {
+  if (result?.tasks === undefined) return result;
+  const tasks = result.tasks.map(({ verifyRun, ...task }) => ({
+    ...task,
+    verifyRun: verifyRun && { ...verifyRun, at: new Date(verifyRun.at).getTime() },
+  }));
+  return { ...result, tasks };
+}
+
 /** Parses the output of the run. @throws TeamError its failure */
 function readResult(ended: BoundResult, { signal, team, note }: RunEnd): RunResult {
-  const result = parsed(ended.stdout) as (Omit<RunResult, "outcome"> & { outcome: string }) | undefined;
+  const result = withTimes(parsed(ended.stdout) as PrintedResult | undefined);
   const lines = ended.stderr.split("\n").filter((line) => line !== "");
   const failure = lines.flatMap((line) => failureIn(line) ?? [])[0];
   for (const line of lines) if (failureIn(line) === undefined) note(line.replace(/^teams: /, ""));

@@ -46,16 +46,14 @@ export function teamHandle(access: TeamAccess): Team {
     send: (to, text, options) => attempt(undefined, () => send(access, to, text, options)),
     broadcast: (text, options) => attempt(undefined, () => sendToAll(access, text, options)),
     status: () =>
-      attempt(undefined, async () =>
-        currentStatus(await access.fullContext(new AbortController().signal), { git: false }),
-      ),
-    wait: (condition) => waitForTeam(access, condition),
+      attempt(undefined, async (signal) => currentStatus(await access.fullContext(signal), { git: false })),
+    wait: (options) => waitForTeam(access, options),
     events: (options) => followEvents(access.ref, options),
     inbox: (options) => attempt(undefined, () => readInbox(access, access.actor, options)),
-    peek: (name, options) => attempt(undefined, () => peek(access, name, options)),
+    peek: (name, options) => attempt(undefined, (signal) => peek(access, name, signal, options)),
     interrupt: (name, { signal } = {}) => attempt(signal, (own) => interrupt(access, name, own)),
-    setMode: (name, mode) => attempt(undefined, () => setMode(access, name, mode)),
-    setBudget: (limits) => attempt(undefined, () => setBudget(access, undefined, limits)),
+    setMode: (name, mode) => attempt(undefined, (signal) => setMode(access, name, mode, signal)),
+    setBudget: (limits) => attempt(undefined, (signal) => setBudget(access, undefined, limits, signal)),
     shutdown: (names, options = {}) =>
       attempt(options.signal, (signal) => shutdown(access, names, options, signal)),
     kill: (names, options = {}) => attempt(options.signal, (signal) => kill(access, names, options, signal)),
@@ -64,8 +62,8 @@ export function teamHandle(access: TeamAccess): Team {
     export: (file, { signal } = {}) =>
       attempt(signal, (own) => saveTeam(access.open().ref, access.host.cwd, file, own)),
     delete: ({ force = false } = {}) =>
-      attempt(undefined, async () => {
-        const ctx = await access.fullContext(new AbortController().signal, access.openToChange());
+      attempt(undefined, async (signal) => {
+        const ctx = await access.fullContext(signal, access.openToChange());
         return deleteTeam(ctx, { force, problem: access.host.note });
       }),
   };

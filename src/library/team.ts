@@ -9,7 +9,7 @@ import type {
   ShutdownOptions,
   SpawnOptions,
 } from "./options.ts";
-import type { Approvals, Tasks, WaitCondition } from "./parts.ts";
+import type { Approvals, Tasks, WaitOptions } from "./parts.ts";
 import type {
   Archive,
   InterruptReport,
@@ -86,7 +86,7 @@ export interface Team {
    * @example
    * const status = await team.wait({ tasks: true, idle: ["ada", "ben"], timeoutMs: 600_000 });
    */
-  wait(condition?: WaitCondition): Promise<TeamStatus>;
+  wait(options?: WaitOptions): Promise<TeamStatus>;
   /**
    * Iterates over the events of the team, oldest first. Ends when the team is deleted, when the signal aborts, and at `break`.
    * @throws TeamError INVALID_INPUT for an invalid time, STORAGE_ERROR and PERMISSION_DENIED if the log cannot be read
@@ -154,10 +154,10 @@ export interface Team {
    */
   down(options?: ShutdownOptions): Promise<readonly ShutdownReport[]>;
   /**
-   * Starts the members again that have ended, with their conversations, messages and tasks. Idempotent. A member that could not be
+   * Restarts the members that have ended, with their conversations, messages and tasks. Idempotent. A member that could not be
    * started does not reject: its `outcome` is `failed`.
-   * @throws TeamError NOT_LEAD, TMUX_NOT_FOUND, INVALID_INPUT, PERMISSION_DENIED for another program's team, INTERRUPTED
-   * (`details.report` says which members had started)
+   * @throws TeamError NOT_LEAD, TMUX_NOT_FOUND, INVALID_INPUT, PERMISSION_DENIED for another program's team, SPAWN_FAILED without the
+   * command line of this package, INTERRUPTED (`details.report` says which members had started)
    * @example
    * const { members } = await team.resume();
    */

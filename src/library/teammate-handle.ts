@@ -28,17 +28,17 @@ export function teammateHandle(access: TeamAccess, name: string): Teammate {
     approvals: approvalList(access, name),
     send: (text, options) => attempt(undefined, () => send(access, name, text, options)),
     status: () =>
-      attempt(undefined, async () => {
-        const ctx = await access.fullContext(new AbortController().signal);
+      attempt(undefined, async (signal) => {
+        const ctx = await access.fullContext(signal);
         return memberIn(await currentStatus(ctx, { git: false }), name);
       }),
-    wait: async (condition) => memberIn(await waitForMember(access, name, condition), name),
+    wait: async (options) => memberIn(await waitForMember(access, name, options), name),
     events: (options) => followEvents(access.ref, { ...options, isWanted: isOwn }),
     inbox: (options) => attempt(undefined, () => readInbox(access, name, options)),
-    peek: (options) => attempt(undefined, () => peek(access, name, options)),
+    peek: (options) => attempt(undefined, (signal) => peek(access, name, signal, options)),
     interrupt: ({ signal } = {}) => attempt(signal, (own) => interrupt(access, name, own)),
-    setMode: (mode) => attempt(undefined, () => setMode(access, name, mode)),
-    setBudget: (limits) => attempt(undefined, () => setBudget(access, name, limits)),
+    setMode: (mode) => attempt(undefined, (signal) => setMode(access, name, mode, signal)),
+    setBudget: (limits) => attempt(undefined, (signal) => setBudget(access, name, limits, signal)),
     shutdown: (options = {}) =>
       attempt(options.signal, async (signal) => only(await shutdown(access, [name], options, signal), name)),
     kill: (options = {}) =>

@@ -6,7 +6,7 @@ import type {
   SendOptions,
   ShutdownOptions,
 } from "./options.ts";
-import type { Approvals, Tasks, TeammateCondition } from "./parts.ts";
+import type { Approvals, Tasks, TeammateWaitOptions } from "./parts.ts";
 import type { InterruptReport, KillReport, ModeChange, ResumedMember, ShutdownReport } from "./reports.ts";
 import type {
   Budget,
@@ -25,7 +25,7 @@ export interface Teammate {
   readonly team: string;
   /**
    * The tasks of this member: `list` returns its own, `add` assigns the new task to it, and `claim`, `update`, `done` and `remove` act
-   * as this member, where the caller may do that.
+   * as this member, if the caller may do that.
    */
   readonly tasks: Tasks;
   /** The requests of this member. */
@@ -51,7 +51,7 @@ export interface Teammate {
    * @example
    * await teammate.wait({ message: true, timeoutMs: 120_000 });
    */
-  wait(condition?: TeammateCondition): Promise<MemberStatus>;
+  wait(options?: TeammateWaitOptions): Promise<MemberStatus>;
   /**
    * Iterates over the events of this member, oldest first. Ends when the team is deleted, when the signal aborts, and at `break`.
    * @throws TeamError INVALID_INPUT for an invalid time, STORAGE_ERROR and PERMISSION_DENIED if the log cannot be read
@@ -112,7 +112,8 @@ export interface Teammate {
   /**
    * Starts it again if it has ended, with its conversation, messages and tasks. Idempotent. A failed start does not reject: the
    * `outcome` is `failed`.
-   * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, TMUX_NOT_FOUND, INVALID_INPUT, INTERRUPTED
+   * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, TMUX_NOT_FOUND, INVALID_INPUT, PERMISSION_DENIED for another program's team,
+   * SPAWN_FAILED without the command line of this package, INTERRUPTED
    * @example
    * await teammate.resume();
    */

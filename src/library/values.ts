@@ -108,6 +108,10 @@ export interface VerifyRun {
   readonly outcome: "passed" | "failed" | "timed-out" | "refused" | "not-started";
   readonly exitCode?: number | undefined;
   readonly signal?: string | undefined;
+  /** The commit that the directory was at when it started. */
+  readonly commit?: string | undefined;
+  /** Changed and untracked files at that time. */
+  readonly uncommitted?: number | undefined;
   /** The last lines of its output. */
   readonly tail: string;
   readonly directory: string;
@@ -115,6 +119,8 @@ export interface VerifyRun {
   readonly at: number;
   /** How long it ran, in milliseconds. */
   readonly ms: number;
+  /** The member that said that the task is completed. */
+  readonly by: string;
 }
 
 /** A task of the team. */
@@ -148,10 +154,14 @@ export interface Task {
   readonly verifyRun: VerifyRun | null;
 }
 
-/** A task of a status, which may lack its verify result. */
+/** A task of a status. */
 export interface ListedTask extends Pick<Task, "id" | "subject" | "description" | "status" | "owner"> {
   readonly blocks: readonly string[];
   readonly blockedBy: readonly string[];
+  /** A member said that it is completed. */
+  readonly said?: boolean;
+  /** The result of the verify command, as in `Task`. */
+  readonly shown?: Task["shown"];
 }
 
 /** A request that waits for an answer. */
@@ -236,7 +246,7 @@ export interface MemberStatus {
   } | null;
 }
 
-/** The state of a team, as `teams status --json` prints it. */
+/** The state of a team, like `teams status --json`, but with times in milliseconds since the epoch. */
 export interface TeamStatus {
   readonly team: string;
   readonly displayName: string;

@@ -1,11 +1,7 @@
 import { TeamError } from "../errors.ts";
 import { follow } from "../operations/follow-team.ts";
 import { teamStatus } from "../operations/status.ts";
-import {
-  type WaitCondition as CommandCondition,
-  unmetCondition,
-  type WaitContext,
-} from "../operations/wait-condition.ts";
+import { unmetCondition, type WaitCondition, type WaitContext } from "../operations/wait-condition.ts";
 import { memberByAddress } from "../runtime/select-team.ts";
 import { history } from "../team/mailbox/history.ts";
 import { ownerName } from "../team/tasks/tasks.ts";
@@ -13,7 +9,7 @@ import type { TeamAccess } from "./access.ts";
 import { attempt, interrupted, ofCaller } from "./attempt.ts";
 import { requireMilliseconds } from "./checks.ts";
 import type { TimeLimited } from "./options.ts";
-import type { TeammateCondition, WaitCondition } from "./parts.ts";
+import type { TeammateWaitOptions, WaitOptions } from "./parts.ts";
 import type { MemberStatus, TeamStatus } from "./values.ts";
 
 /** Describes what is not met yet, as the rest of a sentence; undefined if all is met. */
@@ -21,9 +17,9 @@ type Unmet = (status: Status, ctx: WaitContext) => Promise<string | undefined> |
 type Status = Awaited<ReturnType<typeof teamStatus>>;
 
 /** Waits until a team meets the conditions; see `Team.wait`. */
-export function waitForTeam(access: TeamAccess, condition: WaitCondition = {}): Promise<TeamStatus> {
-  const { idle, tasks = false, message = false, until } = condition;
-  return waitUntil(access, condition, () => {
+export function waitForTeam(access: TeamAccess, options: WaitOptions = {}): Promise<TeamStatus> {
+  const { idle, tasks = false, message = false, until } = options;
+  return waitUntil(access, options, () => {
     const { ref, config } = access.open();
     const given = typeof idle === "object" ? idle : [];
     const names = given.map((address) => memberByAddress(ref, config, address).name);
@@ -39,12 +35,12 @@ export function waitForTeam(access: TeamAccess, condition: WaitCondition = {}): 
 export function waitForMember(
   access: TeamAccess,
   name: string,
-  condition: TeammateCondition = {},
+  options: TeammateWaitOptions = {},
 ): Promise<TeamStatus> {
-  const { idle, tasks = false, message = false, until } = condition;
+  const { idle, tasks = false, message = false, until } = options;
   const isIdleWanted = idle ?? !(tasks || message || until);
-  const idleCondition: CommandCondition = { idle: true, tasks: false, message: false, names: [name] };
-  return waitUntil(access, condition, () => async (status, ctx) => {
+  const idleCondition: WaitCondition = { idle: true, tasks: false, message: false, names: [name] };
+  return waitUntil(access, options, () => async (status, ctx) => {
     memberIn(status, name);
     const busy = isIdleWanted ? unmetCondition(status, idleCondition, ctx) : undefined;
     if (busy !== undefined) return busy;
@@ -67,7 +63,7 @@ export function memberIn({ team, members }: TeamStatus, name: string): MemberSta
 /** @param prepare returns what to wait for; called once */
 function waitUntil(
   access: TeamAccess,
-  { until, signal, timeoutMs }: TimeLimited & Pick<WaitCondition, "until">,
+  { until, signal, timeoutMs }: TimeLimited & Pick<WaitOptions, "until">,
   prepare: () => Unmet,
 ): Promise<TeamStatus> {
   return attempt(signal, async (own) => {

@@ -261,7 +261,7 @@ describe("the installed package", () => {
   });
 
   it("has types that refuse misspelled names, unknown codes and changes", () => {
-    const head = `import { openTeam, TeamError } from "tmux-teams";\nconst team = await openTeam("t");\n`;
+    const head = `import { openTeam, runTeam, TeamError } from "tmux-teams";\nconst team = await openTeam("t");\n`;
     const wrong = [
       "(await team.tasks.get('1')).statsu;",
       "await team.spawn('ada', { promt: 'x' });",
@@ -271,6 +271,9 @@ describe("the installed package", () => {
       "team.name = 'other';",
       "await team.approvals.approve('perm-1', { mode: 'plan' });",
       "await team.wait({ timeout: 5 });",
+      "if ((await team.shutdown())[0]?.outcome === 'timed_out') team.name;",
+      "(await runTeam({ goal: 'x' })).changes?.[0]?.files[0]?.lines;",
+      "if ((await runTeam({ goal: 'x' })).tasks?.[0]?.shown === 'pased') team.name;",
     ];
     const problems = installed.compile({ "wrong.mts": head + wrong.join("\n") });
     const lines = [...problems.matchAll(/^wrong\.mts\((\d+),/gm)].map(([, line]) => Number(line) - 3);

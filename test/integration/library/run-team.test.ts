@@ -72,6 +72,26 @@ describe("runTeam", () => {
     });
   });
 
+  it("returns the time of a verify command in milliseconds", async () => {
+    const options = privateOptions();
+    const program = join(options.cwd, "teams.cjs");
+    const task = {
+      ...{ id: "1", subject: "s", status: "completed", blockedBy: [] },
+      ...{ said: true, shown: "passed" },
+    };
+    const verifyRun = { outcome: "passed", tail: "", directory: "/", at: "2026-11-23T22:25:00.000Z", ms: 5 };
+    const printed = {
+      ...{ team: "run-1", outcome: "completed", result: "Done." },
+      tasks: [
+        { ...task, verifyRun },
+        { ...task, verifyRun: null },
+      ],
+    };
+    writeFileSync(program, `console.log(${JSON.stringify(JSON.stringify(printed))})`);
+    const { tasks } = await runTeam({ ...options, program, goal: "x" });
+    expect(tasks?.map((one) => one.verifyRun?.at)).toEqual([Date.UTC(2026, 10, 23, 22, 25), undefined]);
+  });
+
   it("is interrupted by its signal", async () => {
     const stop = new AbortController();
     const run = runOf({ say: "Done.", delayMs: 600_000 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createTeam, listTeams, openTeam } from "../../../src/library/teams.ts";
 import type { TeamEvent } from "../../../src/library/values.ts";
 import { KeptFile } from "../../../src/os/files/followed-file.ts";
+import { rotatedPath } from "../../../src/telemetry/event-log.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { codeOf, libraryTeam } from "../../support/library/library-team.ts";
 
@@ -63,7 +64,9 @@ describe("Team", () => {
     expect(await tasks.claim()).toMatchObject({ id: "1", owner: "team-lead", status: "in_progress" });
     expect(await codeOf(tasks.done("1"))).toBe("VERIFY_FAILED");
     expect(await tasks.update("1", { verify: "true", subject: "Renamed" })).toMatchObject({ verify: "true" });
-    expect(await tasks.done("1")).toMatchObject({ status: "completed", shown: "passed", subject: "Renamed" });
+    const done = await tasks.done("1");
+    expect(done).toMatchObject({ status: "completed", shown: "passed", subject: "Renamed" });
+    expect(done.verifyRun).toMatchObject({ outcome: "passed", by: "team-lead", at: expect.any(Number) });
     expect((await tasks.list({ status: "pending" })).map(({ id, metadata }) => [id, metadata])).toEqual([
       ["2", { ticket: 4 }],
     ]);
@@ -123,7 +126,7 @@ describe("waiting", () => {
 });
 
 describe("events", () => {
-  it("yields past events with `since`, and else only new ones", async () => {
+  it("yields past events with `since`, otherwise only new ones", async () => {
     const { team } = await libraryTeam();
     await team.tasks.add({ subject: "past" });
     const news = team.events();
@@ -138,6 +141,24 @@ describe("events", () => {
       if (all.length === 2) break;
     }
     expect(all).toEqual(["1", "2"]);
+  });
+
+  it("yields every past event, even if the log is rotated meanwhile", async () => {
+    const { team, ref } = await libraryTeam();
+    const rotate = (): void => renameSync(ref.paths.events, rotatedPath(ref.paths.events));
+    await team.tasks.add({ subject: "first" });
+    rotate();
+    await team.tasks.add({ subject: "second" });
+    const events = team.events({ since: 0 });
+    await events.next();
+    rotate();
+    await team.tasks.add({ subject: "third" });
+    const seen: string[] = [];
+    for await (const event of events) {
+      if (event.type === "task") seen.push(event.taskId);
+      if (seen.at(-1) === "3") break;
+    }
+    expect(seen.slice(-2)).toEqual(["2", "3"]);
   });
 
   it("ends at once by `return`, by the signal, and when the team is deleted", async () => {

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { TeammateCondition } from "../../../src/library/parts.ts";
+import type { TeammateWaitOptions } from "../../../src/library/parts.ts";
 import type { Teammate } from "../../../src/library/teammate.ts";
 import { addMembers, removeMember } from "../../../src/team/members/members.ts";
 import { prepareRun, writeStatus } from "../../../src/team/records/write-records.ts";
@@ -23,7 +23,7 @@ function crash(ref: TeamRef): void {
 }
 
 describe("Teammate.wait", () => {
-  it.each<[TeammateCondition, string]>([
+  it.each<[TeammateWaitOptions, string]>([
     [{ message: true }, "there is no message from ada for team-lead"],
     [{ tasks: true }, "1 of 2 tasks of ada are not completed"],
     [{ until: () => false }, "the condition `until` is not true"],
@@ -52,7 +52,7 @@ describe("Teammate.wait", () => {
     });
   });
 
-  it.each<TeammateCondition>([{ message: true }, { tasks: true }, { idle: true }, {}])(
+  it.each<TeammateWaitOptions>([{ message: true }, { tasks: true }, { idle: true }, {}])(
     "%o › ends if the member crashes",
     async (condition) => {
       const { ada, ref } = await withAda();
@@ -98,7 +98,7 @@ describe("Teammate.wait", () => {
 });
 
 describe("an error of the caller's function", () => {
-  it("is thrown as it is, also if it looks like one of the system or of the library", async () => {
+  it("is thrown as it is, even if it looks like one of the system or of the library", async () => {
     const { team } = await libraryTeam();
     const errors = [
       Object.assign(new Error("EACCES: open"), { code: "EACCES", syscall: "open" }),
