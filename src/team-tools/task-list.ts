@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { withLapsedUnassigned } from "../team/tasks/lease.ts";
+import { withExpiredUnassigned } from "../team/tasks/lease.ts";
 import { withProofs } from "../team/tasks/task-proof.ts";
 import { listTasks } from "../team/tasks/tasks.ts";
 import { jsonResult, type MemberTool, TEAM_ACCESS, withRefusals } from "./context.ts";
@@ -16,7 +16,7 @@ export const taskList: MemberTool = ({ ctx }) => ({
   execute: () =>
     withRefusals(async () => {
       const broken: string[] = [];
-      const listed = withLapsedUnassigned(listTasks(ctx.ref, (_, id) => broken.push(id)));
+      const listed = withExpiredUnassigned(listTasks(ctx.ref, (_, id) => broken.push(id)));
       const tasks = withProofs(ctx.ref, listed);
       const done = new Set(tasks.filter((task) => task.status === "completed").map((task) => task.id));
       const open = tasks.length - done.size;

@@ -66,7 +66,7 @@ const parse = parseJsonLine(transcriptLine);
 
 /**
  * Shows the tool calls of the teammates, which run in other processes, as their conversations get them.
- * @param isNew whether the team is new: the earlier calls of another team are no news
+ * @param isNew whether the team is new; of a resumed team, earlier calls are not shown
  * @returns a function that shows the new calls
  */
 export function followTeammates(ref: TeamRef, isNew: boolean, show: ShowFact): () => void {

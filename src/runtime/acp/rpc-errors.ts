@@ -21,7 +21,7 @@ const CODES: Partial<Record<ErrorCode, number>> = {
   INVALID_MODEL: INVALID_PARAMS,
 };
 
-/** Details of an error that ends when the user logs in or sets a key: clients then explain how. */
+/** Details of an error that ends when the user logs in or sets another key. The client gets ACP's "auth required". */
 export const NEEDS_LOGIN = { needsLogin: true } as const;
 
 /** The class of the SDK, which only `teams acp` loads. */

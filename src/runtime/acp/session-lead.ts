@@ -37,7 +37,7 @@ interface StartOptions {
 
 /**
  * Creates or resumes the team of a session, and starts its lead as a run does.
- * @throws TeamError as a run does; a new team is removed then, and a resumed one is without a lead as before
+ * @throws TeamError as a run does; a new team is removed then, and a resumed one has no lead, as before
  */
 export async function startSessionLead(
   call: AnyCall,
@@ -45,9 +45,12 @@ export async function startSessionLead(
   client: LeadClient,
   options: StartOptions,
 ): Promise<SessionLead> {
+  let lead: Lead | undefined;
   try {
-    return await start(await openRun(call, plan, client), options);
+    lead = await openRun(call, plan, client);
+    return await start(lead, options);
   } catch (error) {
+    if (lead !== undefined) forgetEventFailures(lead.ctx.ref);
     const isOfAnother = error instanceof TeamError && error.code === "ALREADY_LEADING";
     if (plan.resumes !== undefined && !isOfAnother)
       await release(teamRef(teamsHome(call.io.env), plan.team), plan).catch(() => undefined);

@@ -46,7 +46,7 @@ export class SessionRequests {
     for (const id of open) if (!this.#offered.has(id) && !this.#left.has(id)) this.#begin(id);
   }
 
-  /** Offers the requests again that the client left unanswered. */
+  /** Offers again the requests that the client left unanswered. */
   offerAgain(): void {
     this.#left.clear();
     this.check();

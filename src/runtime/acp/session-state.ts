@@ -6,7 +6,8 @@ export type Activity = "idle" | "running" | "requires_action";
 /** How a prompt ended. */
 export type PromptEnd =
   | { readonly how: "done" | "cancelled" }
-  | { readonly how: "failed"; readonly failure: string };
+  /** @param needsLogin the model's key is wrong or missing */
+  | { readonly how: "failed"; readonly failure: string; readonly needsLogin?: boolean };
 
 export type SessionEvent =
   | { readonly type: "prompted"; readonly prompt: number }
@@ -16,7 +17,8 @@ export type SessionEvent =
   /** A turn began with this line. It may be one of an earlier process. */
   | { readonly type: "taken"; readonly key: string }
   | { readonly type: "turn_started" }
-  | { readonly type: "turn_ended" }
+  /** @param needsLogin it failed because the model's key is wrong or missing */
+  | { readonly type: "turn_ended"; readonly needsLogin?: boolean }
   | { readonly type: "rested"; readonly rest: LeadRest; readonly failure?: string | undefined }
   /** @param inTurn whether a turn was interrupted, whose end follows */
   | { readonly type: "cancelled"; readonly inTurn: boolean }
@@ -39,7 +41,7 @@ export type SessionEffect =
 
 interface Prompt {
   readonly id: number;
-  /** Of its line; undefined until that is saved. */
+  /** The key of its line; undefined until the line is saved. */
   readonly key?: string;
   /** A turn has begun with it. */
   readonly isTaken: boolean;
@@ -61,6 +63,8 @@ export interface SessionState {
   readonly turn: "none" | "begins" | "runs";
   /** The user has cancelled; the interrupted turn has not ended. */
   readonly isCancelling: boolean;
+  /** The newest turn failed because the model's key is wrong or missing. */
+  readonly needsLogin: boolean;
   /** Why the lead rests; undefined while it or a teammate works. */
   readonly rest: LeadRest | undefined;
   readonly openRequests: number;
@@ -75,6 +79,7 @@ export const NEW_SESSION: SessionState = {
   withdrawn: [],
   turn: "none",
   isCancelling: false,
+  needsLogin: false,
   // The lead may resume an interrupted turn, and says when it rests.
   rest: undefined,
   openRequests: 0,
@@ -112,7 +117,8 @@ function change(state: SessionState, event: SessionEvent): Step {
     case "turn_started":
       return only({ ...state, turn: "runs", rest: undefined });
     case "turn_ended": {
-      const next = { ...state, turn: "none", isCancelling: false } as const;
+      const { needsLogin = false } = event;
+      const next = { ...state, turn: "none", isCancelling: false, needsLogin } as const;
       return state.isCancelling ? endTaken(next, { how: "cancelled" }) : only(next);
     }
     case "rested":
@@ -121,7 +127,7 @@ function change(state: SessionState, event: SessionEvent): Step {
       return cancelled(state, event.inTurn);
     case "requests": {
       const next = { ...state, openRequests: event.open };
-      // The client has no more request that could wake the lead: its user reads the question, and types the answer.
+      // The client no longer has a request that could wake the lead: its user reads the question, and types the answer.
       const isOver = event.isLeft === true && event.open === 0 && state.rest === "asking";
       return isOver ? endTaken(next, { how: "done" }) : only(next);
     }
@@ -181,7 +187,9 @@ function rested(state: SessionState, rest: LeadRest, failure: string | undefined
   if (state.isCancelling) return endTaken(next, { how: "cancelled" });
   // The client has the question: its answer continues the prompt.
   if (rest === "asking" && state.openRequests > 0) return only(next);
-  if (rest === "failed") return endTaken(next, { how: "failed", failure: failure ?? "The model failed." });
+  const { needsLogin } = state;
+  if (rest === "failed")
+    return endTaken(next, { how: "failed", failure: failure ?? "The model failed.", needsLogin });
   return endTaken(next, { how: rest === "interrupted" ? "cancelled" : "done" });
 }
 

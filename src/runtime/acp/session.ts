@@ -107,7 +107,8 @@ export class Session {
         event: (event) => {
           this.usage.event(event);
           if (event.type === "turn_started") this.#step({ type: "turn_started" });
-          if (event.type === "turn_ended") this.#step({ type: "turn_ended" });
+          if (event.type === "turn_ended")
+            this.#step({ type: "turn_ended", needsLogin: event.failureKind === "auth" });
         },
       }),
       onRest: (rest) => this.#onRest(rest),
@@ -117,7 +118,7 @@ export class Session {
     const running = await startSessionLead(own, plan, client, {
       signal: this.#ending.signal,
       opened: async ({ ctx, sessionId }) => {
-        // Before the teammates start again: their earlier calls are no news.
+        // Before the teammates start again: their earlier calls are not shown.
         this.#showCallsOfTeammates = followTeammates(ctx.ref, plan.resumes === undefined, show);
         if (replays) await this.#replay(transcriptPath(ctx.home.root, sessionId));
       },

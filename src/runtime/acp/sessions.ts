@@ -23,6 +23,7 @@ import { type ClientAbilities, ClientPeer } from "./client-peer.ts";
 import { MAX_SESSIONS } from "./limits.ts";
 import { serversOf } from "./mcp-servers.ts";
 import { promptText } from "./prompt-text.ts";
+import { NEEDS_LOGIN } from "./rpc-errors.ts";
 import { Session } from "./session.ts";
 import { deleteAbandoned, deleteSession, requireFinished } from "./session-delete.ts";
 import { newSessionId } from "./session-list.ts";
@@ -176,7 +177,10 @@ export class Sessions {
     await setKnownEmpty(home, sessionId, false);
   }
 
-  /** Ends all sessions for good, also those that are being opened. @param reason the signal that ends this process, if there was one */
+  /**
+   * Ends all sessions for good, including those that are being opened.
+   * @param reason the signal that ends this process, if there was one
+   */
   async closeAll(reason: unknown): Promise<void> {
     this.#isClosing = true;
     const opening = [...this.#opening.values()].map((open) => open.catch(() => undefined));
@@ -276,8 +280,14 @@ function directoryOf(cwd: string): string {
   });
 }
 
+/** Details of a prompt that failed because the model's key is wrong or missing. */
+const WRONG_KEY = {
+  hint: "Set the right key in the environment of teams acp, start it again, and load this session.",
+  details: NEEDS_LOGIN,
+};
+
 /** @throws TeamError MODEL_ERROR if the prompt failed */
 function stopReasonOf(end: PromptEnd): PromptResponse["stopReason"] {
-  if (end.how === "failed") throw new TeamError("MODEL_ERROR", end.failure);
+  if (end.how === "failed") throw new TeamError("MODEL_ERROR", end.failure, end.needsLogin ? WRONG_KEY : {});
   return end.how === "done" ? "end_turn" : "cancelled";
 }

@@ -106,7 +106,7 @@ function cancel(transport: WebStandardStreamableHTTPServerTransport, requestId: 
   transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params });
 }
 
-/** Returns the ids of the requests in a body, which may be no message at all. */
+/** Returns the ids of the requests in a body, which need not be a message. */
 function requestIds(body: unknown): readonly (string | number)[] {
   const messages: readonly unknown[] = Array.isArray(body) ? body.slice(0, MAX_MESSAGES) : [body];
   return messages.flatMap((message) => {

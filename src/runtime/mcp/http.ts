@@ -123,7 +123,7 @@ function refuse(
   return Response.json(body, { status, headers });
 }
 
-/** Compares in constant time. The digests have one length, whatever was given. */
+/** Compares in constant time. The digests have the same length, which the comparison needs. */
 function isSame(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

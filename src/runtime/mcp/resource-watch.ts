@@ -21,7 +21,7 @@ export class ResourceWatch {
     this.#onProblem = onProblem;
   }
 
-  /** Calls the listener with the address of each changed resource. @returns ends that; idempotent */
+  /** Calls the listener with the address of each changed resource. @returns a function that ends that; idempotent */
   subscribe(listener: (uri: string) => void): () => void {
     // A new function for each call: a caller may subscribe the same function twice.
     const own = (uri: string): void => listener(uri);
@@ -56,7 +56,7 @@ export class ResourceWatch {
     const open = () => teamBell(this.#ref, this.#resources.otherDirectories());
     let bell = open();
     try {
-      // The bell is open before the first look, so that no change is missed.
+      // The bell is open before the first check, so that no change is missed.
       let before = this.#resources.versions();
       while ((await bell.wait({ signal })) !== "aborted") {
         if ((await pause(TOGETHER_MS, signal)) === "aborted") return;
@@ -66,7 +66,7 @@ export class ResourceWatch {
         }
         const now = this.#resources.versions();
         for (const uri of new Set([...before.keys(), ...now.keys()]))
-          if (before.get(uri) !== now.get(uri)) this.#tell(uri);
+          if (before.get(uri) !== now.get(uri)) this.#notify(uri);
         before = now;
       }
     } finally {
@@ -74,7 +74,7 @@ export class ResourceWatch {
     }
   }
 
-  #tell(uri: string): void {
+  #notify(uri: string): void {
     for (const listener of [...this.#listeners]) listener(uri);
   }
 }

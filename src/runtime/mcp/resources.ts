@@ -45,7 +45,7 @@ interface Contents {
 /** The resources of a member: the team's config and tasks, the member's inbox, and the conversations of our agents. */
 export class TeamResources {
   readonly #context: ClientToolContext;
-  /** The members at the last look, for a moment at which the config cannot be read. */
+  /** The members at the last read, for a moment at which the config cannot be read. */
   #members: readonly string[] = [];
 
   constructor(context: ClientToolContext) {
@@ -165,13 +165,13 @@ export class TeamResources {
     try {
       this.#members = readTeam(this.#context.ctx.ref).members.map(({ name }) => name);
     } catch (error) {
-      // Another program may write the config at this moment, or the team is gone: the next look follows.
+      // Another program may write the config at this moment, or the team is gone: the next read follows.
       if (!(error instanceof TeamError)) throw error;
     }
     return this.#members;
   }
 
-  /** Returns the name in the address of a conversation, which may be no member's. */
+  /** Returns the name in the address of a conversation. It need not be a member's name. */
   #agentOf(uri: string): string | undefined {
     const base = `${this.#base()}/agents/`;
     if (!uri.startsWith(base)) return undefined;

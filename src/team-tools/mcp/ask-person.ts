@@ -38,6 +38,8 @@ export async function askPerson(
   const answered = new AbortController();
   const signal = AbortSignal.any([call.signal, answered.signal]);
   const watching = watch(ctx.ref, request, signal, () => answered.abort());
+  // Thrown after the form; until then its failure must not end the process.
+  watching.catch(() => undefined);
   try {
     const given = await withProgress(call, "waiting for the person", () => ask(form, signal));
     return decisionOf(request, given);

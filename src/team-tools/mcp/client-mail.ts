@@ -60,6 +60,8 @@ export class ClientMail {
   readonly #server = `${process.pid}-${randomBytes(4).toString("hex")}`;
   /** Returned, and not acknowledged yet, by client. */
   readonly #handedOut = new Map<string, readonly ClientMessage[]>();
+  /** The messages that the running {@link take} will return. */
+  #taking: readonly ClientMessage[] = [];
   /** Messages that did not arrive, and that were not returned again yet. */
   #lost: readonly ClientMessage[] = [];
   #queue: Promise<unknown> = Promise.resolve();
@@ -97,16 +99,25 @@ export class ClientMail {
       // The client gave up: nothing was returned, so nothing is marked.
       signal.throwIfAborted();
       lost?.throwIfAborted();
-      const before = this.#handedOut.get(client) ?? [];
-      this.#handedOut.set(client, [...before, ...chosen]);
+      this.#taking = chosen;
       this.#lost = again.filter((one) => !chosen.includes(one));
-      // In this order: after a crash in between, the message is unread and named, and is returned once.
-      this.#write();
-      removeHandedOut(this.#ref, this.#name, servers);
-      const ids = chosen.flatMap(({ id, again: isAgain }) => (isAgain ? [] : [id]));
-      const marked = await markAsRead(this.#ref, this.#name, ids);
+      let marked: ReadonlySet<string>;
+      try {
+        // In this order: after a crash in between, the message is unread and named, and is returned once.
+        this.#write();
+        removeHandedOut(this.#ref, this.#name, servers);
+        const ids = chosen.flatMap(({ id, again: isAgain }) => (isAgain ? [] : [id]));
+        marked = await markAsRead(this.#ref, this.#name, ids);
+      } catch (error) {
+        // The client gets the error instead.
+        this.#lost = again;
+        throw error;
+      } finally {
+        this.#taking = [];
+      }
       const messages = chosen.filter(({ id, again: isAgain }) => isAgain === true || marked.has(id));
-      this.#keep(client, (one) => !chosen.includes(one) || messages.includes(one));
+      const open = [...(this.#handedOut.get(client) ?? []), ...messages];
+      if (open.length > 0) this.#handedOut.set(client, open);
       if (lost?.aborted) this.#takeBack(client, messages);
       lost?.addEventListener("abort", () => void this.#inTurn(() => this.#takeBack(client, messages)), {
         once: true,
@@ -166,12 +177,12 @@ export class ClientMail {
   }
 
   #write(hasEnded = false): void {
-    const messages = [...[...this.#handedOut.values()].flat(), ...this.#lost];
+    const messages = [...[...this.#handedOut.values()].flat(), ...this.#taking, ...this.#lost];
     const ids = [...new Set(messages.map(({ id }) => id))];
     writeHandedOut(this.#ref, this.#name, this.#server, ids, hasEnded);
   }
 
-  /** Returns the newest messages, also read ones, oldest first. Marks nothing. */
+  /** Returns the newest messages, including read ones, oldest first. Marks nothing. */
   async recent(limit: number): Promise<readonly ClientMessage[]> {
     const all = await history(this.#ref, this.#name, { all: true });
     const newest = all.map(({ id, ...message }) => clientMessage(id, message, this.#name)).reverse();

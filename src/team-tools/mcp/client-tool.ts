@@ -13,7 +13,7 @@ export interface ClientToolContext extends MemberToolContext {
   readonly withoutInbox: boolean;
   /** A person uses the client: a form that it shows is answered by that person. False in the shell of an agent. */
   readonly hasPerson: boolean;
-  /** The requests that the client knows of: those that a result has named. */
+  /** The open requests that the client knows of: those that a result has named. */
   readonly knownRequests: Set<string>;
   /** Returns the options for teammates that a lead starts. */
   spawnOptions(): SpawnOptions;

@@ -30,9 +30,19 @@ export const listRequests: ClientTool = ({ ctx, knownRequests }) => ({
   execute: ({ request_id: id }: z.infer<typeof input>) =>
     withRefusals(async () => {
       await openForeignRequests(ctx.ref, ctx.env);
-      if (id !== undefined) return jsonResult({ request: await approvalDetails(ctx.ref, id) });
+      if (id !== undefined) {
+        const request = await approvalDetails(ctx.ref, id);
+        knownRequests.add(id);
+        return jsonResult({ request });
+      }
       const requests = listApprovals(ctx.ref);
-      for (const one of requests) knownRequests.add(one.id);
+      keepShown(knownRequests, requests);
       return jsonResult({ requests });
     }),
 });
+
+/** Records the open requests that a result has named. It forgets all others, which are answered. */
+export function keepShown(known: Set<string>, open: readonly { readonly id: string }[]): void {
+  known.clear();
+  for (const { id } of open) known.add(id);
+}

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { teamStatus as readStatus, withProblems } from "../../operations/status.ts";
 import { jsonResult, withRefusals } from "../context.ts";
 import type { ClientTool } from "./client-tool.ts";
+import { keepShown } from "./list-requests.ts";
 import { reconcileForLead } from "./reconcile-for-lead.ts";
 
 const input = z.object({});
@@ -32,7 +33,7 @@ const output = z.looseObject({
   problems: z.optional(z.array(z.string())),
 });
 
-export const teamStatus: ClientTool = ({ ctx, role }) => ({
+export const teamStatus: ClientTool = ({ ctx, role, knownRequests }) => ({
   name: "TeamStatus",
   description:
     "Shows the team: its members with their states and unread messages, how many tasks are open, and what waits for an answer.",
@@ -43,6 +44,7 @@ export const teamStatus: ClientTool = ({ ctx, role }) => ({
     withRefusals(async () => {
       const failures = await reconcileForLead({ ctx, role });
       const { team, displayName, members, tasks, approvals, deadlock, problems } = await readStatus(ctx);
+      keepShown(knownRequests, approvals);
       return jsonResult({
         team,
         ...(displayName === team ? {} : { display_name: displayName }),

@@ -11,6 +11,7 @@ import { listTasks } from "../../team/tasks/tasks.ts";
 import { hasClaimable } from "../../team/tasks/touches.ts";
 import { jsonResult, withRefusals } from "../context.ts";
 import type { ClientTool, ClientToolContext } from "./client-tool.ts";
+import { keepShown } from "./list-requests.ts";
 import { withProgress } from "./progress.ts";
 import { reconcileForLead } from "./reconcile-for-lead.ts";
 
@@ -71,13 +72,13 @@ export const wait: ClientTool = (context) => ({
       const options = { signal, timeoutMs: call.timeout_seconds * 1_000 };
       const outcome = await withProgress(clientCall, "waiting", () => follow(ctx.ref, check, options));
       if (outcome === "interrupted") signal.throwIfAborted();
-      const requests = happened.includes("request") ? listApprovals(ctx.ref).map(({ id }) => id) : undefined;
-      for (const id of requests ?? []) knownRequests.add(id);
+      const requests = happened.includes("request") ? listApprovals(ctx.ref) : undefined;
+      if (requests !== undefined) keepShown(knownRequests, requests);
       const unread = await context.mail.waiting();
       return jsonResult({
         happened,
         ...(context.withoutInbox ? {} : { unread_messages: unread }),
-        ...(requests === undefined ? {} : { requests }),
+        ...(requests === undefined ? {} : { requests: requests.map(({ id }) => id) }),
         ...brokenField(broken),
         ...withProblems(problems),
       });

@@ -127,7 +127,7 @@ it("teams acp › opens no session without a model", async () => {
   expect((await teamsIn(t.env, t.home)(["ls", "--json"])).json()).toEqual({ teams: [] });
 });
 
-it("teams acp › finds a playbook from the directory of its process, also for a session elsewhere", async () => {
+it("teams acp › finds a playbook from the directory of its process, even for a session elsewhere", async () => {
   const t = privateTmux();
   const play = { version: 1, agents: { "team-lead": [{ say: "From the playbook." }] } };
   writeFileSync(join(t.home, "play.json"), JSON.stringify(play));
@@ -139,11 +139,32 @@ it("teams acp › finds a playbook from the directory of its process, also for a
   expect(c.said()).toContain("From the playbook.");
 });
 
-it("teams acp › names a wrong model, which is no missing login", async () => {
+it("teams acp › names a wrong model, and asks for no login", async () => {
   const t = privateTmux();
   const c = await acpClient({ env: t.env, cwd: t.home, words: ["--model", "no such model"] });
   await expect(c.agent.request("session/new", { cwd: t.home, mcpServers: [] })).rejects.toMatchObject({
     code: -32602,
     message: expect.stringContaining('"no such model" is not a valid model name'),
   });
+});
+
+it("teams acp › answers a prompt with a missing login if the model refuses the key, and continues", async () => {
+  const { c, sessionId } = await playedSession(() => ({
+    "team-lead": [
+      { on: { contains: "First" }, error: { status: 401, type: "authentication_error" } },
+      { on: { contains: "Second" }, error: { status: 400, type: "invalid_request_error" } },
+      { on: { contains: "Third" }, say: "The key is right now." },
+    ],
+  }));
+  await expect(c.agent.request("session/prompt", promptOf(sessionId, "First"))).rejects.toMatchObject({
+    code: -32000,
+    message: expect.stringMatching(/401.*start it again/s),
+    data: { code: "MODEL_ERROR", hint: expect.any(String) },
+  });
+  await expect(c.agent.request("session/prompt", promptOf(sessionId, "Second"))).rejects.toMatchObject({
+    code: -32603,
+    message: expect.stringContaining("400"),
+  });
+  await c.agent.request("session/prompt", promptOf(sessionId, "Third"));
+  expect(c.said()).toContain("The key is right now.");
 });

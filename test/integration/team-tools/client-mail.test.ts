@@ -1,3 +1,4 @@
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { leftMessages, writeHandedOut } from "../../../src/team/mailbox/handed-out.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
@@ -20,6 +21,9 @@ const call = (client: string, lost?: AbortSignal) => ({
   client,
   ...(lost === undefined ? {} : { lost }),
 });
+/** Returns a signal that acts right before the messages of its call are marked. */
+const before = (act: () => void): AbortSignal =>
+  Object.assign(new AbortController().signal, { throwIfAborted: act });
 const textsOf = ({ messages }: Awaited<ReturnType<ClientMail["take"]>>) =>
   messages.map(({ text, again }) => (again === true ? `${text} again` : text));
 
@@ -60,6 +64,37 @@ it("ClientMail › marks nothing for a client that has gone before", async () =>
   expect(textsOf(await mail.take(9, call("a")))).toEqual(["one"]);
 });
 
+it("ClientMail › keeps a message that did not arrive, if its next answer fails", async () => {
+  const ref = await crew();
+  const mail = new ClientMail(ref, "ada");
+  await send(ref, "one");
+  const lost = new AbortController();
+  await mail.take(9, call("a", lost.signal));
+  lost.abort();
+  await send(ref, "two");
+  const { handedOut } = ref.paths.agent("ada");
+  const signal = before(() => {
+    renameSync(handedOut, `${handedOut}-away`);
+    writeFileSync(handedOut, "");
+  });
+  await expect(mail.take(9, { signal, client: "b" })).rejects.toThrow();
+  rmSync(handedOut);
+  renameSync(`${handedOut}-away`, handedOut);
+  await mail.acknowledge("b");
+  expect(textsOf(await mail.take(9, call("b")))).toEqual(["one again", "two"]);
+});
+
+it("ClientMail › takes a call that comes before an answer for no receipt of it", async () => {
+  const ref = await crew();
+  const mail = new ClientMail(ref, "ada");
+  await send(ref, "one");
+  const lost = new AbortController();
+  const signal = before(() => queueMicrotask(() => void mail.acknowledge("a")));
+  expect(textsOf(await mail.take(9, { signal, client: "a", lost: lost.signal }))).toEqual(["one"]);
+  lost.abort();
+  expect(textsOf(await mail.take(9, call("b")))).toEqual(["one again"]);
+});
+
 it("ClientMail › two servers of one member at a time return each message once", async () => {
   const ref = await crew();
   const servers = [new ClientMail(ref, "ada"), new ClientMail(ref, "ada")];
@@ -70,7 +105,7 @@ it("ClientMail › two servers of one member at a time return each message once"
   expect([...texts, ...rest].sort()).toEqual(Array.from({ length: 10 }, (_, at) => `message ${at}`));
 });
 
-it("ClientMail › takes over what an ended server left, and leaves a running one its own", async () => {
+it("ClientMail › takes over the messages of an ended server, not those of a running one", async () => {
   const ref = await crew();
   await send(ref, "one");
   const running = new ClientMail(ref, "ada");
@@ -83,7 +118,7 @@ it("ClientMail › takes over what an ended server left, and leaves a running on
   expect(textsOf(await new ClientMail(ref, "ada").take(9, call("a")))).toEqual([]);
 });
 
-it("ClientMail › ignores names of lists that are no lists", async () => {
+it("ClientMail › removes a list whose messages do not exist", async () => {
   const ref = await crew();
   writeHandedOut(ref, "ada", "old-1", ["no-such-id"], true);
   const mail = new ClientMail(ref, "ada");

@@ -1,0 +1,26 @@
+import { rmSync, symlinkSync } from "node:fs";
+import { expect, it } from "vitest";
+import { teamRef, teamsHome } from "../../../src/team/ref.ts";
+import { askPerson } from "../../../src/team-tools/mcp/ask-person.ts";
+import type { ClientToolContext, FormAnswer } from "../../../src/team-tools/mcp/client-tool.ts";
+import { cliIn } from "../../support/processes/in-process-cli.ts";
+
+it("askPerson › fails after the form if the requests cannot be read, and the process continues", async () => {
+  const cli = cliIn();
+  await cli(["create", "crew"]);
+  const ref = teamRef(teamsHome(cli.env), "crew");
+  rmSync(ref.paths.requests, { recursive: true, force: true });
+  symlinkSync("requests", ref.paths.requests);
+  const context = { ctx: { ref }, hasPerson: true } as unknown as ClientToolContext;
+  const request = { id: "perm-1-abcdefg", kind: "permission", from: "ada", summary: "ls", at: 1 } as const;
+  const answer = askPerson(context, request, {
+    signal: new AbortController().signal,
+    client: "a",
+    progress: () => undefined,
+    ask: async (): Promise<FormAnswer> => {
+      await new Promise(setImmediate);
+      return { action: "cancel" };
+    },
+  });
+  await expect(answer).rejects.toMatchObject({ code: "ELOOP" });
+});
