@@ -27,7 +27,7 @@ export function withInstanceMarker(requests: readonly SpawnRequest[]): readonly 
 export function noLogFile({ name, paths }: SpawnRequest, cause: unknown): TeamError {
   const text = `${name} was not started: its output log cannot be created (${messageOf(cause)}).`;
   return new TeamError("SPAWN_FAILED", text, {
-    hint: `Make sure that ${paths.log} is no directory and the disk is not full, then spawn it again.`,
+    hint: `Make sure that ${paths.log} is not a directory and the disk is not full, then spawn it again.`,
     cause,
   });
 }

@@ -60,7 +60,7 @@ function unavailableError(conditions: BackendConditions, mode: BackendType): Tea
   if (mode === "in-process" && conditions.command === "single") return singleCommandError();
   if (mode === "iterm2" && !conditions.insideIterm2) {
     const message =
-      "The teammate mode is iterm2, but this terminal is not iTerm2 by $TERM_PROGRAM and $ITERM_SESSION_ID.";
+      "The teammate mode is iterm2, but this terminal is not iTerm2 according to $TERM_PROGRAM and $ITERM_SESSION_ID.";
     return new TeamError("INVALID_INPUT", message, {
       hint: "Run the command in an iTerm2 window, or omit --teammate-mode.",
     });

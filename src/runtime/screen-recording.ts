@@ -17,7 +17,8 @@ interface ScreenOptions {
 
 /**
  * Records this agent's screen.
- * @returns ends the recording of a lead, whose pane is the user's, after its last output; undefined if nothing is recorded
+ * @returns a function that ends the recording of a lead, whose pane is the user's, after its last output; undefined if
+ * nothing is recorded
  */
 export async function recordScreen({
   io,

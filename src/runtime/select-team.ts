@@ -57,9 +57,9 @@ function impliedTeam(home: Home, env: Env, words: Addressed): TeamRef["team"] {
   const all = listTeams(home);
   const ours = all.filter((entry) => entry.ours);
   const [first, second] = ours;
-  const broken = all.find(({ flaw }) => flaw !== undefined);
+  const broken = all.find(({ problem }) => problem !== undefined);
   if (first === undefined && broken !== undefined) {
-    const message = `No team was selected, and it is unknown which program created ${broken.team}: ${broken.flaw}`;
+    const message = `No team was selected, and it is unknown which program created ${broken.team}: ${broken.problem}`;
     throw new TeamError("CORRUPT_FILE", message, { hint: `teams doctor ${operand(broken.team)}` });
   }
   if (first === undefined) {
@@ -113,7 +113,7 @@ function addressAbove(env: Env): string | undefined {
   return ancestorEnv(isOurs)?.(AGENT);
 }
 
-/** Who decides in this shell: the person, or the model of an agent, of any root, that it belongs to. */
+/** Returns who decides in this shell: the model if an agent of any root has started it, else the person. */
 export function deciderOf(env: Env): "person" | "model" {
   const isAgents = agentIdentity(env) !== undefined || ancestorEnv((variable) => Boolean(variable(AGENT)));
   return isAgents ? "model" : "person";

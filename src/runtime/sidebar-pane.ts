@@ -57,7 +57,7 @@ export async function closeSidebar(io: Io, ref: TeamRef, neighbour: string): Pro
 
 /**
  * Keeps the width of the sidebar that this process draws.
- * @returns call it after each resize of the terminal; calls during a run are merged into one
+ * @returns a function to call after each resize of the terminal; calls while it runs are merged into one
  */
 export function widthKeeper(io: Io, ref: TeamRef, problem: (error: unknown) => void): () => void {
   const pane = io.env.TMUX ? io.env.TMUX_PANE : undefined;

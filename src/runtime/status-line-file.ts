@@ -57,7 +57,7 @@ class LineFile implements StatusLineFile {
   #hasFailed = false;
 
   constructor(ctx: OperationContext, options: KeepOptions) {
-    // Asking tmux at each change would make processes, also in an idle team.
+    // Asking tmux at each change would start processes, even in an idle team.
     this.#ctx = { ...ctx, backends: NO_BACKENDS };
     this.#options = options;
     this.#attempt(() => writeLauncher(ctx));

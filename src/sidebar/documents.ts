@@ -45,7 +45,7 @@ export interface TeamLine {
   readonly waiting: number;
   readonly isShown: boolean;
   /** Why its files cannot be read. */
-  readonly flaw?: string;
+  readonly problem?: string;
 }
 
 /** An open document, which can change. */

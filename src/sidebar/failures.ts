@@ -5,7 +5,7 @@ import { wrap } from "./labels.ts";
 import { cut, type Line, lineOf, span } from "./spans.ts";
 import type { ScreenSize, SidebarState } from "./state.ts";
 
-/** Failures that are kept, and rows of each. */
+/** Maximum number of failures that are kept, and of rows for each. */
 const KEPT = 3;
 const ROWS = 2;
 /** Minimum height for more than one failure. */

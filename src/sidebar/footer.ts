@@ -1,5 +1,6 @@
 import { cutToWidth, displayWidth } from "../text/cell-width.ts";
 import { joinedLines } from "../text/line-ends.ts";
+import { shortCall } from "../text/short-call.ts";
 import { TONE } from "../text/style.ts";
 import { gridRow, gridText } from "../text/terminal-text.ts";
 import { type Condition, KEYS, type KeyBinding } from "./keys.ts";
@@ -17,42 +18,58 @@ const NOTICE_ROWS = 3;
 /** Minimum height for two rows of key hints, and for a row with the keys of a line. */
 const TWO_ROWS_FROM = 20;
 const KEYS_ROW_FROM = 12;
+/** Minimum width for more than one blank between the hints of a single row. */
+const GAP_FROM = 60;
+/** Between the keys of a line. */
+const SEPARATOR = " · ";
 
 /** The line that is written, else the notice about the last key, else the keys that apply now. */
 export function footer(state: SidebarState, holds: ReadonlySet<Condition>, size: ScreenSize): Line[] {
-  const { width, height } = size;
+  const { width } = size;
   if (state.prompt !== undefined) return promptLines(state.prompt, size);
   if (state.notice !== undefined) return textLines(state.notice, width, NOTICE_ROWS, { fg: TONE.attention });
   const hinted = KEYS.filter(
     ({ hint, when, in: views }) =>
       hint !== undefined && views.includes(state.view) && (when === undefined || holds.has(when)),
   );
-  return hintRows(fitting(hinted, width, height >= TWO_ROWS_FROM ? 2 : 1), width);
+  const rows = hintLimit(size);
+  // Each hint begins with a blank and a bold key: in a small screen, more hints are worth more than a second blank.
+  const gap = rows === 1 && width < GAP_FROM ? [] : [span(" ")];
+  return fitting(hinted, rows, (keys) => hintRows(keys, width, gap));
+}
+
+/** Returns how many rows of key hints a screen has at most. */
+export function hintLimit({ height }: Pick<ScreenSize, "height">): number {
+  return height >= TWO_ROWS_FROM ? 2 : 1;
 }
 
 function textLines(text: string, width: number, rows: number, style: SpanStyle): Line[] {
   return wrap(text, width - 1, rows).map((row) => lineOf(cut([span(` ${row}`, style)], width)));
 }
 
-/** Returns the keys that fit into a number of rows: the lowest ranks, and those of one rank all or none. */
-function fitting(keys: readonly KeyBinding[], width: number, rows: number): readonly KeyBinding[] {
+/** Lays out the keys that fit into a number of rows: the lowest ranks, and those of one rank all or none. */
+function fitting(
+  keys: readonly KeyBinding[],
+  limit: number,
+  rowsOf: (keys: readonly KeyBinding[]) => Line[],
+): Line[] {
   const ranks = [...new Set(keys.map(({ rank = 0 }) => rank))].sort((a, b) => a - b);
   let chosen: readonly KeyBinding[] = [];
   for (const rank of ranks) {
     const next = keys.filter((key) => chosen.includes(key) || key.rank === rank);
     // Only the first hints of all are needed in spite of their width.
-    if (hintRows(next, width).length > rows) continue;
+    if (rowsOf(next).length > limit) continue;
     chosen = next;
   }
-  return chosen;
+  return rowsOf(chosen);
 }
 
-function hintRows(keys: readonly KeyBinding[], width: number): Line[] {
+function hintRows(keys: readonly KeyBinding[], width: number, gap: readonly Span[]): Line[] {
   const rows: Span[][] = [];
   for (const { label, short = label, hint = "" } of keys) {
     const own = [span(` ${short}`, { bold: true }), span(` ${hint}`, quiet)];
     const last = rows.at(-1);
-    if (last !== undefined && widthOf(last) + 1 + widthOf(own) <= width) last.push(span(" "), ...own);
+    if (last !== undefined && widthOf([...last, ...gap, ...own]) <= width) last.push(...gap, ...own);
     else rows.push(own);
   }
   return rows.map((row) => lineOf(cut(row, width)));
@@ -106,9 +123,9 @@ function lookOfPrompt(prompt: Prompt): PromptLook {
 /** Returns the answered request, the keys, and the typed line, which shows its end if it is too long. */
 function promptLines(prompt: Prompt, { width, height }: ScreenSize): Line[] {
   const { title, fg, keys } = lookOfPrompt(prompt);
-  const asked = prompt.kind === "answer" ? textLines(prompt.summary, width, ANSWERED_ROWS, {}) : [];
-  const hint =
-    height >= KEYS_ROW_FROM || isOneKey(prompt) ? [lineOf(cut([span(` ${keys}`, quiet)], width))] : [];
+  const asked = prompt.kind === "answer" ? answeredLines(prompt, width) : [];
+  const hasKeysRow = height >= KEYS_ROW_FROM || isOneKey(prompt);
+  const hint = hasKeysRow ? [lineOf(cut([span(` ${keys}`, quiet)], width))] : [];
   const what = cut([span(` ${title} `, { fg, bold: true })], width);
   const isBelow = width - widthOf(what) < MIN_LINE;
   const room = Math.max(1, width - 1 - (isBelow ? 1 : widthOf(what)));
@@ -121,13 +138,31 @@ function promptLines(prompt: Prompt, { width, height }: ScreenSize): Line[] {
     Math.max(Math.floor(room / 3), room - displayWidth(before)),
   );
   const shown = endOf(before, Math.max(1, room - displayWidth(after)));
-  const line = [span(isBelow ? ` ${shown}` : shown), span("▏", { blink: true }), span(after)];
+  // A low screen has no row for the keys: they follow the cursor until the line has a text.
+  const behind = hasKeysRow || text !== "" ? "" : firstKeys(keys, room - 1);
+  const line = [
+    ...[span(isBelow ? ` ${shown}` : shown), span("▏", { blink: true }), span(after)],
+    ...(behind === "" ? [] : [span(` ${behind}`, quiet)]),
+  ];
   const rows = isOneKey(prompt)
     ? [lineOf(what)]
     : isBelow
       ? [lineOf(what), lineOf(line)]
       : [lineOf([...what, ...line])];
   return [...asked, ...hint, ...rows];
+}
+
+/** Returns the rows of the answered request; the name of a file in it is not cut. */
+function answeredLines({ summary, cwd }: Extract<Prompt, { kind: "answer" }>, width: number): Line[] {
+  const { text } = shortCall(summary, cwd, ANSWERED_ROWS * (width - 2));
+  return textLines(text, width, ANSWERED_ROWS, {});
+}
+
+/** Returns the first keys of a line, as many as fit. */
+function firstKeys(keys: string, room: number): string {
+  const parts = keys.split(SEPARATOR);
+  while (parts.length > 0 && displayWidth(parts.join(SEPARATOR)) > room) parts.pop();
+  return parts.join(SEPARATOR);
 }
 
 /** A part of a line, with all of its blanks. */

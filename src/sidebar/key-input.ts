@@ -5,8 +5,8 @@ import { PASTE_END, PASTE_START, withPlainKeys } from "../text/extended-keys.ts"
 
 /** Characters kept of a paste: more than a line can have. */
 const MAX_PASTE = 10_000;
-/** The shortest beginning of a mark that is not a key. */
-const MIN_BEGINNING = 3;
+/** The shortest beginning of a mark that is not the Esc key. Alt with `[`, which is the same, is not a key of the sidebar. */
+const MIN_BEGINNING = 2;
 
 /**
  * The keys of a terminal, for blessed: it reads an extended key as an Esc and the characters of its sequence, and the characters of a

@@ -52,6 +52,7 @@ export type Condition =
   | "teammate"
   | "in-turn"
   | "has-rules"
+  | "has-more"
   | "has-place"
   | "has-comments"
   | "has-files"
@@ -114,14 +115,14 @@ export const KEYS: readonly KeyBinding[] = [
   }),
   bind(["whole"], "y", "y", "yes", "yes", { hint: "yes", rank: 0 }),
   bind(["whole"], "n", "n", "no", "no", { hint: "no", rank: 0 }),
-  bind(["whole"], "a", "a", "always", "yes, always", { hint: "always", when: "has-rules", rank: 2 }),
-  bind(["diff"], "c", "c", "comment", "comment on the line", { hint: "comment", when: "has-place", rank: 2 }),
+  bind(["whole"], "a", "a", "always", "yes, always", { hint: "always", when: "has-rules", rank: 3 }),
+  bind(["diff"], "c", "c", "comment", "comment on the line", { hint: "comment", when: "has-place", rank: 3 }),
   bind(["diff"], "s", "s", "send-comments", "send the comments", {
     hint: "send",
     when: "has-comments",
     rank: 0,
   }),
-  bind(["diff"], "]", "]", "next-file", "next file", { hint: "next file", when: "has-files", rank: 4 }),
+  bind(["diff"], "]", "]", "next-file", "next file", { hint: "next file", when: "has-files", rank: 5 }),
   bind(["diff"], "[", "[", "previous-file", "previous file"),
   bind(["messages"], "m enter", "m ↵", "write", "write a message", { hint: "write", rank: 0, short: "m" }),
   bind(LISTS, "enter", "Enter", "go", "go to the pane", { hint: "go", when: "member", rank: 5, short: "↵" }),
@@ -143,15 +144,19 @@ export const KEYS: readonly KeyBinding[] = [
   bind(LISTS, "t", "t", "tasks", "task list, and back", { hint: "tasks", rank: 9 }),
   bind(LISTS, "w", "w", "graph", "which task waits for which", { hint: "graph", rank: 16 }),
   bind(LISTS, "/", "/", "filter", "filter", { hint: "filter", rank: 17 }),
-  bind(TEXTS, "/", "/", "search", "search", { hint: "search", rank: 5 }),
-  bind(SEARCHED, "n", "n", "next-match", "next match", { hint: "next", when: "has-search", rank: 3 }),
+  bind(TEXTS, "/", "/", "search", "search", { hint: "search", rank: 6 }),
+  bind(SEARCHED, "n", "n", "next-match", "next match", { hint: "next", when: "has-search", rank: 4 }),
   bind(SEARCHED, "S-n", "N", "previous-match", "previous match"),
   bind(LISTS, "S-t", "T", "teams", "another team", { hint: "teams", rank: 18 }),
   bind(ALL, "j down", "j ↓", "down", "down"),
   bind(ALL, "k up", "k ↑", "up", "up"),
   bind(ALL, "g home", "g", "first", "first"),
   bind(ALL, "S-g end", "G", "last", "last"),
-  bind(TEXTS, "space pagedown C-d", "Space", "page-down", "a page down", { hint: "page", rank: 6 }),
+  bind(TEXTS, "space pagedown C-d", "Space", "page-down", "a page down", {
+    hint: "page",
+    when: "has-more",
+    rank: 2,
+  }),
   bind(TEXTS, "b pageup C-u", "b", "page-up", "a page up"),
   bind(LISTS, "?", "?", "help", "all keys and signs", { hint: "help", rank: 4 }),
   bind(LISTS, "escape", "Esc", "back", "hide failures, end filter", {
@@ -159,7 +164,7 @@ export const KEYS: readonly KeyBinding[] = [
     when: "has-back",
     rank: 1,
   }),
-  bind(READERS, "q escape", "q Esc", "back", "back", { hint: "back", rank: 2, short: "q" }),
+  bind(READERS, "q escape", "q Esc", "back", "back", { hint: "back", rank: 1, short: "q" }),
   bind(LISTS, "q", "q", "close", "close the sidebar", { hint: "close", rank: 2 }),
   bind(ALL, "C-c", "^C", "close", "close the sidebar"),
 ];

@@ -4,6 +4,7 @@ import type { Source } from "./documents.ts";
 import type { Action } from "./keys.ts";
 import {
   type Answer,
+  askerDirectory,
   backToList,
   currentRequest,
   listOf,
@@ -135,7 +136,7 @@ const NO_REQUEST_NOTICE = "nothing waits for an answer";
 function noRequestNotice(state: SidebarState, data: SidebarData): string {
   if (data.status.approvals.length === 0) return NO_REQUEST_NOTICE;
   const member = selectedMember(state, data);
-  return `${member === undefined ? "this row" : gridText(member)} asks nothing; n selects the next request`;
+  return `${member === undefined ? "this row" : gridText(member)} has no request; n selects the next one`;
 }
 
 /** Milliseconds in which no user can read a request: an earlier key was meant for the previous screen. */
@@ -147,7 +148,7 @@ const PART_NOTICE = "read the request to its end, then press y";
 
 /** Begins an answer to the current request. A request that is shown only in part is opened instead of approved. */
 function asked(scene: Scene, verdict: Answer["verdict"]): Step {
-  const { state, seen } = scene;
+  const { state, data, seen } = scene;
   return withRequest(scene, ({ id, from, summary }) => {
     const shownMs = seen.get(id);
     if (verdict !== "no" && shownMs === undefined) {
@@ -155,13 +156,14 @@ function asked(scene: Scene, verdict: Answer["verdict"]): Step {
       return { ...whole, state: { ...whole.state, notice: PART_NOTICE } };
     }
     if (verdict !== "no" && Number(shownMs) < READING_MS) return { state: { ...state, notice: NEW_NOTICE } };
-    return { state: { ...state, prompt: { kind: "answer", id, from, summary, verdict, text: "" } } };
+    const request = { id, from, summary, cwd: askerDirectory(data, { from }) };
+    return { state: { ...state, prompt: { kind: "answer", ...request, verdict, text: "" } } };
   });
 }
 
 /** Begins an answer to the request of the view that shows it whole. */
 export function answering(verdict: Answer["verdict"]): Handler {
-  return ({ state, seen }) => {
+  return ({ state, data, seen }) => {
     const { content } = state.reader ?? {};
     if (content?.kind !== "whole") return { state };
     const { id, from, summary, always = [] } = content.request;
@@ -172,7 +174,8 @@ export function answering(verdict: Answer["verdict"]): Handler {
     if (verdict !== "no" && shownMs === undefined)
       return { state: { ...unread(state), notice: UNREAD_NOTICE } };
     if (verdict !== "no" && Number(shownMs) < READING_MS) return notice(NEW_WHOLE_NOTICE);
-    return { state: { ...state, prompt: { kind: "answer", id, from, summary, verdict, text: "" } } };
+    const request = { id, from, summary, cwd: askerDirectory(data, { from }) };
+    return { state: { ...state, prompt: { kind: "answer", ...request, verdict, text: "" } } };
   };
 }
 

@@ -46,6 +46,8 @@ type PromptKind =
       readonly from: string;
       /** The summary of the answered request. */
       readonly summary: string;
+      /** The working directory of its member: a path is shown relative to it. */
+      readonly cwd?: string | undefined;
       readonly verdict: Verdict;
       readonly text: string;
     }
@@ -177,6 +179,14 @@ export function currentRequest(state: SidebarState, data: SidebarData): SidebarA
   const member = selectedMember(state, data);
   const own = approvals.filter(({ from }) => member !== undefined && sameName(from, member));
   return own.find(({ id }) => id === state.request) ?? own[0];
+}
+
+/** Returns the working directory of the member that asks; undefined if it is not listed. */
+export function askerDirectory(
+  { status }: SidebarData,
+  { from }: Pick<SidebarApproval, "from">,
+): string | undefined {
+  return status.members.find(({ name }) => name === from)?.cwd;
 }
 
 /** Returns the conditions of keys that hold now, except those of a document. */

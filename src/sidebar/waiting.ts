@@ -8,7 +8,7 @@ import { gridText, revealHidden } from "../text/terminal-text.ts";
 import type { SidebarApproval, SidebarData } from "./data.ts";
 import { wrap } from "./labels.ts";
 import { BLANK, bar, cut, INDENT, type Line, lineOf, type Span, span, widthOf } from "./spans.ts";
-import { currentRequest, type SidebarState } from "./state.ts";
+import { askerDirectory, currentRequest, type SidebarState } from "./state.ts";
 import { spansOfStyled } from "./views/styled-spans.ts";
 
 /** Requests shown; of a longer queue, the number of further ones. */
@@ -87,8 +87,7 @@ function waitingItem(
     span(` ${ASKS[approval.kind]}`, tone),
   ];
   const room = Math.max(1, width - INDENT);
-  const cwd = data.status.members.find(({ name }) => name === approval.from)?.cwd;
-  const call = shortCall(approval.summary, cwd, room);
+  const call = shortCall(approval.summary, askerDirectory(data, approval), room);
   const summary = wrap(call.text, room, 2);
   const change = changeOf(approval, room, changeRows);
   // The rows of a command's change are the command itself. The grid changes some characters, and shows several blanks as one.

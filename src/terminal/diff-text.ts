@@ -7,7 +7,7 @@ import { type Style, styled, TONE } from "../text/style.ts";
 import { revealHidden } from "../text/terminal-text.ts";
 import { line, type Output } from "./output.ts";
 
-/** Columns of `+` and `-` for the file with the most changed lines. */
+/** Maximum columns of `+` and `-`: those of the file with the most changed lines. */
 const BAR = 24;
 
 const LETTERS: Readonly<Record<FileStatus, string>> = {
@@ -87,7 +87,7 @@ function sum(counts: readonly (number | null)[]): number {
   return counts.reduce<number>((total, n) => total + (n ?? 0), 0);
 }
 
-/** Lines of git about a file that its name and figures already tell. */
+/** Lines of git about a file that its name and figures already show. */
 const KNOWN_HEADERS = /^(?:index |--- |\+\+\+ |diff --git |new file mode 100644$|deleted file mode )/;
 
 /** Returns the changes of each file below its name, as a person reads them. */

@@ -5,10 +5,10 @@ const MEANT_MS = 3_000;
 
 /**
  * Decides which Ctrl-C ends an agent: a second one soon after the first with nothing typed in between, or any once it is ending.
- * @param tell warns the user that a second Ctrl-C ends the agent
+ * @param warn tells the user that a second Ctrl-C ends the agent
  */
 export function onDoubleInterrupt(
-  tell: () => void,
+  warn: () => void,
   ending: AbortSignal,
 ): { press(dropped: boolean): boolean; forget(): void } {
   let until = Number.NEGATIVE_INFINITY;
@@ -18,7 +18,7 @@ export function onDoubleInterrupt(
       if (ending.aborted || (now <= until && !dropped)) return true;
       until = dropped ? Number.NEGATIVE_INFINITY : now + MEANT_MS;
       if (dropped) return false;
-      tell();
+      warn();
       return false;
     },
     forget() {

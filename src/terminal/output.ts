@@ -78,7 +78,7 @@ export function shown(value: string | number | StyledText): string {
   return typeof value === "number" ? String(value) : visible(value);
 }
 
-/** The output of a command. Foreign text must go through `line`, `table` or `visibleBlock` first. */
+/** The output of a command. Foreign text must go through `visible`, `line` or `table` first. */
 export interface Output {
   /** Whether stdout gets only JSON (`--json`). */
   readonly json: boolean;

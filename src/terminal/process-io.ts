@@ -115,9 +115,9 @@ export function processIo(end: (status: number) => void): ProcessIo {
     },
     dieOfSignal: () => {
       // A stream's error may come before the hangup signal.
-      const isGone = told.has("SIGHUP") || interrupted?.signal.reason === "SIGHUP";
-      const first = [...told.keys()][0] ?? (isGone ? "SIGHUP" : undefined);
-      const mayBeGone = isGone || told.has("SIGTERM");
+      const isGone = received.has("SIGHUP") || interrupted?.signal.reason === "SIGHUP";
+      const first = [...received.keys()][0] ?? (isGone ? "SIGHUP" : undefined);
+      const mayBeGone = isGone || received.has("SIGTERM");
       if (first === undefined || !mayBeGone || !isAnyTerminal()) return;
       // Without a listener, the signal has its default effect.
       process.removeAllListeners(first);
@@ -237,7 +237,7 @@ async function readStdin(): Promise<string> {
 
 let interrupted: AbortController | undefined;
 /** The received signals in order, each with the time of its first arrival. */
-const told = new Map<NodeJS.Signals, number>();
+const received = new Map<NodeJS.Signals, number>();
 /**
  * Milliseconds in which a repeated signal belongs to the first. `timeout` and shells signal a program and then its group. When a
  * terminal closes, both the system and the shell send a hangup, at any time. Each Ctrl-C counts.
@@ -253,8 +253,8 @@ function interruption(keys: "own" | "foreign" = "own"): AbortSignal {
     if (keys === "foreign" && signal === "SIGINT") continue;
     const listener = (): void => {
       const now = steadyNow();
-      const first = told.get(signal);
-      told.set(signal, first ?? now);
+      const first = received.get(signal);
+      received.set(signal, first ?? now);
       controller.abort(signal);
       if (first === undefined || now - first <= SAME_WISH_MS[signal]) return;
       // Keep listening until the second signal: a signal is lost if it arrives during the removal of a listener.

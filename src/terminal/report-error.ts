@@ -66,6 +66,6 @@ function traceOf(error: Error): string {
 /** Returns the exit status of a command that shut members down: a timeout has precedence over a rejection. */
 export function exitOfShutdowns(reports: readonly ShutdownReport[], interrupted: boolean): number {
   if (interrupted) return EXIT.interrupted;
-  if (reports.some(({ outcome }) => outcome === "timed_out")) return EXIT.timedOut;
+  if (reports.some(({ outcome }) => outcome === "timed-out")) return EXIT.timedOut;
   return reports.some(({ outcome }) => outcome === "rejected") ? EXIT.failed : EXIT.done;
 }

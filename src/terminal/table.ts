@@ -15,7 +15,7 @@ interface TableOptions {
 
 const GAP = "  ";
 /** Columns that the last column needs before others are left out for it. */
-const LEAST_LAST = 12;
+const MIN_LAST = 12;
 
 /** Returns rows under headings, each column as wide as its widest cell. Makes foreign text safe to print. */
 export function table(
@@ -43,7 +43,7 @@ function keptColumns(
   const last = headings.length - 1;
   const isEmpty = (column: number): boolean => rows.every((row) => row[column]?.width === 0);
   const isFitted = rows.some((row) => row[last]?.fit !== undefined);
-  const needed = isFitted ? LEAST_LAST : Math.min(LEAST_LAST, widths[last] ?? 0);
+  const needed = isFitted ? MIN_LAST : Math.min(MIN_LAST, widths[last] ?? 0);
   let kept = headings.map((_, column) => column);
   const fits = (): boolean =>
     kept.slice(0, -1).reduce((sum, column) => sum + (widths[column] ?? 0) + GAP.length, needed) <= columns;

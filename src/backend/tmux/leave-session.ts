@@ -10,8 +10,9 @@ import { TAG } from "./pane-tags.ts";
 import { callersServer } from "./server-for.ts";
 
 /**
- * Marks panes that are about to end. If no other pane is left in their session, and it is the team's, its clients go back to their
- * last session; tmux would detach them. Clients without another session stay. Never throws for tmux: an end is more important.
+ * Marks panes that are about to end. If no other pane is left in their session, and it is the team's, its clients go back
+ * to their last session; tmux would detach them. Clients without another session stay. Never throws for an error of tmux:
+ * the panes must end in any case.
  */
 export async function leaveEndingSessions(
   server: TmuxServer,

@@ -34,7 +34,7 @@ export interface SidebarRequest {
 /**
  * Opens the sidebar to the right of a pane; it gets fewer columns if that pane is narrow.
  * @returns the sidebar's pane
- * @throws TeamError TMUX_ERROR if there is no room, or no such pane
+ * @throws TeamError TMUX_ERROR if there is no room (kind `narrow`), or no such pane
  */
 export async function openSidebarPane(server: TmuxServer, request: SidebarRequest): Promise<PaneId> {
   const seen = await listPanes(server, [WINDOW_LAYOUT, ...POSITION_OPTIONS]);
@@ -47,7 +47,7 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
   const isUnasked = request.neighbourWidth !== undefined;
   const width = isUnasked ? SIDEBAR_WIDTH : Math.min(SIDEBAR_WIDTH, Math.max(MIN_WIDTH, room));
   if (neighbour.width < width + 1 + neighbourWidth)
-    throw refused(`${neighbour.width} columns are too few for two`, []);
+    throw refused(`${neighbour.width} columns are too few for two`, [], undefined, "narrow");
   const env = Object.entries(request.env ?? {}).flatMap(([name, value]) =>
     value === undefined ? [] : ["-e", `${name}=${value}`],
   );
@@ -154,9 +154,10 @@ function refused(
   why: string,
   errors: readonly string[],
   advice = "Make the window wider, or run `teams sidebar` in a pane of its own.",
+  kind: "refused" | "narrow" = "refused",
 ): TeamError {
   return new TeamError("TMUX_ERROR", `tmux created no pane for the sidebar: ${why}.`, {
     hint: advice,
-    details: { kind: "refused", errors },
+    details: { kind, errors },
   });
 }

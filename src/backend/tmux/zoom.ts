@@ -21,7 +21,7 @@ export function endZoom(window: WindowId): TmuxCommand {
   return ifElse(window, isZoomed, [["resize-pane", "-Z", "-t", window]], []);
 }
 
-/** Returns the command that zooms the pane again that {@link recordZoom} recorded, if it is active and not zoomed. */
+/** Returns the command that zooms again the pane that {@link recordZoom} recorded, if it is active and not zoomed. */
 export function restoreZoom(window: WindowId): TmuxCommand {
   const isRecorded = allOf(equals("window_id", window), `#{!=:#{${TAG.zoomed}},}`);
   const isLost = allOf(`#{==:#{${TAG.zoomed}},#{pane_id}}`, equals(WINDOW_ZOOMED, "0"));

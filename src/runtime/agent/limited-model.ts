@@ -35,7 +35,7 @@ export function limitedModel(options: LimitedModelOptions): Model {
     get name() {
       return used.port.name;
     },
-    // Every model of a server has one.
+    // Every model of a server has a window.
     get window() {
       return used.port.window as number;
     },

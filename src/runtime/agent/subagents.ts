@@ -75,8 +75,8 @@ export function resourceSections(
   tools: readonly string[],
 ): string[] {
   const { memory = "", skills = "" } = resources ?? {};
-  const walls = tools.includes("Bash") ? (sandbox?.description ?? "") : "";
-  return [memory, tools.includes("Skill") ? skills : "", walls];
+  const limits = tools.includes("Bash") ? (sandbox?.description ?? "") : "";
+  return [memory, tools.includes("Skill") ? skills : "", limits];
 }
 
 /** The options that a subagent inherits from its agent. */

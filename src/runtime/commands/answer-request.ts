@@ -113,7 +113,7 @@ function keptBy(asker: PeerRules | undefined): { readonly kept?: boolean | null 
   return { kept: asker.keeps === "unknown" ? null : asker.keeps === "yes" };
 }
 
-/** Whether rules would not have allowed the request, which a person may overlook. */
+/** Whether no rule would have allowed the request: a person may overlook that. */
 async function isUncovered(
   { ref, env }: OperationContext,
   { from, payload }: RequestRecord,

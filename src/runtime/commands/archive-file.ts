@@ -12,8 +12,10 @@ import { line } from "../../terminal/output.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 
 /** A team's archive on disk. */
-export interface SavedArchive extends Pick<TeamArchive, "files" | "isConsistent"> {
+export interface SavedArchive extends Pick<TeamArchive, "files"> {
   readonly file: string;
+  /** False if the team wrote during the export. */
+  readonly consistent: boolean;
   /** The size of the file. */
   readonly bytes: number;
   /** The worktree of git that the file is in, if it is in one. */
@@ -44,7 +46,7 @@ export async function saveTeam(
     const bytes = await replaceWithBytes(path, archive.bytes, signal);
     const { files, isConsistent } = archive;
     return defined({
-      ...{ file: path, bytes, files, isConsistent },
+      ...{ file: path, bytes, files, consistent: isConsistent },
       worktree: gitDirectoriesOf(dirname(path))?.top,
     });
   } catch (error) {

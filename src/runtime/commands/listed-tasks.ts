@@ -1,5 +1,5 @@
 import type { Task } from "../../schema/task.ts";
-import { withLapsedUnassigned } from "../../team/tasks/lease.ts";
+import { withExpiredUnassigned } from "../../team/tasks/lease.ts";
 import { type ProvenTask, withProofs } from "../../team/tasks/task-proof.ts";
 import { listTasks, ownerName } from "../../team/tasks/tasks.ts";
 import { memberByAddress, type OpenTeam } from "../select-team.ts";
@@ -13,7 +13,7 @@ export interface ListedTasks {
 }
 
 /**
- * Lists the tasks of a team with what is said and shown of each. A task whose owner's lease has lapsed is unassigned.
+ * Lists the tasks of a team with what is said and shown of each. A task whose owner's lease has expired is unassigned.
  * @param owner the address of a member
  * @throws TeamError AGENT_NOT_FOUND for the owner
  */
@@ -23,7 +23,7 @@ export function listedTasks(
 ): ListedTasks {
   const name = owner === undefined ? undefined : memberByAddress(ref, config, owner).name;
   const broken: string[] = [];
-  const all = withProofs(ref, withLapsedUnassigned(listTasks(ref, (_, id) => broken.push(id))));
+  const all = withProofs(ref, withExpiredUnassigned(listTasks(ref, (_, id) => broken.push(id))));
   const isWanted = (task: ProvenTask): boolean =>
     (status === undefined || task.status === status) && (name === undefined || ownerName(task) === name);
   return { tasks: all.filter(isWanted), all, broken };

@@ -51,16 +51,12 @@ function commandAges({ ref, clock }: OperationContext, name: string): readonly n
     .map(({ startedAt }) => Math.max(0, clock.now() - startedAt));
 }
 
-/** Wakes the lead after some milliseconds; a call before that changes nothing. */
+/** Wakes the lead after some milliseconds. Only the newest call counts: an older one knew other commands. */
 export function wakeLater(wake: () => void): (ms: number) => void {
-  let isWaiting = false;
+  let cancel = (): void => undefined;
   return (ms) => {
-    if (isWaiting) return;
-    isWaiting = true;
-    afterIfRunning(ms, () => {
-      isWaiting = false;
-      wake();
-    });
+    cancel();
+    cancel = afterIfRunning(ms, wake);
   };
 }
 

@@ -1,7 +1,8 @@
 import { ERROR_EXIT, type ErrorCode, EXIT, messageOf, TeamError } from "../../errors.ts";
+import type { KillReport } from "../../operations/ending/kill.ts";
 import { endRun } from "../../operations/run/end-run.ts";
 import { teamLedHere } from "../../operations/run/led-here.ts";
-import { stopRun } from "../../operations/run/stop-run.ts";
+import { type StopReport, stopRun } from "../../operations/run/stop-run.ts";
 import { restoreManualLead } from "../../operations/run/take-over-lead.ts";
 import type { WorktreeEnd } from "../../operations/worktrees/remove-worktree.ts";
 import type { SpentAmount } from "../../schema/budget.ts";
@@ -60,7 +61,10 @@ export async function settleTeam(lead: Lead, ended: Ended): Promise<RunOutcome> 
   return { ...outcome, summary };
 }
 
-/** Leaves the team running when its lead ends unintentionally (a lost terminal, a failure), as if the lead was killed (S43, S51). */
+/**
+ * Leaves the team running when its lead ends unintentionally (a lost terminal, a failure), as if the lead had been killed
+ * (S43, S51).
+ */
 async function leaveTeam({ inProcess, view }: Lead, why: string): Promise<void> {
   await inProcess.hangUp();
   view.note(`${why}; the team is left as it is`);
@@ -111,8 +115,7 @@ async function stopTeam(lead: Lead, { end, finalText }: Ended): Promise<RunOutco
       : "stopping the team, which is kept",
   );
   try {
-    for (const { name, outcome, left } of await stopRun(ctx))
-      view.note(`${name}: ${outcome}${left.length === 0 ? "" : `, still there: ${left.join(", ")}`}`);
+    for (const report of await stopRun(ctx)) view.note(endText(report));
     if (plan.resumes?.wasByHand) await restoreManualLead(ctx.ref);
   } catch (error) {
     // The next process that reads the team does the rest.
@@ -124,6 +127,12 @@ async function stopTeam(lead: Lead, { end, finalText }: Ended): Promise<RunOutco
     epilogueOf(lead, `the run is over; the team ${team} was kept`),
   );
   return { keptWorktrees: [], recordingError };
+}
+
+/** Describes the end of a teammate: `ada: shut down`. */
+function endText({ name, outcome, left }: StopReport | KillReport): string {
+  const still = left.length === 0 ? "" : `, still there: ${left.join(", ")}`;
+  return `${name}: ${outcome.replaceAll("-", " ")}${still}`;
 }
 
 /** Ends the team for good. */
@@ -143,9 +152,7 @@ async function endTeam(lead: Lead, { end, finalText }: Ended): Promise<RunOutcom
   );
   if (end !== "stopped" && reports.length > 0)
     view.note("the lead did not shut its teammates down, so the run has ended them:");
-  for (const { name, outcome, left } of reports) {
-    view.note(`${name}: ${outcome}${left.length === 0 ? "" : `, still there: ${left.join(", ")}`}`);
-  }
+  for (const report of reports) view.note(endText(report));
   if (plan.resumes?.wasByHand && teamExists(ctx.ref)) await restoreManualLead(ctx.ref);
   const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
   for (const line of keptLines(worktrees)) view.note(line);

@@ -66,7 +66,7 @@ export async function restartMembers({ ctx, plan, view }: Lead): Promise<string>
 
 const HANDED_OVER_NOTICE =
   "[from teams] A person led this team until now; you are its lead from now on. The current state of the team follows. \
-Continue with the open work, and do not spawn members again that are already there.";
+Continue with the open work, and do not spawn again the members that are already there.";
 const RESUMED_NOTICE =
   "[from teams] The process of this team's lead had ended; you are its lead from now on. The current state of the team follows, and replaces anything older. \
-Continue with the open work, and do not spawn members again that are already there.";
+Continue with the open work, and do not spawn again the members that are already there.";

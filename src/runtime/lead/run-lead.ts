@@ -1,7 +1,7 @@
 import { leaveOwnSession } from "../../backend/tmux/leave-session.ts";
 import { callersServer } from "../../backend/tmux/server-for.ts";
 import { renameTeamSession } from "../../backend/tmux/team-session.ts";
-import { messageOf } from "../../errors.ts";
+import { messageOf, TeamError } from "../../errors.ts";
 import { pause, systemClock } from "../../os/clock.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
 import { rootTag } from "../../protocol/paths.ts";
@@ -29,6 +29,8 @@ import { watchTeam } from "./watch-team.ts";
 
 /** Minimum columns of the lead's pane next to a sidebar that `run` opens: it opens from 100 columns (product.md). */
 const LEAD_WIDTH = 65;
+/** Shown in a narrower terminal, in as few rows as possible: it may be a low one, too. */
+const NARROW_NOTE = "no sidebar below 100 columns; in another window: teams sidebar";
 /** Milliseconds to wait for the terminal's new size, and between two checks. */
 const RESIZE_MS = 1_000;
 const RESIZE_POLL_MS = 5;
@@ -99,7 +101,10 @@ function removeVariablesOf({ call: { out }, ctx: { home, ref }, sessionId }: Lea
   if (!teamExists(ref)) tryRemoveSessionEnv(home, sessionId, (text) => out.note(line`${text}`));
 }
 
-/** Records the lead's screen if its team is recorded. @returns ends the recording; call it after the last output */
+/**
+ * Records the lead's screen if its team is recorded.
+ * @returns a function that ends the recording; call it after the last output
+ */
 async function recordLead({ call: { io, out }, ctx: { ref }, view }: Lead): Promise<() => void> {
   const directory = readMetadata(readTeam(ref), "recording");
   if (directory === undefined) return () => undefined;
@@ -154,8 +159,9 @@ async function tryOpenSidebar(
     await openSidebar(call.io, ctx.ref, ctx.callerPane, LEAD_WIDTH);
     return { open: true };
   } catch (error) {
-    // For example, the pane is too narrow. The team works without it.
-    return { open: false, problem: `no sidebar: ${messageOf(error)}` };
+    // The team works without it.
+    const isNarrow = error instanceof TeamError && error.details?.kind === "narrow";
+    return { open: false, problem: isNarrow ? NARROW_NOTE : `no sidebar: ${messageOf(error)}` };
   }
 }
 

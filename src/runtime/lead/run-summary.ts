@@ -17,6 +17,7 @@ import { compact } from "../../text/compact-number.ts";
 import { duration } from "../../text/duration.ts";
 import { shortPath } from "../../text/short-path.ts";
 import { gridText } from "../../text/terminal-text.ts";
+import { wrapRow } from "../../text/word-wrap.ts";
 
 /** A request that no person and no lead has answered. */
 export type UnansweredRequest = Pick<Approval, "id" | "kind" | "from" | "summary">;
@@ -47,7 +48,7 @@ export interface RunRecorder {
   summary(lead: SpentAmount): Promise<RunSummary>;
 }
 
-/** Milliseconds for git: the end of a run does not wait longer. */
+/** Time limit in milliseconds for git at the end of a run. */
 const GIT_MS = 10_000;
 
 interface Remembered {
@@ -158,7 +159,10 @@ export function printWithSummary(
   result: object,
   { text, summary, again, next }: ResultText,
 ): void {
-  const lines = summary === undefined || options.quiet ? [] : [...summaryLines(summary), ...again];
+  // A command in a line is not broken: it is copied.
+  const wrapped = (row: string): readonly string[] => wrapRow(row, io.columns ?? Number.POSITIVE_INFINITY);
+  const lines =
+    summary === undefined || options.quiet ? [] : [...summaryLines(summary).flatMap(wrapped), ...again];
   const isNote = !io.terminal.stdout;
   out.answer(result, () => [...text(), ...(isNote ? [] : lines), ...next].join("\n"));
   if (isNote && lines.length > 0) out.note(lines.join("\n"));
@@ -186,7 +190,7 @@ export function readAgainLine({ root }: Home, { sessionId }: Pick<RunSummary, "s
   return isConversation(root, sessionId) ? [`To read it again: teams logs --session ${sessionId}`] : [];
 }
 
-/** Returns no line if git can tell nothing: outside a repository. */
+/** Returns no line if git can report nothing: outside a repository. */
 function changeLine({ changes, changeProblems = [] }: RunSummary): string[] {
   if (changes === undefined) return [];
   if (changes.length === 0 && changeProblems.length === 0) return ["no files changed"];

@@ -1,14 +1,20 @@
+import type { VerifyRun } from "../../schema/guards/verify-record.ts";
 import type { Task } from "../../schema/task.ts";
 import { teamExists } from "../../team/config/config.ts";
 import { type TaskProof, withProofs } from "../../team/tasks/task-proof.ts";
 import { listTasks } from "../../team/tasks/tasks.ts";
 import type { Output } from "../../terminal/output.ts";
 import { taskTable } from "../../terminal/task-text.ts";
+import { isoTime } from "../../text/local-time.ts";
 import type { Lead } from "./lead.ts";
 
 /** A task in the result of a run: its owner's claim, and the result of its verify command. */
-export type ReportedTask = Pick<Task, "id" | "subject" | "status" | "blockedBy" | "owner"> &
-  Pick<TaskProof, "said" | "shown" | "verifyRun">;
+export interface ReportedTask
+  extends Pick<Task, "id" | "subject" | "status" | "blockedBy" | "owner">,
+    Pick<TaskProof, "said" | "shown"> {
+  /** Its time is an ISO text, as in all results for programs. */
+  readonly verifyRun: (Omit<VerifyRun, "at"> & { readonly at: string | null }) | null;
+}
 
 /** The tasks of each lead when they were read last: at the end of a run, the team may be deleted. */
 const known = new WeakMap<Lead["ctx"], readonly ReportedTask[]>();
@@ -21,7 +27,8 @@ export function rememberTasks(ctx: Lead["ctx"]): void {
   known.set(
     ctx,
     tasks.map(({ id, subject, status, blockedBy, owner, said, shown, verifyRun }) => ({
-      ...{ id, subject, status, blockedBy, said, shown, verifyRun },
+      ...{ id, subject, status, blockedBy, said, shown },
+      verifyRun: verifyRun && { ...verifyRun, at: isoTime(verifyRun.at) },
       ...(owner === undefined ? {} : { owner }),
     })),
   );

@@ -10,6 +10,7 @@ import type { LineEditor } from "../../terminal/input/line-editor.ts";
 import type { InputTerminal } from "../../terminal/input/line-reader.ts";
 import { type LiveRegion, liveRegion } from "../../terminal/live/live-region.ts";
 import type { PaneRegion } from "../../terminal/pane/pane-view.ts";
+import { PASTE_END, PASTE_START } from "../../text/extended-keys.ts";
 import { shortCall } from "../../text/short-call.ts";
 import { styler } from "../../text/style.ts";
 import {
@@ -164,9 +165,17 @@ class Screen implements LeadScreen {
     else if (line.trim() !== "") {
       // Scroll to the end: the user wants to see the effect of the line.
       this.#show({ ...this.#view, scrolledBack: 0 });
-      await this.#selected()?.input?.typed(line, begun);
+      const input = this.#selected()?.input;
+      if (input === undefined) this.#keepTyped(line);
+      else await input.typed(line, begun);
     }
     return "taken";
+  }
+
+  /** Puts a line back, as a paste: the teammate does not run yet. */
+  #keepTyped(line: string): void {
+    this.editor.push(`${PASTE_START}${line}${PASTE_END}`);
+    this.changed();
   }
 
   changed(): void {

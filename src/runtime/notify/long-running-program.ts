@@ -141,7 +141,7 @@ export class LongRunningProgram {
       if (announced === undefined) {
         throw new TeamError("REQUEST_NOT_FOUND", "This token is unknown, or was used already.");
       }
-      // Taken before the answer: a second line with this token finds nothing.
+      // Removed before the answer, so that a second line with this token finds nothing.
       this.#open.delete(token);
       await this.#answer(announced.id, answer, () => this.#open.set(answer.token, announced));
       this.#send({ type: "result", token, ok: true });

@@ -12,7 +12,7 @@ const MAX_NOTE = 10_000;
 
 /** Reads a line as an answer. @throws TeamError INVALID_INPUT if it is not an answer */
 export function readProgramAnswer(line: string | undefined): ProgramAnswer {
-  if (line === undefined) throw refused("A line has at most 64 KB");
+  if (line === undefined) throw refused("A line can have at most 64 KB");
   let value: unknown;
   try {
     value = JSON.parse(line);
@@ -24,8 +24,8 @@ export function readProgramAnswer(line: string | undefined): ProgramAnswer {
   if (typeof token !== "string") throw refused("An answer needs its token");
   if (typeof approve !== "boolean") throw refused("An answer needs approve: true or false");
   if (note === undefined || note === null) return { token, approve };
-  if (typeof note !== "string") throw refused("A note is a text");
-  if (note.length > MAX_NOTE) throw refused(`A note has at most ${MAX_NOTE} characters`);
+  if (typeof note !== "string") throw refused("A note must be a text");
+  if (note.length > MAX_NOTE) throw refused(`A note can have at most ${MAX_NOTE} characters`);
   return { token, approve, note };
 }
 

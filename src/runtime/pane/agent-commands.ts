@@ -13,6 +13,7 @@ import { setModel } from "../../team/members/model.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import type { PaneView } from "../../terminal/pane/pane-view.ts";
+import { gridText } from "../../text/terminal-text.ts";
 import type { AgentAction } from "../../worker/turn-queue.ts";
 import type { Worker } from "../../worker/worker.ts";
 import { playbookFile } from "../agent/models.ts";
@@ -23,7 +24,7 @@ export interface AgentCommands {
   showMode(): void;
   /** Shows the model; with a name, changes it from the next turn on. */
   model(name: string | undefined): void;
-  /** Replaces the conversation by a summary. @param focus the part that it must keep above all */
+  /** Replaces the conversation with a summary. @param focus the part that it must keep above all */
   compact(focus: string): void;
   /** Begins an empty conversation. */
   clear(): void;
@@ -70,7 +71,7 @@ export function agentCommands({ ref, name, call, view, worker, clear }: AgentCom
     model(wanted) {
       const now = member().model ?? "its program's own";
       if (wanted === undefined) {
-        view.answer(`model: ${now}\n/model <id> changes it: haiku, sonnet, opus, or an id`);
+        view.answer(`model: ${gridText(now)}\n/model <id> changes it: haiku, sonnet, opus, or an id`);
         return;
       }
       if (readMetadata(member(), "cli") !== undefined) throw ownModel(program());
@@ -119,7 +120,7 @@ export function agentCommands({ ref, name, call, view, worker, clear }: AgentCom
     const settings = loadSettings(ref.home.root, io.cwd);
     const model = resolveModelName(wanted, settings.teams.models);
     if (defaultModelName({ ...io.env, ...settings.env }) === SCRIPTED) {
-      throw new TeamError("INVALID_MODEL", `There is no access to ${model}; the model stays.`, {
+      throw new TeamError("INVALID_MODEL", `There is no access to ${model}; the model was not changed.`, {
         hint: "Start the agent with ANTHROPIC_API_KEY, or with ANTHROPIC_BASE_URL for a server of your own.",
       });
     }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { EXIT, systemCode, TeamError } from "../../errors.ts";
+import { EXIT, messageOf, systemCode, TeamError } from "../../errors.ts";
 import type { MemberStatus } from "../../operations/status.ts";
 import type { Env } from "../../os/env.ts";
 import { entryOf, writeNew } from "../../os/files/fs.ts";
@@ -11,6 +11,7 @@ import { readTeam } from "../../team/config/config.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { capturedIo } from "../../terminal/captured-io.ts";
+import { OWN_COMMAND } from "../../terminal/pane/running-rows.ts";
 import { compact } from "../../text/compact-number.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { type AgentCommandsOptions, agentCommands, messageWithHint } from "./agent-commands.ts";
@@ -72,8 +73,12 @@ export function paneLines(options: PaneLinesOptions): PaneLines {
     shell = new AbortController();
     shellCount += 1;
     const id = `shell-${shellCount}`;
-    view.event({ type: "tool_started", id, tool: "!", summary: command });
+    view.event({ type: "tool_started", id, tool: OWN_COMMAND, summary: command });
     const output = new OutputTail(MAX_OUTPUT);
+    const ended = (how: string): void => {
+      const content = [output.text.trimEnd(), how].filter((part) => part !== "").join("\n");
+      view.event({ type: "tool_ended", id, tool: OWN_COMMAND, content, isError: how !== "", ms: 0 });
+    };
     try {
       const end = await runCommandGroup(io.env.SHELL || "sh", ["-c", command], {
         cwd: io.cwd,
@@ -85,9 +90,9 @@ export function paneLines(options: PaneLinesOptions): PaneLines {
           view.event({ type: "tool_output", id, tail: output.text });
         },
       });
-      const how = endNote(end);
-      const content = [output.text.trimEnd(), how].filter((part) => part !== "").join("\n");
-      view.event({ type: "tool_ended", id, tool: "!", content, isError: how !== "", ms: 0 });
+      ended(endNote(end));
+    } catch (error) {
+      ended(`(it may still run: ${messageOf(error)})`);
     } finally {
       shell = undefined;
     }

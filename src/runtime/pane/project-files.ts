@@ -5,7 +5,7 @@ import type { Env } from "../../os/env.ts";
 export interface ProjectFiles {
   /**
    * Returns the known paths that match the typed text, the best first.
-   * @param more called when others are known
+   * @param more called later, when more paths are known
    */
   like(typed: string, limit: number, more: () => void): readonly string[];
 }

@@ -70,7 +70,7 @@ export const SLASH_COMMANDS = {
   },
   compact: {
     usage: "[focus]",
-    help: "replace the conversation by a summary, which keeps above all what you name",
+    help: "replace the conversation with a summary, which keeps above all what you name",
   },
   clear: {
     help: "begin an empty conversation; `teams logs` still shows the one before",

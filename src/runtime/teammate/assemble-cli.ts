@@ -160,7 +160,7 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
   const before = readMetadata(member, "conversation");
   // The end of the process must not leave the CLI behind, even while it starts.
   parts.signal.addEventListener("abort", () => void agent.end(), { once: true });
-  // A dialog of its start may be open before the channel knows it.
+  // A startup dialog may be open before the channel knows it.
   const mayAsk = hasOwnScreen(adapter.channel) && !isTyped(adapter.channel);
   if (mayAsk) worker.setDialog(undefined, true);
   const conversation = await agent.start((events) => openChannel(setup, events), before);

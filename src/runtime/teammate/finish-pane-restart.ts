@@ -4,7 +4,10 @@ import type { AnyCall } from "../../terminal/call.ts";
 import { filesContext } from "../operation-context.ts";
 import type { RunningTeammate } from "./running-teammate.ts";
 
-/** Restores the tasks of a member that a person restarted in its pane. A failure does not prevent its start: the next one tries again. */
+/**
+ * Restores the tasks of a member that a person restarted in its pane. A failure does not prevent its start; the next
+ * start tries again.
+ */
 export async function finishPaneRestart(
   call: AnyCall,
   { ref, name, config, view }: RunningTeammate,

@@ -4,9 +4,9 @@ import type { TeamRef } from "../../team/ref.ts";
 import { openFileBell } from "../../wakeup/file-bell.ts";
 
 /**
- * Reports each end of a turn that the hooks of a member's program report from now on, with its last words ("" without any): of a
- * program that is only typed to, nothing else says it.
- * @returns ends it
+ * Reports each end of a turn that the hooks of a member's program report from now on, with its last words ("" without
+ * any). If teams only types to a program, nothing else reports the end of a turn.
+ * @returns a function that ends the reports
  */
 export function followHooks(ref: TeamRef, name: string, onRest: (words: string) => void): () => void {
   const over = new AbortController();

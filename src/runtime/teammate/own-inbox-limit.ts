@@ -35,7 +35,7 @@ interface LimitedInbox {
 /** Milliseconds after the end of a limit within which a CLI that continues on its own must do so: a second message would repeat its work. */
 const OWN_RESUME_MS = 60_000;
 /** Minimum milliseconds between two polls before the end of a limit. */
-const SHORTEST_MS = 100;
+const MIN_MS = 100;
 
 /** Lets a CLI that reads its inbox itself wait for the end of its account's limit, and continue then: on its own, or by a message. */
 export class OwnInboxLimit {
@@ -56,7 +56,7 @@ export class OwnInboxLimit {
   }
 
   /** Continues the CLI if the limit that its last turn met has ended. @returns its report while the limit lasts */
-  async look(
+  async poll(
     { state, stateFrom, failure = "" }: ForeignVerdict,
     { turnEnds }: ForeignFacts,
     now: number,
@@ -80,17 +80,17 @@ export class OwnInboxLimit {
     return undefined;
   }
 
-  /** @returns milliseconds until the next look */
-  nextLook(now: number, longestMs: number): number {
-    return Math.min(longestMs, Math.max(SHORTEST_MS, this.#continueAt - now));
+  /** @returns milliseconds until the next poll */
+  nextPoll(now: number, longestMs: number): number {
+    return Math.min(longestMs, Math.max(MIN_MS, this.#continueAt - now));
   }
 
   async #met(failure: string, at: number): Promise<LastingLimit | undefined> {
     const { ref, name, account, autoResume } = this.#options;
-    const told = reportedLimit(failure, at);
-    if (told === undefined) return undefined;
-    const isKnown = told.resumeAt !== undefined;
-    const until = told.resumeAt ?? nextTry(at, this.#unknownInARow);
+    const reported = reportedLimit(failure, at);
+    if (reported === undefined) return undefined;
+    const isKnown = reported.resumeAt !== undefined;
+    const until = reported.resumeAt ?? nextTry(at, this.#unknownInARow);
     this.#unknownInARow += 1;
     const limit = { at, until, isKnown, reason: redactText(failure, ownSecrets()) };
     await recordAccountLimit(ref.home, account.account, account.model, limit);

@@ -24,12 +24,12 @@ export function isEnding({ turnEnds, now }: ForeignFacts, hook: HookRecord | und
   return (turnEnds.at(-1)?.at ?? 0) < hook.at - SAME_END_MS;
 }
 
-/** Milliseconds between the time of a short turn's idle notice and the look that sees its message taken (2.1.150). */
+/** Milliseconds between the time of a short turn's idle notice and the poll that sees its message taken (2.1.150). */
 export const MARK_MS = 250;
 
 /**
- * Whether a notice ends the turn of the newest message, and was written after the look that saw that message taken: 2.1.150 gives the
- * notice its time, marks the message, changes the config, and only then writes the notice.
+ * Whether a notice ends the turn of the newest message, and was written after the poll that saw that message taken:
+ * 2.1.150 gives the notice its time, marks the message, changes the config, and only then writes the notice.
  * @param tookAt when the message was seen to be taken
  */
 export function isLateNotice(noticedAt: number, newestTaken: number, tookAt: number | undefined): boolean {

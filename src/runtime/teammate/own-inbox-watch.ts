@@ -51,7 +51,7 @@ interface Watched {
 
 /** Milliseconds after which a message that an idle CLI has not taken shows that it is blocked: it polls each second. */
 const UNREAD_MS = 15_000;
-/** Milliseconds between two polls if no bell rings, even during a turn: no hook tells that a person ended it in the CLI's screen. */
+/** Milliseconds between two polls if no bell rings, even during a turn: no hook shows that a person ended it in the CLI's pane. */
 const SLOW_MS = 10_000;
 const TURN_MS = 2_000;
 
@@ -69,7 +69,7 @@ export class OwnInboxWatch {
   readonly #interrupt: InterruptNotice;
   #entry: TeamMember;
   #isOver = false;
-  /** The newest message that it had taken at the last look; undefined before the first look. */
+  /** The newest message that it had taken at the last poll; undefined before the first. */
   #lastTaken: number | undefined;
   #tookAt: number | undefined;
   /** The newest message began its own turn; it was not taken during the turn before. */
@@ -77,10 +77,10 @@ export class OwnInboxWatch {
   #queuedAt: number | undefined;
   /** When its newest turn began that a hook has reported. */
   #promptedAt = 0;
-  #lookedAt = 0;
+  #polledAt = 0;
   #turnEnds: readonly TurnEnd[] = [];
   #unreadSince: number | undefined;
-  /** At the last look. */
+  /** At the last poll. */
   #isInTurn = false;
   #problem = "";
 
@@ -121,7 +121,7 @@ export class OwnInboxWatch {
     while (!signal.aborted) {
       let waitMs = SLOW_MS;
       try {
-        waitMs = await this.#look();
+        waitMs = await this.#poll();
         this.#problem = "";
       } catch (error) {
         if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") {
@@ -129,7 +129,7 @@ export class OwnInboxWatch {
           this.#watched.end();
           return;
         }
-        // The CLI works on. The next look repeats it.
+        // The CLI continues to work, and the next poll tries again.
         if (messageOf(error) !== this.#problem) view.error(messageOf(error));
         this.#problem = messageOf(error);
       }
@@ -137,21 +137,21 @@ export class OwnInboxWatch {
     }
   }
 
-  /** Reports the state. @returns milliseconds until the next look */
-  async #look(): Promise<number> {
+  /** Reports the state. @returns milliseconds until the next poll */
+  async #poll(): Promise<number> {
     const { ref, member, status } = this.#self;
     const { version, env, limit } = this.#watched;
     const config = readTeam(ref);
     this.#entry = lookUpMember(config, member.name) ?? this.#entry;
     if (lookUpMember(config, member.name) === undefined) await rejoin(ref, this.#entry, () => !this.#isOver);
     await openForeignRequests(ref, env);
-    const lookAt = this.#ctx.clock.now();
+    const pollAt = this.#ctx.clock.now();
     const hook = this.#hook();
     if (hook?.event === "prompted") this.#promptedAt = hook.at;
     const { verdict, facts, isInTurn } = this.#judge(hook);
-    this.#lookedAt = lookAt;
+    this.#polledAt = pollAt;
     const dialog = this.#dialog(verdict, facts, hook);
-    const paused = await limit.look(verdict, facts, lookAt);
+    const paused = await limit.poll(verdict, facts, pollAt);
     const report = dialog ?? paused ?? reportOf(verdict, facts);
     this.#isInTurn = dialog === undefined && isInTurn;
     const unset = {
@@ -164,9 +164,9 @@ export class OwnInboxWatch {
     status.reportPeer({ ...unset, ...report, version });
     countTokens(this.#usage, hook, status);
     await this.#keepConversation(hook);
-    const isUnconfirmed = await this.#interrupt.look(verdict, facts, hook);
+    const isUnconfirmed = await this.#interrupt.poll(verdict, facts, hook);
     if (report.state === "starting" || facts.unread > 0) return EXPECTED_DIALOG_MS;
-    if (paused !== undefined) return limit.nextLook(lookAt, SLOW_MS);
+    if (paused !== undefined) return limit.nextPoll(pollAt, SLOW_MS);
     return this.#isInTurn || isUnconfirmed ? TURN_MS : SLOW_MS;
   }
 
@@ -192,11 +192,11 @@ export class OwnInboxWatch {
       return judgeOwnInbox(this.#ctx, this.#entry, this.#seen(hook));
     }
     const endedAt = Math.max(judged.facts.turnEnds.at(-1)?.at ?? 0, hook?.event === "resting" ? hook.at : 0);
-    // Its turn may have ended since the last look, and the message been sent after that.
-    const isLater = endedAt >= this.#lookedAt && judged.newestTaken > endedAt;
-    // Its turn may have ended since the last look: a call of the model that fails at once, or a busy machine.
+    // Its turn may have ended since the last poll, and the message been sent after that.
+    const isLater = endedAt >= this.#polledAt && judged.newestTaken > endedAt;
+    // Its turn may have ended since the last poll: a call of the model that fails at once, or a busy machine.
     const isOfTurn = !this.#isInTurn || this.#promptedAt > judged.newestTaken;
-    const isNew = noticedAt >= this.#lookedAt - MARK_MS && noticedAt > judged.newestTaken;
+    const isNew = noticedAt >= this.#polledAt - MARK_MS && noticedAt > judged.newestTaken;
     const isOver = isOfTurn && isNew;
     this.#isTakenByOwnTurn = isOfTurn;
     const isQueued = (this.#isInTurn && !isLater) || isEnding(judged.facts, hook);

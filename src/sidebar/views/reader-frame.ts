@@ -3,7 +3,7 @@ import { gridText } from "../../text/terminal-text.ts";
 import type { SidebarData } from "../data.ts";
 import type { Reader } from "../documents.ts";
 import { failureLines } from "../failures.ts";
-import { footer } from "../footer.ts";
+import { footer, hintLimit } from "../footer.ts";
 import type { Condition } from "../keys.ts";
 import { BLANK, bar, cut, ends, type Line, lineOf, type Span, span } from "../spans.ts";
 import { commentsOn, listConditions, type ScreenSize, type SidebarState } from "../state.ts";
@@ -34,9 +34,10 @@ export function conditions(state: SidebarState, data: SidebarData, size: ScreenS
   const { reader } = state;
   if (reader === undefined) return listConditions(state, data);
   const { source, content, search } = reader;
-  const rows = content?.kind === "diff" ? rowsFor(reader, state, data, size) : [];
+  const rows = rowsFor(reader, state, data, size);
   const facts: readonly (readonly [Condition, boolean])[] = [
     ["has-rules", content?.kind === "whole" && (content.request.always ?? []).length > 0],
+    ["has-more", rows.length > size.height - headRows(size) - hintLimit(size)],
     ["has-place", rows[reader.cursor]?.place !== undefined],
     ["has-comments", source.kind === "diff" && commentsOn(state, source.member).length > 0],
     ["has-files", content?.kind === "diff" && content.diff.files.length > 1],

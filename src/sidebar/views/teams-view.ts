@@ -11,12 +11,12 @@ export function teamsDocument(teams: readonly TeamLine[], width: number): readon
 }
 
 function teamSpans(
-  { team, displayName, members, waiting, isShown, flaw }: TeamLine,
+  { team, displayName, members, waiting, isShown, problem }: TeamLine,
   width: number,
 ): ReaderRow["spans"] {
   const title = teamTitle({ name: team, displayName });
   const name = span(gridText(title), { bold: isShown, fg: isShown ? TONE.busy : undefined });
-  if (flaw !== undefined) return ends([name], [span("unreadable", { fg: TONE.bad })], width);
+  if (problem !== undefined) return ends([name], [span("unreadable", { fg: TONE.bad })], width);
   const count = `${members} ${members === 1 ? "member" : "members"}`;
   const asks = waiting === 0 ? [] : [span(`▲ ${waiting} `, { fg: TONE.attention })];
   return ends([name], [...asks, span(count, { fg: TONE.quiet })], width);

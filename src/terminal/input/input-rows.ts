@@ -59,23 +59,20 @@ function layOut(
   const lines: string[] = [""];
   let used = 0;
   let at = { row: 0, column: 0 };
-  const put = (part: string): void => {
-    const cells = displayWidth(part);
-    if (used + cells > room) {
-      lines.push("");
-      used = 0;
-    }
-    lines[lines.length - 1] += part;
-    used += cells;
+  const breakRow = (): void => {
+    lines.push("");
+    used = 0;
   };
   let unit = from;
   for (const cluster of clustersOf(near)) {
-    // A character that would not fit after the cursor takes the cursor to the next row.
+    const part = cluster === "\n" ? "" : shownCluster(cluster);
+    const cells = displayWidth(part);
+    // A character that does not fit takes a cursor on it to the next row.
+    if (used + cells > room) breakRow();
     if (unit === cursor) at = { row: lines.length - 1, column: used };
-    if (cluster === "\n") {
-      lines.push("");
-      used = 0;
-    } else put(shownCluster(cluster));
+    if (cluster === "\n") breakRow();
+    lines[lines.length - 1] += part;
+    used += cells;
     unit += cluster.length;
   }
   if (unit === cursor) at = { row: lines.length - 1, column: used };

@@ -55,7 +55,7 @@ export interface TypingHandlers extends EditorHelpers {
 /**
  * Reads lines and keys that a person types into this process's terminal. The terminal is in raw mode until the end of the
  * reading. Reads nothing if stdin is not a terminal.
- * @returns ends the reading and restores the terminal
+ * @returns a function that ends the reading and restores the terminal
  */
 export function readTypedLines(terminal: InputTerminal, handlers: TypingHandlers): () => void {
   const { stdin } = process;

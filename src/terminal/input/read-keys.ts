@@ -5,7 +5,7 @@ import { BRACKETED_PASTE_OFF, BRACKETED_PASTE_ON } from "../../text/extended-key
 import { ESCAPE_MS } from "./key-decoder.ts";
 
 /** Takes the input of a terminal in raw mode. */
-export interface KeyTaker {
+export interface KeyHandler {
   push(text: string): void;
   /** Whether an escape is held that may begin a key sequence. */
   readonly isPending: boolean;
@@ -17,14 +17,14 @@ export interface KeyTaker {
  * Reads keys from this process's terminal, in raw mode, until the returned function is called. Then restores the terminal.
  * @param control sends a control sequence to the terminal
  */
-export function readKeys(taker: KeyTaker, control: (sequence: string) => void): () => void {
+export function readKeys(handler: KeyHandler, control: (sequence: string) => void): () => void {
   const { stdin } = process;
   const decoder = new StringDecoder("utf8");
   let cancelSettle = (): void => undefined;
   const onData = (bytes: Buffer): void => {
     cancelSettle();
-    taker.push(decoder.write(bytes));
-    if (taker.isPending) cancelSettle = after(ESCAPE_MS, () => taker.settle());
+    handler.push(decoder.write(bytes));
+    if (handler.isPending) cancelSettle = after(ESCAPE_MS, () => handler.settle());
   };
   const take = (): void => {
     (stdin as ReadStream).setRawMode(true);

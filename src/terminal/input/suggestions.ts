@@ -23,7 +23,7 @@ export interface Suggestions {
 
 /**
  * Returns the suggestions for a word at the cursor.
- * @param word begins with `/` or `@`
+ * @param word begins with `/` or `@`, except as the argument of a command
  * @param command the command whose first argument is the word
  * @param more called if there are other suggestions for this word later
  */

@@ -31,7 +31,7 @@ export interface Activity {
   subagent(event: Extract<AgentEvent, { type: "subagent" }>): boolean;
   /** Shows the keys that answer an open question instead, until it is answered. */
   ask(keys: string | undefined): void;
-  /** The agent does nothing: no row, and no timer. */
+  /** The agent does nothing: no row, and no timer. The keys of an open question stay: a background subagent may ask it. */
   stop(): void;
 }
 
@@ -135,7 +135,6 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
     tokens = 0;
     isRunning = false;
     isCompacting = false;
-    question = undefined;
     draw();
   };
   return {

@@ -17,8 +17,9 @@ interface OpenRequestsOptions {
 }
 
 /**
- * The permission requests of a pane, one at a time. A live pane shows the open one in its last rows. Once it is answered, an allowed
- * call appears with its result, so the request leaves no rows. A refused one is written, and one of a subagent, whose results are not shown.
+ * The permission requests of a pane, one at a time. A live pane shows the open one in its last rows. Once it is answered,
+ * an allowed call appears with its result, so the request leaves no rows. A refused request is written, and so is one of
+ * a subagent, whose results are not shown.
  */
 export interface OpenRequests {
   /** @returns whether it is shown whole */
@@ -96,7 +97,7 @@ export function openRequests({ pane, region, activity, name, readOnly }: OpenReq
     decided(event) {
       if (event.type === "turn_ended") answered = [];
       if (event.type !== "permission_decided" || !event.asked) return event;
-      // A call may be asked about again: the last request is the one that was decided.
+      // A call may be asked about again: the decision is on the last request.
       const shown = answered.findLast(({ ask }) => ask.call === event.id);
       if (shown === undefined) return event;
       answered = answered.filter(({ ask }) => ask.call !== event.id);

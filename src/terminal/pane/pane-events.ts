@@ -41,7 +41,7 @@ export function eventWriter(pane: PaneWriter, results: ResultWriter): (event: Ag
     else writeCall(call);
     const text = event.display ?? event.content;
     const whole = shortSummary(call, pane.cwd, Number.POSITIVE_INFINITY);
-    const title = `${tool}(${whole ?? gridText(call.summary)})`;
+    const title = `${gridText(tool)}(${whole ?? gridText(call.summary)})`;
     results.write(text.trim() === "" ? "(no output)" : text, title, isError);
     if (!isError && event.change !== undefined) results.change(event.change, title);
   };

@@ -1,5 +1,6 @@
 import { MESSAGE_SIGN } from "../../operations/ending/last-lines.ts";
 import { asciiRow } from "../../text/ascii.ts";
+import { wrapStyled } from "../../text/cut-styled.ts";
 import { memberColor, TONE } from "../../text/style.ts";
 import { gridText } from "../../text/terminal-text.ts";
 import type { WorkerView } from "../../worker/view.ts";
@@ -113,7 +114,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
       return () => region.release(line);
     },
     typed(line) {
-      // A replayed line is not the one that waits, although it may have the same text.
+      // A replayed line is not the waiting line, although it may have the same text.
       if (replayed === undefined) region?.release(line);
       pane.begin("message");
       const rows = excerpt(line, pane.messageRows, pane.width() - 2);
@@ -142,7 +143,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
     answer: (text) =>
       pane.aside(() => {
         pane.begin("message");
-        for (const row of text.split("\n")) pane.row(row);
+        for (const row of text.split("\n")) for (const part of wrapStyled(row, pane.width())) pane.row(part);
       }),
     noteAtOnce: (text) => notice("·", text, TONE.quiet),
     shutdownAgreed: () => notice("○", "agreed to shut down", TONE.quiet),
@@ -163,8 +164,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
       replayed = "";
       let rows: readonly string[];
       try {
-        show(view);
-        pane.endParagraph();
+        pane.apart(() => show(view));
       } finally {
         rows = replayed.trimEnd().split("\n");
         replayed = undefined;

@@ -148,6 +148,8 @@ export interface PaneWriter {
   text(piece: string): void;
   /** Ends the paragraph, then shows the asides that waited for it. */
   endParagraph(): void;
+  /** Runs a function that writes other texts. The current paragraph continues after them. */
+  apart(write: () => void): void;
   /** Discards text that is not shown yet. @returns whether all of the paragraph is discarded */
   dropText(): boolean;
   notice(sign: string, text: string, style: Style, block?: Block): void;
@@ -236,6 +238,19 @@ export function paneWriter(options: PaneWriterOptions): PaneWriter {
       const asides = waiting;
       waiting = [];
       for (const show of asides) show();
+    },
+    apart(act) {
+      const current = { flow, waiting };
+      flow = undefined;
+      waiting = [];
+      stripper = undefined;
+      try {
+        act();
+        this.endParagraph();
+      } finally {
+        ({ flow, waiting } = current);
+        if (flow !== undefined) live?.progress(progressRows);
+      }
     },
     end(lastWords = "", epilogue = "") {
       this.endParagraph();

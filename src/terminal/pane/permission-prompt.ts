@@ -26,13 +26,13 @@ export interface ShownPermission {
 const ANSWER_ROWS = 4;
 const LIVE_ANSWER_ROWS = 2;
 type Key = readonly [key: string, word: string];
-/** Rows of the call, and of the change, that are shown at least. */
+/** Minimum rows that are shown of the call, and of the change. */
 const MIN_ROWS = 2;
 const YES: Key = ["y", "yes"];
 const NO: Key = ["n", "no"];
 const ALWAYS: Key = ["a", "always"];
 const EXPLAIN: Key = ["e", "explain"];
-/** Between two keys, also in the last row of a live pane. */
+/** Between two keys, and in the last row of a live pane. */
 const KEY_GAP = "   ";
 const LIVE_KEY_GAP = " · ";
 /** For a shortened request: `y` allows it only once it was shown whole. */
@@ -61,7 +61,7 @@ export function showPermission(
   const target = operand(gridText(ask.id));
   const commands = `teams approve ${target}`;
   const rows = forSize(pane, () => {
-    // What was shown whole is never shortened later: its keys stay.
+    // A request that was shown whole is never shortened later: its keys stay.
     const part = shownPart(pane, { ...ask, ...(isAll && { whole: true }) }, always === ALWAYS);
     return [
       ...part.call.map((row, i) => pane.styleText(TONE.attention, `${i === 0 ? "▲" : " "} ${row}`)),

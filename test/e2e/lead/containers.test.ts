@@ -69,7 +69,7 @@ describe.runIf(hasContainers)("from another container that shares the home (S77)
     await eventually("the command", () => existsSync(join(place.home, "working")));
     const kill = (...words: string[]) => inContainer(place, "kill", ...words, "--team", "crew");
     expect((await kill("calm", "--timeout", "180")).json()).toMatchObject({
-      kills: [{ name: "calm", outcome: "shut down" }],
+      kills: [{ name: "calm", outcome: "shut-down" }],
     });
     const refused = await kill("busy", "--timeout", "0");
     expect([refused.code, refused.error().code]).toEqual([1, "PERMISSION_DENIED"]);

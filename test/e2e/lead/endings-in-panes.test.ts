@@ -18,7 +18,7 @@ import { history } from "../../../src/team/mailbox/history.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { livenessOfAgent, readExit, readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
-import { hasLeaseLapsed } from "../../../src/team/tasks/lease.ts";
+import { hasLeaseExpired } from "../../../src/team/tasks/lease.ts";
 import { createTask, getTask } from "../../../src/team/tasks/tasks.ts";
 import { leaves, leftoversOf, nothing } from "../../support/assertions/leftovers.ts";
 import { failingRenames } from "../../support/files/failing-renames.ts";
@@ -88,7 +88,7 @@ describe("a crashed agent that a user restarted in its pane", () => {
       expect.stringMatching(/^dev crashed \(SIGSEGV\) and was restarted in its pane\.\nIts last lines:\n/),
     ]);
     expect(getTask(ref, "1")).toMatchObject({ owner: "dev", status: "in_progress" });
-    expect(hasLeaseLapsed(getTask(ref, "1"))).toBe(false);
+    expect(hasLeaseExpired(getTask(ref, "1"))).toBe(false);
 
     await crash("dev", "SIGABRT");
     expect(await reconcile(ctx)).toMatchObject([{ how: "crashed", exit: { signal: "SIGABRT" } }]);

@@ -107,7 +107,7 @@ describe("shutdown", () => {
     await spawn({ name: "dev", prompt: "begin" });
     await eventually("its work", () => existsSync(join(place.home, "busy")));
     expect(await shutdownTeammates(ctx, ["dev"], { timeoutMs: 300 })).toEqual([
-      { name: "dev", outcome: "timed_out" },
+      { name: "dev", outcome: "timed-out" },
     ]);
     expect(runs(pidOf(ref))).toBe(true);
     expect(readTeam(ref).former ?? []).toEqual([]);
@@ -133,7 +133,7 @@ describe("shutdown", () => {
     const { ref, ctx } = await ledTeam();
     await joinForeign(ref, "guest");
     expect(await shutdownTeammates(ctx, ["guest"], { timeoutMs: 200 })).toEqual([
-      { name: "guest", outcome: "timed_out" },
+      { name: "guest", outcome: "timed-out" },
     ]);
     expect(names(ref)).toContain("guest");
     const asking = shutdownTeammates(ctx, ["guest"], PATIENT);
@@ -164,7 +164,7 @@ describe("kill", () => {
     await spawn("dev");
     const pid = pidOf(ref);
     expect(await killTeammates(ctx, ["dev"], PATIENT)).toEqual([
-      { name: "dev", outcome: "shut down", left: [] },
+      { name: "dev", outcome: "shut-down", left: [] },
     ]);
     expect(runs(pid)).toBe(false);
     expect(former(ref)).toEqual(["dev shutdown"]);
@@ -367,7 +367,7 @@ const memberOf = async (
   name = "dev",
 ): Promise<MemberStatus> => {
   const found = (await teamStatus({ ...ctx, ref })).members.find((member) => member.name === name);
-  if (found === undefined) throw new Error(`${name} is no member`);
+  if (found === undefined) throw new Error(`${name} is not a member`);
   return found;
 };
 
@@ -520,8 +520,8 @@ describe("end of a run", () => {
     await leadHere(ref);
     const reports = await endRun(ctx, PATIENT);
     expect(reports.map(({ name, outcome }) => `${name} ${outcome}`).sort()).toEqual([
-      "ada shut down",
-      "dev shut down",
+      "ada shut-down",
+      "dev shut-down",
     ]);
     expect(existsSync(ref.paths.dir)).toBe(false);
     expect(runState(ctx)).toEqual({

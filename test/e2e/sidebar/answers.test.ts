@@ -55,9 +55,9 @@ describe("a request in the sidebar (S61)", () => {
   it("can be answered with a note that reaches the agent", async () => {
     const { teams, person, approve, made } = await asking();
     await person.sees(/asks for permission\s+▌?\s*Bash\(touch first\)/);
-    // The cursor is on the lead, which asks nothing.
+    // The cursor is on the lead, which has no request.
     person.type("a");
-    await person.sees("team-lead asks nothing");
+    await person.sees("team-lead has no request");
     await approve();
     person.type("-l", "but gently");
     person.type("Enter");

@@ -225,5 +225,5 @@ it("run › opens the sidebar from 100 columns, and prints its header at the wid
   expect(await run("wide", 100)).toMatchObject({ panes: [65, 34] });
   const narrow = await run("narrow", 99);
   expect(narrow.panes).toEqual([99]);
-  expect(narrow.text).toContain("no sidebar");
+  expect(narrow.text).toContain("no sidebar below 100 columns; in another window: teams sidebar");
 });

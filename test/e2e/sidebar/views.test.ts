@@ -63,7 +63,7 @@ it.each([
   await sees("✎ a comment");
   person.type("s");
   await sees("sent 1 comment");
-  expect(await inbox()).toContain("notes.txt:2\\n> 2\\na comment");
+  expect(await inbox()).toContain("notes.txt:2\\n> 2\\n\\na comment");
   person.type("q");
   await sees("q close");
   person.type("l");

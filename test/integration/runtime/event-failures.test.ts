@@ -17,7 +17,7 @@ function brokenTeam(name: string): TeamRef {
 
 const fail = (ref: TeamRef): void => recordEvent(ref, { type: "idle", reason: "available" });
 
-it("reportEventFailures › tells the reader of each team of its first failure", () => {
+it("reportEventFailures › reports the first failure to the reader of each team", () => {
   const [one, two] = [brokenTeam("one"), brokenTeam("two")];
   const said: string[] = [];
   reportEventFailures(one, () => said.push("one"));
@@ -26,7 +26,7 @@ it("reportEventFailures › tells the reader of each team of its first failure",
   expect(said).toEqual(["one", "two"]);
 });
 
-it("reportEventFailures › follows a team that gets another name, and tells nothing after the end", () => {
+it("reportEventFailures › follows a team that gets another name, and reports nothing after the end", () => {
   const [before, after] = [brokenTeam("before"), brokenTeam("after")];
   const ref = movableRef({ ...before, home: after.home });
   const said: string[] = [];

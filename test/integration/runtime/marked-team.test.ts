@@ -32,7 +32,7 @@ it("markedTeam › finds the team of a living lead in the pane, else that of the
   expect(await markedTeam(env)).toBe("two");
   writeStatus(lead, LEAD_NAME, statusOf({ paneId: pane, server, process: deadProcess() }));
   expect(await markedTeam(env)).toBe("three");
-  // A copy of the option in another session is no mark.
+  // A copy of the option in another session does not count.
   t.tmux("set-option", "-t", session, "@teams_session", `$99/${tag}`);
   expect(await markedTeam(env)).toBeUndefined();
 });

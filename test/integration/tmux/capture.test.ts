@@ -22,7 +22,7 @@ async function shown(t: PrivateTmux, pane: PaneId, text: string): Promise<void> 
   await eventually(text, () => t.tmux("capture-pane", "-p", "-t", pane).includes(text));
 }
 
-test("captureEach › captures 64 panes in one tmux call, each with its empty rows", async () => {
+test("capturePanes › captures 64 panes in one tmux call, each with its empty rows", async () => {
   const t = privateTmux();
   t.session();
   const panes = Array.from({ length: 64 }, (_, i) => showing(t, `first ${i}\n\nlast ${i}`));
@@ -43,7 +43,7 @@ test("captureEach › captures 64 panes in one tmux call, each with its empty ro
   );
 });
 
-test("captureEach › returns rows without blanks at the end, which tmux 3.2 adds to each", async () => {
+test("capturePanes › returns rows without blanks at the end, which tmux 3.2 adds to each", async () => {
   const t = privateTmux();
   t.session();
   const pane = showing(t, "a  b   \n   \n  c");
@@ -53,7 +53,7 @@ test("captureEach › returns rows without blanks at the end, which tmux 3.2 add
   ]);
 });
 
-test("captureEach › returns no rows for a pane that is gone or fails its condition", async () => {
+test("capturePanes › returns no rows for a pane that is gone or fails its condition", async () => {
   const t = privateTmux();
   t.session();
   const [one, other, gone] = [showing(t, "one"), showing(t, "other"), showing(t, "gone")];
@@ -65,7 +65,7 @@ test("captureEach › returns no rows for a pane that is gone or fails its condi
   expect([first, second, third?.[0]]).toEqual([undefined, undefined, "one"]);
 });
 
-test("captureEach › is not confused by a screen that shows its separator", async () => {
+test("capturePanes › is not confused by a screen that shows its separator", async () => {
   const t = privateTmux();
   t.session();
   const seen: string[] = [];
@@ -88,7 +88,7 @@ test("captureEach › is not confused by a screen that shows its separator", asy
   expect([lies?.[0], truth?.[0]]).toEqual([mark, "calm"]);
 });
 
-test("captureEach › returns no rows without a server", async () => {
+test("capturePanes › returns no rows without a server", async () => {
   const t = privateTmux();
   const { pane } = t.session();
   await t.killServer();

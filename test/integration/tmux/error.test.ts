@@ -18,7 +18,7 @@ async function failureOf(work: Promise<unknown>): Promise<TmuxError> {
     (reason: unknown) => reason,
   );
   if (error instanceof TmuxError) return error;
-  throw new Error(`This is no failure of tmux: ${String(error)}`);
+  throw new Error(`This is not a failure of tmux: ${String(error)}`);
 }
 
 describe("TmuxError", () => {

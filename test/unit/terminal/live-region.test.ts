@@ -70,6 +70,11 @@ test("liveRegion › breaks a long line at the last column and keeps wide charac
   type("abcdef検査検査");
   expect(shown.rows()).toEqual(["› abcdef検", "  査検査"]);
   expect(shown.column).toBe(2 + 6);
+  // On the first character of the second row.
+  type("\u001b[D\u001b[D\u001b[D");
+  expect([shown.row, shown.column]).toEqual([1, 2]);
+  type("\u001b[D");
+  expect([shown.row, shown.column]).toEqual([0, 2 + 6]);
 });
 
 test("liveRegion › shows the newest rows of progress, and leaves a row of the output in sight", () => {
@@ -216,7 +221,7 @@ test.each([
   expect(shown.rows()).toEqual(rows);
 });
 
-test("liveRegion › draws a key beside the text of the last frame, and the newer text with the next frame", async () => {
+test("liveRegion › draws a key with the text of the last frame, and the newer text with the next frame", async () => {
   stopSteadyClock();
   const { progress, openInput, type, shown, writes } = region();
   let renders = 0;

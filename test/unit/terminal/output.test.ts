@@ -121,7 +121,7 @@ describe("option values", () => {
     for (const wrong of ["0", "-1", "1.5", "x"]) expect(() => countOption(wrong, "-n")).toThrow(TeamError);
   });
 
-  it("momentOption accepts a timestamp or a number of seconds ago", () => {
+  it("timeOption accepts a timestamp or a number of seconds ago", () => {
     expect(timeOption("60", "since", 100_000)).toBe(40_000);
     expect(timeOption("1970-01-01T00:00:01Z", "since", 0)).toBe(1000);
     expect(() => timeOption("soon", "since", 0)).toThrow(TeamError);

@@ -63,7 +63,7 @@ run-shell "for i in 1 2 3 4 5 6 7 8 9; do test -e $HOME/began || sleep 0.1; done
   onTestFinished(() => closeSync(pipe));
   const explained = { code: "TMUX_ERROR", message: expect.stringContaining("exit-unattached is on") };
   await expect(spawn(t, "one")).rejects.toMatchObject(explained);
-  // It still runs.
+  // The server still runs, for the other client.
   await expect(spawn(t, "two")).rejects.toMatchObject(explained);
   const opened = openTeamSession(t.server, { ...TEAM, argv: ["env", "cat"], env: t.env });
   await expect(opened).rejects.toMatchObject(explained);

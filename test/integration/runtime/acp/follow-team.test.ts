@@ -28,7 +28,7 @@ async function followed(isNew: boolean) {
 }
 
 describe("followTeammates", () => {
-  it("shows each call once, also if a teammate starts again with its conversation", async () => {
+  it("shows each call once, even if a teammate starts again with its conversation", async () => {
     const { ref, transcript, check, calls, restart } = await followed(true);
     check();
     expect(calls()).toEqual(["ada/before"]);

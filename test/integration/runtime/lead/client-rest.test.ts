@@ -1,6 +1,6 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { ownIdentity } from "../../../../src/os/process/identity.ts";
-import { restOf } from "../../../../src/runtime/lead/client-rest.ts";
+import { restOf, wakeLater } from "../../../../src/runtime/lead/client-rest.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { BackgroundTask } from "../../../../src/schema/status.ts";
 import { prepareRun, writeRecord, writeStatus } from "../../../../src/team/records/write-records.ts";
@@ -46,7 +46,7 @@ it("the end of a prompt › waits for a background command in its first minute o
   expect(await restWith([old])).toEqual({ rest: "done", wakes: [] });
 });
 
-it("the end of a prompt › waits for a command of a teammate as long", async () => {
+it("the end of a prompt › waits for a command of a teammate in its first minute only, too", async () => {
   const young = taskOf({ startedAt: NOW - 20_000 });
   expect(await restWith([young], 1, "ada")).toEqual({ rest: undefined, wakes: [40_000] });
   expect(await restWith([taskOf({ startedAt: 0 })], 1, "ada")).toEqual({ rest: "done", wakes: [] });
@@ -57,4 +57,19 @@ it("the end of a prompt › waits for a subagent, and for reports that are not s
   const agent = taskOf({ id: "agent-1", kind: "agent", startedAt: 0 });
   expect(await restWith([old, agent])).toEqual({ rest: undefined, wakes: [] });
   expect(await restWith([old], 2)).toEqual({ rest: undefined, wakes: [] });
+});
+
+it("wakeLater › wakes once, as the newest call says", () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  let wakes = 0;
+  const wakeIn = wakeLater(() => {
+    wakes += 1;
+  });
+  wakeIn(55_000);
+  wakeIn(10_000);
+  vi.advanceTimersByTime(10_000);
+  expect(wakes).toBe(1);
+  vi.advanceTimersByTime(60_000);
+  expect(wakes).toBe(1);
 });

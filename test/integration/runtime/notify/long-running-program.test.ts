@@ -88,7 +88,7 @@ describe("a long-running program of teams.notify", () => {
     expect(readFileSync(join(cwd, "heard"), "utf8")).not.toMatch(/\\ud[89a-f]/);
   });
 
-  it("is told of an answer from elsewhere, and its own comes too late", async () => {
+  it("is notified of an answer from elsewhere, and its own comes too late", async () => {
     const { ref, hears, says, ask } = await started();
     ask("perm-1");
     const [asked] = await hears(1);
@@ -125,7 +125,7 @@ describe("a long-running program of teams.notify", () => {
     expect(readAnswer(ref, "question-1")).toMatchObject({ note: "80" });
   });
 
-  it("refuses lines that are no answers, and reports the first", async () => {
+  it("refuses lines that are not answers, and reports the first", async () => {
     const { hears, says, ask, problems } = await started();
     ask("perm-1");
     const [asked] = await hears(1);

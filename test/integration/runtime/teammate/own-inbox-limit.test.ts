@@ -23,7 +23,7 @@ async function limited(version: string) {
     autoResume: () => true,
   });
   const factsAt = (at: number) =>
-    ({ turnEnds: [{ at, failure }] }) as unknown as Parameters<typeof limit.look>[1];
+    ({ turnEnds: [{ at, failure }] }) as unknown as Parameters<typeof limit.poll>[1];
   const texts = (name = "ada"): string => JSON.stringify(peekInbox(ref, name));
   return { limit, factsAt, texts };
 }
@@ -32,11 +32,11 @@ test("a claude at its account's limit › continues a random moment after its en
   const { limit, factsAt, texts } = await limited("2.1.200");
   const at = Date.now();
   const facts = factsAt(at);
-  expect(await limit.look(verdict, facts, at)).toMatchObject({ state: "paused", pausedUntil: at + 100_000 });
-  expect(await limit.look(verdict, facts, at + 104_999)).toMatchObject({ state: "paused" });
-  expect(limit.nextLook(at + 104_000, 10_000)).toBe(1_000);
+  expect(await limit.poll(verdict, facts, at)).toMatchObject({ state: "paused", pausedUntil: at + 100_000 });
+  expect(await limit.poll(verdict, facts, at + 104_999)).toMatchObject({ state: "paused" });
+  expect(limit.nextPoll(at + 104_000, 10_000)).toBe(1_000);
   expect(texts()).not.toContain("limit of your account has ended");
-  expect(await limit.look(verdict, facts, at + 105_000)).toBeUndefined();
+  expect(await limit.poll(verdict, facts, at + 105_000)).toBeUndefined();
   expect(texts()).toContain("limit of your account has ended");
 });
 
@@ -44,10 +44,10 @@ test("a claude at its account's limit › gets no message if its version continu
   const { limit, factsAt, texts } = await limited("2.1.234");
   const at = Date.now();
   const facts = factsAt(at);
-  await limit.look(verdict, facts, at);
-  expect(await limit.look(verdict, facts, at + 105_000)).toMatchObject({ state: "paused" });
+  await limit.poll(verdict, facts, at);
+  expect(await limit.poll(verdict, facts, at + 105_000)).toMatchObject({ state: "paused" });
   const running = { state: "running", stateFrom: "hook", alive: true } as const;
-  expect(await limit.look(running, facts, at + 106_000)).toBeUndefined();
+  expect(await limit.poll(running, facts, at + 106_000)).toBeUndefined();
   expect(texts()).not.toContain("limit of your account has ended");
 });
 
@@ -55,8 +55,8 @@ test("a claude at its account's limit › gets a message if it does not continue
   const { limit, factsAt, texts } = await limited("2.1.332");
   const at = Date.now();
   const facts = factsAt(at);
-  await limit.look(verdict, facts, at);
-  expect(await limit.look(verdict, facts, at + 165_000)).toBeUndefined();
+  await limit.poll(verdict, facts, at);
+  expect(await limit.poll(verdict, facts, at + 165_000)).toBeUndefined();
   expect(texts()).toContain("limit of your account has ended");
 });
 
@@ -65,11 +65,11 @@ test("a claude at its account's limit › notifies the lead again of a limit aft
   const at = Date.now();
   const notices = (): number =>
     texts("team-lead").split("limit of the model's account is reached").length - 1;
-  await limit.look(verdict, factsAt(at), at);
-  await limit.look(verdict, factsAt(at + 1_000), at + 1_000);
+  await limit.poll(verdict, factsAt(at), at);
+  await limit.poll(verdict, factsAt(at + 1_000), at + 1_000);
   expect(notices()).toBe(1);
   const idle = { state: "idle", stateFrom: "hook", alive: true } as const;
-  await limit.look(idle, factsAt(at + 2_000), at + 2_000);
-  await limit.look(verdict, factsAt(at + 3_000), at + 3_000);
+  await limit.poll(idle, factsAt(at + 2_000), at + 2_000);
+  await limit.poll(verdict, factsAt(at + 3_000), at + 3_000);
   expect(notices()).toBe(2);
 });

@@ -6,7 +6,7 @@ const request = (kind: ApprovalDetails["kind"], more: Partial<ApprovalDetails> =
   optionsOf({ id: "r1", kind, from: "ada", summary: "it", at: 0, ...more });
 
 describe("optionsOf", () => {
-  it("offers an always only if a rule can allow the call", () => {
+  it("offers “always” only if a rule can allow the call", () => {
     expect(request("permission").map(({ kind }) => kind)).toEqual(["allow_once", "reject_once"]);
     const [, always] = request("permission", { always: ["Bash(npm test:*)"] });
     expect(always).toMatchObject({

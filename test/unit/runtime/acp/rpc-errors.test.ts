@@ -12,6 +12,7 @@ it.each([
   ["a missing session", new TeamError("TEAM_NOT_FOUND", "No."), -32002],
   ["a session that another process leads", new TeamError("ALREADY_LEADING", "No."), -32600],
   ["a failed model", new TeamError("MODEL_ERROR", "No."), -32603],
+  ["a refused key of the model", new TeamError("MODEL_ERROR", "No.", { details: NEEDS_LOGIN }), -32000],
   ["a defect", new Error("No."), -32603],
 ])("an answer to a client › has the code of the protocol for %s", async (_, error, code) => {
   expect(await failing(error)).toMatchObject({ code, message: expect.stringContaining("No.") });

@@ -18,6 +18,7 @@ function played(...events: readonly SessionEvent[]) {
   }
   return {
     state,
+    results: effects.flatMap((one) => (one.type === "end_prompt" ? [one.end] : [])),
     ends: effects.flatMap((one) => (one.type === "end_prompt" ? [[one.prompt, one.end.how]] : [])),
     withdrawn: effects.flatMap((one) => (one.type === "withdraw" ? [one.key] : [])),
     interrupts: effects.filter(({ type }) => type === "interrupt").length,
@@ -124,6 +125,15 @@ describe("the state of a session", () => {
     expect(played(prompted(1), { type: "unsaved", prompt: 1, failure: "full" }).ends).toEqual([
       [1, "failed"],
     ]);
+  });
+
+  it("reports a missing login only of a prompt whose newest turn failed for it", () => {
+    const begun = [rested("done"), prompted(1), saved(1), taken(1), started];
+    const refused: SessionEvent = { type: "turn_ended", needsLogin: true };
+    const endOf = (...events: readonly SessionEvent[]) =>
+      played(...begun, ...events, rested("failed", "401")).results;
+    expect(endOf(refused)).toEqual([{ how: "failed", failure: "401", needsLogin: true }]);
+    expect(endOf(refused, started, ended)).toEqual([{ how: "failed", failure: "401", needsLogin: false }]);
   });
 
   it("waits for an answer that the client has, and ends if the client gives none", () => {

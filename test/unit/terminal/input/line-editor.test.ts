@@ -292,7 +292,7 @@ describe("lineEditor › the escape key", () => {
     expect(type("\u001b\u001b[A\r")).toEqual([ESCAPE, line("")]);
   });
 
-  test("is no key in a paste, whose end may come late", () => {
+  test("is not a key in a paste, whose end may come late", () => {
     const editor = lineEditor();
     expect(press(editor, "\u001b[200~a\u001bb\u001b[2")).toEqual([]);
     expect(editor.settleMs).toBeUndefined();
@@ -381,7 +381,7 @@ describe("lineEditor › with extended keys", () => {
     ]);
   });
 
-  test("Ctrl+C interrupts, and Alt with a letter that does nothing is no Esc", () => {
+  test("Ctrl+C interrupts, and Alt with a letter that does nothing is not Esc", () => {
     expect(type("\u001b[99;5u")).toEqual([{ kind: "signal", signal: "SIGINT", dropped: false }]);
     expect(type("\u001b[120;3u")).toEqual([]);
   });

@@ -4,6 +4,7 @@ import { liveRegion } from "../../../../src/terminal/live/live-region.ts";
 import { createPaneView } from "../../../../src/terminal/pane/pane-view.ts";
 import type { PermissionPrompt } from "../../../../src/worker/view.ts";
 import { screen } from "../../../support/terminal/screen.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
 import { stopSteadyClock } from "../../../support/timing/steady-clock.ts";
 
 const CWD = "/home/me/project";
@@ -145,7 +146,7 @@ test("a live pane › cuts what runs to its width", () => {
   for (const row of rows()) expect(row.length).toBeLessThan(30);
 });
 
-test("a live pane › shows no output of a call that waits, also if another one of its tool runs without a question", () => {
+test("a live pane › shows no output of a call that waits, even if another one of its tool runs without a question", () => {
   const { view, rows } = livePane();
   view.event(TURN);
   view.event(call("1", "npm test"));
@@ -207,6 +208,17 @@ test("a live pane › keeps a subagent's request, whose call it does not show", 
     "",
   ]);
   expect(rows()[5]).toBe("✓ Edit allowed when asked");
+});
+
+test("a live pane › keeps the keys of a background subagent's request when its agent's turn ends", async () => {
+  const { view, rows } = livePane();
+  view.event(TURN);
+  view.permission(ask({ subagent: "look around" }));
+  await eventually("its keys", () => rows().at(-2)?.startsWith("y yes"));
+  view.event({ type: "turn_ended", outcome: "completed" });
+  expect(rows().at(-2)).toMatch(/^y yes/);
+  view.permissionClosed();
+  expect(rows()).toEqual(["›"]);
 });
 
 test("a live pane › keeps the change of a refused request, and says its reason once", () => {
@@ -288,6 +300,20 @@ test("a live pane › shows the open request again after its output was cleared 
   expect(count()).toBe(1);
   view.replay((shown) => shown.typed("go"));
   expect(count()).toBe(2);
+});
+
+test("a live pane › continues its text after the conversation was replayed", () => {
+  const { view, rows } = livePane();
+  view.event(TURN);
+  view.event({ type: "text", text: "Two is " });
+  view.replay((shown) => {
+    shown.event({ type: "text", text: "One." });
+    shown.event(MESSAGE);
+  });
+  expect(rows().slice(0, 3)).toEqual(["One.", "", "Two is"]);
+  view.event({ type: "text", text: "long." });
+  view.event(MESSAGE);
+  expect(rows().slice(0, 3)).toEqual(["One.", "", "Two is long."]);
 });
 
 test("a live pane › still shows a line that waits after earlier output with the same line was replayed", () => {

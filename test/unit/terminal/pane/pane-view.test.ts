@@ -363,6 +363,11 @@ describe("notices in an agent's pane", () => {
     ["a note", (view) => view.note("writer joined"), "· writer joined\n"],
     ["an answer to a command", (view) => view.answer("2 tasks:\none"), "2 tasks:\none\n"],
     [
+      "an answer of long rows",
+      (view) => view.answer(`ann: ${"landed ".repeat(9)}on main`),
+      "ann: landed landed landed landed landed landed landed landed\nlanded on main\n",
+    ],
+    [
       "a permission request with its answers",
       (view) => view.permission(ask({ summary: "rm -rf build", rules: ["Bash(rm -rf build)"] })),
       "▲ Allow this command? rm -rf build\n  No rule allows it.\n  or: teams approve perm-1\n  y yes   n no   a always for Bash(rm -rf build)\n",
@@ -514,6 +519,18 @@ describe("text from others in a pane cannot control the terminal", () => {
     ["the model's text", (view) => view.event({ type: "text", text: evil })],
     ["a call's summary", (view) => view.event(call("1", evil))],
     ["a tool result", (view) => view.event(result("1", evil))],
+    [
+      "a pattern that begins like its path",
+      (view) =>
+        view.event({ type: "tool_started", id: "1", tool: "Grep", summary: `${evil} in a`, path: "a" }),
+    ],
+    [
+      "a tool's name above its whole result",
+      (view) => {
+        view.event(result("1", "row\n".repeat(40), { tool: evil }));
+        view.expand();
+      },
+    ],
     ["a message", (view) => view.received(evil, evil)],
     ["a failure", (view) => view.event({ type: "turn_ended", outcome: "failed", failure: evil })],
     ["a directory", (view) => view.header({ team: "t", cwd: evil })],
