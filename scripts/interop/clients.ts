@@ -93,7 +93,7 @@ const CLIENTS: Readonly<Record<string, Client>> = {
 /** Returns how a program is configured and run as a client. @throws Error for a program that another column covers */
 export function clientOf({ id, channel }: Program): Client {
   const client = CLIENTS[channel];
-  if (client === undefined) throw new Error(`${id} is no client of its own`);
+  if (client === undefined) throw new Error(`${id} is not a separate client`);
   return client;
 }
 

@@ -11,7 +11,7 @@ export interface Installed {
   readonly bins: readonly string[];
 }
 
-/** Installs a program below the cache directory, unless it is there. @throws Error if npm fails */
+/** Installs a program below the cache directory, unless it is installed already. @throws Error if npm fails */
 export function install(program: Program, cache: string): Installed {
   const version = versionOf(program, cache);
   const directory = join(cache, `${nameOf(program)}-${version}`);
@@ -29,7 +29,7 @@ function newerNode({ node }: Program, cache: string): string[] {
   return [join(directory, "node_modules", name, "bin")];
 }
 
-/** Installs a package into a separate directory, unless it is there. */
+/** Installs a package into a separate directory, unless it is installed already. */
 function add(what: string, directory: string): void {
   if (existsSync(join(directory, "node_modules"))) return;
   const unfinished = `${directory}.new`;

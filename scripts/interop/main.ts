@@ -25,7 +25,7 @@ import { checkedRows, isUnexplained, keepResults, keptColumns, withFormer } from
 import type { Result } from "./rows/row.ts";
 import { type Column, formerColumns, printed, writeSection } from "./table.ts";
 
-/** Milliseconds for one program, and for the whole run at most. */
+/** Maximum milliseconds for one program, and for the whole run. */
 const LIMIT_OF_PROGRAM = 30 * 60_000;
 
 const [checkout = "", ...words] = process.argv.slice(2);
@@ -163,7 +163,7 @@ function copyProgram(scratch: string, { uid }: Isolation): string {
   cpSync(join(checkout, "dist"), join(app, "dist"), { recursive: true });
   for (const directory of runtimePackages(checkout))
     cpSync(directory, join(app, directory.slice(directory.indexOf("/node_modules/"))), { recursive: true });
-  for (const file of ["screenshot.mjs", "lib/ansi-svg.mjs", "lib/camera.mjs"])
+  for (const file of ["screenshot.mjs", "lib/ansi-screen.mjs", "lib/ansi-svg.mjs", "lib/camera.mjs"])
     cpSync(join(checkout, "scripts", file), join(app, "scripts", file));
   cpSync(join(checkout, "package.json"), join(app, "package.json"));
   mkdirSync(join(scratch, "t"), { mode: 0o700 });

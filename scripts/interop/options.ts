@@ -35,7 +35,7 @@ server on loopback, and with a private home and tmux server for each. Prints a t
   --cache DIRECTORY   keep the installed programs, and the last result of each row and version, here (default:
                       $TMPDIR/teams-interop-cache)
   --write FILE.md     write the table into the marked section of this file, with the kept results of the checks that
-                      this run leaves out, and else with those of the table there; a cell without a result is empty
+                      this run leaves out, otherwise with those of the table there; a cell without a result is empty
   --picture FILE.svg  save a picture of the mixed team at work
   --patience NUMBER   multiply all time limits, on a machine with other work
   --keep              keep the homes of the teams, with a failed-ROW.txt for each failed row

@@ -11,7 +11,7 @@ const TRUSTED_BY_GEMINI = ".gemini/trustedFolders.json";
 const LEADS_WITHOUT_SCREEN = "gemini leads only without its own screen";
 const OTHER_SCREEN = "it runs without its own screen";
 const NO_SCREEN = { screen: OTHER_SCREEN, quit: OTHER_SCREEN, escape: OTHER_SCREEN };
-/** The rows about the program itself, of programs with two channels: the other column has them. */
+/** The rows about the program itself. Of a program with two channels, only one column has them. */
 const same = (as: string) => {
   const why = `as ${as}: the same program`;
   return { adopt: why, join: why, client: why, http: why, "mcp-tools": why };
@@ -278,7 +278,7 @@ function claude(id: string, version: string): Program {
   };
 }
 
-/** A person's answer that claude would remember. */
+/** Makes claude forget an answer of a person. */
 function ofClaude(of: string, named: RegExp, change: (memory: string) => string): Lack {
   const remove = ({ home }: Home): void => {
     const file = join(home, ".claude.json");

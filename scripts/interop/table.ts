@@ -119,11 +119,11 @@ function cellOf(column: Column, id: string, notes: readonly string[]): string {
 function noteOf(column: Column, id: string): string | undefined {
   const note = resultOf(column, id)?.note?.replaceAll(/\s+/g, " ");
   // The error of a failure without a known reason can hold a whole screen.
-  return note === undefined ? undefined : shortened(note, MOST_OF_NOTE).replaceAll("|", "\\|");
+  return note === undefined ? undefined : shortened(note, MAX_NOTE).replaceAll("|", "\\|");
 }
 
 /** Characters of a note. */
-const MOST_OF_NOTE = 160;
+const MAX_NOTE = 160;
 
 /** Formats a number as superscript. */
 function numeral(value: number): string {

@@ -78,7 +78,7 @@ export const adapterSchema = z.strictObject({
     .check(describe("Arguments that set the effort, with {effort}; not needed if the channel sets it")),
   efforts: z
     ._default(words, [])
-    .check(describe("Levels of effort that it knows; none: it has no option for it")),
+    .check(describe("Levels of effort that it knows; empty without an option for it")),
   reports: z
     ._default(z.array(z.enum(["tokens", "cost"])), [])
     .check(describe("The figures that it reports for each turn; budgets need them")),
@@ -123,7 +123,7 @@ export const adapterSchema = z.strictObject({
           .string()
           .check(
             z.regex(/^>=\d+(?:\.\d+){0,2}$/, "must be a version such as >=2"),
-            describe("The first of these versions: `>=2`"),
+            describe("The first refused version: `>=2`"),
           ),
         why: text.check(describe("Why, as a sentence")),
       }),

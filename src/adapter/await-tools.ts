@@ -2,7 +2,7 @@ import { isDoneWithin } from "../os/done-within.ts";
 import type { ChannelDialog, ChannelEvents, ChannelSetup } from "./channel.ts";
 
 /** Time limits in milliseconds. */
-export interface ToolsPatience {
+export interface ToolsTimeouts {
   /** Until the person is asked. */
   readonly ask: number;
   /** After that, until the CLI works without the tools. */
@@ -12,12 +12,12 @@ export interface ToolsPatience {
 }
 
 /** For a CLI whose own screen may show a dialog that delays its tools. */
-export const SCREEN_PATIENCE: ToolsPatience = { ask: 10_000, giveUp: 120_000, report: 60_000 };
+export const SCREEN_TIMEOUTS: ToolsTimeouts = { ask: 10_000, giveUp: 120_000, report: 60_000 };
 /** For a CLI without its own screen: it has no dialog that a person could answer. */
-export const PIPE_PATIENCE: ToolsPatience = { ask: 15_000, giveUp: 30_000, report: 60_000 };
+export const PIPE_TIMEOUTS: ToolsTimeouts = { ask: 15_000, giveUp: 30_000, report: 60_000 };
 
 interface ToolsOptions {
-  readonly patience: ToolsPatience;
+  readonly timeouts: ToolsTimeouts;
   /** Aborts when the CLI ends. */
   readonly over: AbortSignal;
   /** Replaces the dialog that asks the person. */
@@ -31,22 +31,22 @@ interface ToolsOptions {
 export async function awaitTools(
   { adapter, toolsListed }: Pick<ChannelSetup, "adapter" | "toolsListed">,
   events: Pick<ChannelEvents, "blocked" | "withoutTools">,
-  { patience, over, dialog }: ToolsOptions,
+  { timeouts, over, dialog }: ToolsOptions,
 ): Promise<void> {
   const remedy = adapter.withoutTools ?? `check the MCP servers in the settings of ${adapter.command}`;
   const missing = (): void => {
     if (!over.aborted) events.withoutTools(remedy);
   };
   if (adapter.firstMessageAfter === "session") {
-    void isDoneWithin(patience.report, toolsListed, over).then((isDone) => isDone || missing());
+    void isDoneWithin(timeouts.report, toolsListed, over).then((isDone) => isDone || missing());
     return;
   }
-  if ((await isDoneWithin(patience.ask, toolsListed, over)) || over.aborted) return;
+  if ((await isDoneWithin(timeouts.ask, toolsListed, over)) || over.aborted) return;
   events.blocked({
     ...(dialog ?? { name: "it has not connected to the team's tools", remedy }),
     isStart: true,
   });
-  const isDone = await isDoneWithin(patience.giveUp, toolsListed, over);
+  const isDone = await isDoneWithin(timeouts.giveUp, toolsListed, over);
   events.blocked(undefined);
   if (!isDone) missing();
 }

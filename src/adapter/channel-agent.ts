@@ -167,7 +167,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
     return onAbort(signal, () => {
       const { cli, note } = this.#options;
       this.#pauses.cancel();
-      if (this.#pauses.isWaiting) {
+      if (this.#pauses.isWaiting(turn)) {
         turn.settle({ outcome: "interrupted" });
         return () => undefined;
       }

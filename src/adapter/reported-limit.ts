@@ -6,7 +6,7 @@ const LIMIT =
   /\b(?:usage|session|weekly|daily|hourly|monthly|rate|request|message|messages|account|[57][ -](?:hour|day))[ _-]?limits?(?![a-z])|\bhit your (?:[\w-]+ )?limit\b|\bquota\b|\bcredit balance is too low\b|\bout of credits?\b|\btoo many requests\b|\bresource[_ ]exhausted\b|\binsufficient_quota\b|\bout of (?:[\w-]+ )?messages\b|\b(?:http|error|status|code)\W{0,3}429\b|\b429\W{1,3}too\b/i;
 
 /** Milliseconds from now; an end of a limit later than this is ignored. */
-const LONGEST_MS = 40 * 24 * 3_600_000;
+const MAX_MS = 40 * 24 * 3_600_000;
 /** Longest text that is read: a program may report anything. */
 const MAX_TEXT = 4_000;
 
@@ -19,7 +19,7 @@ export function reportedLimit(text: string, now: number): ReportedLimit | undefi
   const start = textStart(text, MAX_TEXT);
   if (!LIMIT.test(start)) return undefined;
   const at = epochIn(start) ?? spanIn(start, now) ?? timeIn(start, now);
-  return at !== undefined && at > now && at - now < LONGEST_MS ? { resumeAt: at } : {};
+  return at !== undefined && at > now && at - now < MAX_MS ? { resumeAt: at } : {};
 }
 
 /** Returns the limit that ended a turn; undefined for a turn that ended otherwise. */
@@ -28,10 +28,10 @@ export function limitOf(
   now: number,
 ): ReportedLimit | undefined {
   if (outcome !== "failed") return undefined;
-  const told = reportedLimit(failure, now);
-  if (limit === undefined) return told;
+  const reported = reportedLimit(failure, now);
+  if (limit === undefined) return reported;
   const { resumeAt } = limit;
-  return resumeAt !== undefined && resumeAt > now && resumeAt - now < LONGEST_MS ? limit : (told ?? {});
+  return resumeAt !== undefined && resumeAt > now && resumeAt - now < MAX_MS ? limit : (reported ?? {});
 }
 
 function epochIn(text: string): number | undefined {

@@ -14,6 +14,20 @@ export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
+/** Returns the value of a JSON text; undefined if it is not JSON, for example because it is cut off. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the fields of a JSON object in a text; none if the text is not one. */
+export function fieldsIn(text: string): ReturnType<typeof fieldsOf> {
+  return fieldsOf(parsedJson(text));
+}
+
 /** Returns the deny rules that keep a CLI to the tools of its agent type, as far as it asks. @param tools undefined for all */
 export function denialsFor(tools: readonly string[] | undefined): readonly string[] {
   if (tools === undefined) return [];

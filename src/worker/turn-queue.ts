@@ -12,6 +12,7 @@ import type { TurnSummary } from "./turn/idle-notice.ts";
  */
 const MAX_TURN_CHARACTERS = 200_000;
 
+/** The parts of the next turn. */
 export interface TurnMaterial {
   readonly entries: readonly InboxEntry[];
   /** Texts of hooks that make the agent continue, and of this program. */
@@ -250,7 +251,7 @@ export class ShutdownRequests {
     return [...this.#open].at(-1);
   }
 
-  /** The turn with the requests has ended without an answer: the agent works on, and may still answer. */
+  /** The turn with the requests has ended without an answer: the agent continues to work, and may still answer. */
   leaveUnanswered(): void {
     this.#onChange(false);
   }

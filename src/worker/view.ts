@@ -34,7 +34,7 @@ export interface WorkerView {
   received(from: string, text: string, color?: string): void;
   /** A message came while a turn runs; it waits. */
   queued(from: string, line?: string): void;
-  /** A typed line is being saved, which takes long. @returns removes it again */
+  /** Shows that a typed line is being saved, which takes long. @returns a function that removes the notice */
   saving(line: string): () => void;
   /** A line of the user begins a turn. @param key of its message; undefined in a replayed conversation, and for a command of the pane */
   typed(line: string, key?: string): void;

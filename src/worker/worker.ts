@@ -209,7 +209,7 @@ export class Worker {
   }
 
   async askPermission(request: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer> {
-    // Requests that were open when the shutdown request arrived are refused there.
+    // This request came later: the shutdown request has refused those that were open when it arrived.
     if (this.#context.queue.hasShutdown) return { allowed: false, note: SHUTDOWN_REQUESTED };
     return this.permissionRequests.ask(request, signal);
   }

@@ -27,7 +27,7 @@ const SHUTDOWN =
 /** The id and the member of a plan that a claude that leads must answer. */
 const PLAN = /"type":\s*"plan_approval_request".*?"requestId":\s*"([^"]+)".*?"from":\s*"([^"]+)"/;
 /** Searches for tools in one turn. */
-const MOST_SEARCHES = 6;
+const MAX_SEARCHES = 6;
 const SEARCH = /^(tool_search|ToolSearch)$/;
 
 interface Step {
@@ -42,7 +42,7 @@ export function replyTo(request: Ask): Reply {
   const at = request.pieces.findLastIndex((piece) => piece.kind === "text" && beginsTurn(piece.text));
   const piece = request.pieces[at];
   const searches = request.pieces.slice(at).filter((one) => one.kind === "call" && SEARCH.test(one.name));
-  const offered = request.tools.filter(({ name }) => searches.length < MOST_SEARCHES || !SEARCH.test(name));
+  const offered = request.tools.filter(({ name }) => searches.length < MAX_SEARCHES || !SEARCH.test(name));
   const ask = { ...request, tools: [...offered, ...foundTools(request.pieces)] };
   const text = piece?.kind === "text" ? piece.text : "";
   const results = resultsIn(ask.pieces.slice(at + 1));

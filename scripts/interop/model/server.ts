@@ -10,7 +10,7 @@ import { replyTo } from "./script.ts";
 
 const DIALECTS: readonly Dialect[] = [anthropic, responses, chat, gemini];
 /** Milliseconds after which a request without an answer is closed. */
-const LONGEST_STAY = 180_000;
+const MAX_STAY = 180_000;
 
 export interface SeenRequest {
   readonly path: string;
@@ -87,7 +87,7 @@ async function answer(
     response.writeHead(reply.status, { "content-type": "application/json" }).end(JSON.stringify(error));
   } else if (reply.kind === "stay") {
     response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
-    setTimeout(() => response.destroy(), LONGEST_STAY).unref();
+    setTimeout(() => response.destroy(), MAX_STAY).unref();
   } else if (!ask.streams) {
     response.writeHead(200, { "content-type": "application/json" });
     response.end(JSON.stringify(dialect.whole(reply, id)));
@@ -97,7 +97,7 @@ async function answer(
   }
 }
 
-/** Replaces a prompt that names a script by the script; of several, the last counts. */
+/** Replaces a prompt that names a script with the script; of several, the last counts. */
 function withScript(piece: Piece, scripts: ReadonlyMap<string, string>): Piece {
   if (piece.kind !== "text") return piece;
   const found = [...scripts].map(([text, script]) => ({ at: piece.text.lastIndexOf(text), script }));

@@ -91,7 +91,7 @@ async function checkOffered(crew: Crew, client: Client, tools: readonly string[]
     const offered = /offered ([\w ]*)\./.exec(printed)?.[1]?.split(" ") ?? [];
     const missing = tools.filter((name) => !offered.includes(name));
     if (missing.length === 0) return;
-    check(runs < MOST_RUNS, `the model is not offered ${missing.join(" ")}`, printed);
+    check(runs < MAX_RUNS, `the model is not offered ${missing.join(" ")}`, printed);
   }
 }
 
@@ -114,7 +114,7 @@ async function withClient(
 }
 
 /** Runs of the client: some programs begin a turn without the tools of a server that is late. */
-const MOST_RUNS = 3;
+const MAX_RUNS = 3;
 
 /** Lets the client use tools, until it has them. @returns a remark if its first run had none */
 async function useTools(crew: Crew, client: Client): Promise<string | undefined> {
@@ -126,7 +126,7 @@ async function useTools(crew: Crew, client: Client): Promise<string | undefined>
       await checkSender(crew, `message of ${word}`);
       return runs === 1 ? client.remark : "a turn may begin before the server is ready, without its tools";
     }
-    check(runs < MOST_RUNS && printed.includes("no tool "), `no task; it printed: ${printed}`);
+    check(runs < MAX_RUNS && printed.includes("no tool "), `no task; it printed: ${printed}`);
   }
 }
 

@@ -50,14 +50,14 @@ async function startWithout(crew: Crew, cli: string, lack: Lack, env: Variables)
   check(lack.named?.test(bob.activity ?? "") === true, "the reason is not named", bob.activity);
 }
 
-/** Checks that no command presses a key into a dialog of a start. */
+/** Checks that no command presses a key into a startup dialog. */
 async function checkNoKey(crew: Crew): Promise<void> {
   for (const words of [
     ["type", "bob", "yes"],
     ["keys", "bob", "Enter"],
   ]) {
     const { code, err } = await crew.teams(...words);
-    check(code !== 0 && /a dialog of its start/.test(err), `teams ${words[0]} was not refused`, {
+    check(code !== 0 && /a startup dialog/.test(err), `teams ${words[0]} was not refused`, {
       code,
       err,
     });

@@ -10,7 +10,7 @@ const TYPE_AGAIN = 8_000;
 const BEFORE_ENTER = 500;
 
 /** Lines of a screen on which a command was only started; a long command line wraps. */
-const MOST_SHELL_LINES = 4;
+const MAX_SHELL_LINES = 4;
 
 /** A pane of the person in which a shell runs, and in it a program that was started by typing. */
 export interface PersonsPane {
@@ -49,7 +49,7 @@ export function openShell(crew: Crew): PersonsPane {
       await until("a steady screen", () => {
         const before = last;
         last = crew.screen({ paneId }).trim();
-        return last === before && last.split("\n").length > MOST_SHELL_LINES;
+        return last === before && last.split("\n").length > MAX_SHELL_LINES;
       });
       const shown = text.slice(0, 24);
       const isShown = (): boolean => crew.screen({ paneId }).includes(shown);

@@ -52,11 +52,13 @@ export interface Places {
   readonly scratch: string;
 }
 
-/** The rules of every team: the commands that rows run unasked, and deny. */
+/** The rules of every team: they allow the commands that rows run unasked, and deny one. */
 function settingsFor(home: string): string {
   const allow = ["Bash(install:*)", `Bash(${home}/bin/linger:*)`];
   return JSON.stringify({ permissions: { allow, deny: ["Bash(truncate:*)"] } });
-} /** The name of every team. */
+}
+
+/** The name of every team. */
 export const TEAM = "crew";
 
 /** One team with a private home, tmux server and model server. */

@@ -8,7 +8,7 @@ import { messageOf, TeamError } from "../../errors.ts";
 import { type PipedProgram, startPiped } from "../../os/process/piped-program.ts";
 import { NO_TOKENS } from "../../schema/tokens.ts";
 import { whenLoggedIn } from "../await-login.ts";
-import { awaitTools, PIPE_PATIENCE } from "../await-tools.ts";
+import { awaitTools, PIPE_TIMEOUTS } from "../await-tools.ts";
 import {
   type Channel,
   type ChannelAnswer,
@@ -38,6 +38,7 @@ const START_MS = 120_000;
 interface Prompt {
   /** The CLI has reacted to it. */
   taken(): void;
+  readonly usage: PromptUsage;
 }
 
 class AcpChannel implements Channel {
@@ -56,7 +57,6 @@ class AcpChannel implements Channel {
   #isReplaying = false;
   readonly #ending = new AbortController();
   #sessionCost: number | undefined;
-  readonly #usage = new PromptUsage();
 
   constructor(setup: ChannelSetup, events: ChannelEvents) {
     this.#setup = setup;
@@ -82,7 +82,7 @@ class AcpChannel implements Channel {
       const session = await whenLoggedIn(adapter, this.#events, over, () =>
         startStep(program.ended, START_MS, () => this.#begin(conversation)),
       );
-      await awaitTools(this.#setup, this.#events, { patience: PIPE_PATIENCE, over });
+      await awaitTools(this.#setup, this.#events, { timeouts: PIPE_TIMEOUTS, over });
       return session;
     } catch (error) {
       await this.end();
@@ -126,7 +126,7 @@ class AcpChannel implements Channel {
     if (connection === undefined || this.#isEnding) throw new Error("it is not running");
     this.#refusals = [];
     await new Promise<void>((resolve, reject) => {
-      const prompt: Prompt = { taken: resolve };
+      const prompt: Prompt = { taken: resolve, usage: new PromptUsage() };
       this.#prompt = prompt;
       const answer = connection.agent.request("session/prompt", {
         sessionId: this.#session,
@@ -135,7 +135,7 @@ class AcpChannel implements Channel {
       answer.then(
         (result) => {
           resolve();
-          this.#events.spent(this.#usage.take(result));
+          this.#events.spent(prompt.usage.rest(result));
           if (this.#prompt === prompt) this.#end(result.stopReason);
         },
         (error: unknown) => {
@@ -201,7 +201,7 @@ class AcpChannel implements Channel {
       case "agent_message_chunk":
         this.#prompt.taken();
         this.#keepAnswered();
-        this.#events.spent(this.#usage.addChunk(update));
+        this.#events.spent(this.#prompt.usage.addChunk(update));
         if (update.content.type === "text") this.#events.text(update.content.text);
         return;
       case "agent_thought_chunk":

@@ -40,12 +40,10 @@ export class PromptUsage {
     return spent;
   }
 
-  /** Returns the tokens of the prompt with this result that no chunk has reported, and begins the next one. */
-  take(result: unknown): Spent {
+  /** Returns the tokens of the prompt's result that no chunk has reported. */
+  rest(result: unknown): Spent {
     const { usage, costUsd } = usageOf(result);
-    const chunks = this.#chunks;
-    this.#chunks = NO_TOKENS;
-    return { usage: tokensSince(usage, chunks), costUsd };
+    return { usage: tokensSince(usage, this.#chunks), costUsd };
   }
 }
 

@@ -5,7 +5,7 @@ import { createSocketPlace, type SocketPlace } from "../../os/net/local-server.t
 import { type PipedProgram, startPiped } from "../../os/process/piped-program.ts";
 import { type ScreenProgram, startOnScreen } from "../../os/process/screen-program.ts";
 import { LoginMissing, whenLoggedIn } from "../await-login.ts";
-import { awaitTools, SCREEN_PATIENCE } from "../await-tools.ts";
+import { awaitTools, SCREEN_TIMEOUTS } from "../await-tools.ts";
 import type { Channel, ChannelAnswer, ChannelEvents, ChannelSetup, ToolServer } from "../channel.ts";
 import { lastWords } from "../last-words.ts";
 import { askFields } from "../questions/ask-fields.ts";
@@ -103,7 +103,7 @@ class AppServerChannel implements Channel {
       await Promise.race([server.ended, pause(SAME_END_MS)]);
       this.#onEnded(isDeliberate ? undefined : how);
     });
-    await awaitTools(this.#setup, this.#events, { patience: SCREEN_PATIENCE, over: this.#ending.signal });
+    await awaitTools(this.#setup, this.#events, { timeouts: SCREEN_TIMEOUTS, over: this.#ending.signal });
     return this.#thread;
   }
 

@@ -2,7 +2,7 @@ import { messageOf } from "../../errors.ts";
 import { pause } from "../../os/clock.ts";
 import { connectWebSocket, type WebSocketClient } from "../../os/net/web-socket.ts";
 import { wellFormed } from "../../text/characters/well-formed.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsIn, fieldsOf } from "../requests.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -85,7 +85,7 @@ export class Rpc {
   }
 
   #onMessage(text: string): void {
-    const { id, method, params, result, error } = parsed(text);
+    const { id, method, params, result, error } = fieldsIn(text);
     if (typeof method === "string") {
       if (isId(id)) this.#events.asked(id, method, fieldsOf(params));
       else this.#events.notified(method, fieldsOf(params));
@@ -101,13 +101,4 @@ export class Rpc {
 
 function isId(id: unknown): id is RequestId {
   return typeof id === "number" || typeof id === "string";
-}
-
-/** Anything but a JSON object has no fields, and is ignored. */
-function parsed(text: string): Fields {
-  try {
-    return fieldsOf(JSON.parse(text));
-  } catch {
-    return {};
-  }
 }

@@ -7,7 +7,7 @@ import { fieldsOf } from "../requests.ts";
 
 /**
  * Qwen's own record of a conversation. It has facts that no event has: which calls were cancelled, by a refusal or in its screen.
- * Only results that are appended after the first look are news.
+ * Only results that are appended after the first read are news.
  */
 export class ChatRecord {
   readonly #env: Env;

@@ -4,7 +4,7 @@ import { messageOf, TeamError } from "../../errors.ts";
 import { after, pause } from "../../os/clock.ts";
 import { removeTree } from "../../os/files/fs.ts";
 import { type ScreenProgram, startOnScreen } from "../../os/process/screen-program.ts";
-import { awaitTools, SCREEN_PATIENCE } from "../await-tools.ts";
+import { awaitTools, SCREEN_TIMEOUTS } from "../await-tools.ts";
 import type { Channel, ChannelEvents, ChannelSetup } from "../channel.ts";
 import { interruptScreen } from "../native/interrupt-screen.ts";
 import { fieldsOf } from "../requests.ts";
@@ -47,7 +47,7 @@ class FilesChannel implements Channel {
   #program: ScreenProgram | undefined;
   #onSession: () => void = () => undefined;
   #isStarted = false;
-  #isLooking = false;
+  #isPolling = false;
 
   constructor(setup: ChannelSetup, events: ChannelEvents) {
     this.#setup = setup;
@@ -101,7 +101,7 @@ class FilesChannel implements Channel {
     } catch (error) {
       await this.end();
       throw notStarted(adapter, messageOf(error), {
-        needs: "It must know --json-file and --input-file.",
+        needs: "It must support --json-file and --input-file.",
         cause: error,
       });
     }
@@ -140,10 +140,10 @@ class FilesChannel implements Channel {
     void program.ended.then((end) => this.#onEnded(end));
   }
 
-  /** Waits until Qwen has the team's tools, which it connects to after every dialog of its start. */
+  /** Waits until Qwen has the team's tools, which it connects to after every startup dialog. */
   async #ready(): Promise<void> {
     const over = this.#ending.signal;
-    await awaitTools(this.#setup, this.#events, { patience: SCREEN_PATIENCE, over, dialog: START_DIALOG });
+    await awaitTools(this.#setup, this.#events, { timeouts: SCREEN_TIMEOUTS, over, dialog: START_DIALOG });
     await pause(SETTLE_MS, this.#ending.signal);
     if (this.#isEnding) throw new Error("it is being ended");
   }
@@ -155,7 +155,7 @@ class FilesChannel implements Channel {
 
   #onRefused(callId: string, why: string | undefined): void {
     if (why !== undefined) this.#turns.refused(callId, why);
-    // Without its record, nothing tells that Qwen has taken the refusal.
+    // Without its record, nothing shows that Qwen has taken the refusal.
     const stop = after(CANCEL_MS, () => {
       if (!this.#isEnding && !this.#record.read()) this.#turns.cancelled(callId);
     });
@@ -213,18 +213,18 @@ class FilesChannel implements Channel {
     if (type === "stream_event" && this.#turns.isTaken) this.#delivery.stop();
     this.#permissions.event(event);
     this.#turns.event(event);
-    if (this.#turns.hasOpenCalls) void this.#look();
+    if (this.#turns.hasOpenCalls) void this.#pollRecord();
   }
 
   /** Reads Qwen's record while calls are open. */
-  async #look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  async #pollRecord(): Promise<void> {
+    if (this.#isPolling) return;
+    this.#isPolling = true;
     while (this.#turns.hasOpenCalls && !this.#isEnding) {
       this.#record.read();
       await pause(RECORD_MS, this.#ending.signal);
     }
-    this.#isLooking = false;
+    this.#isPolling = false;
   }
 
   #onEnded({ how, isDeliberate }: { readonly how: string; readonly isDeliberate: boolean }): void {

@@ -30,7 +30,7 @@ function entriesOf(path: string): readonly Readonly<Record<string, unknown>>[] {
     const entries: unknown = JSON.parse(readText(path) ?? "[]");
     return Array.isArray(entries) ? entries.map(fieldsOf) : [];
   } catch {
-    // It is being written: the next look finds it.
+    // It is being written: the next read finds it.
     return [];
   }
 }

@@ -6,7 +6,7 @@ import { appendPrivate, writeNew } from "../../os/files/fs.ts";
 import { wellFormed } from "../../text/characters/well-formed.ts";
 import type { ChannelSetup } from "../channel.ts";
 import { optionArgs } from "../option-args.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsIn } from "../requests.ts";
 import { DEFAULTS_PATH, defaultsWithoutUpdate } from "./qwen-defaults.ts";
 
 /**
@@ -22,7 +22,7 @@ export class QwenFiles {
     this.directory = directory;
     this.#input = join(directory, "input");
     this.#events = new FollowedFile(join(directory, "events"), (line) => {
-      const event = fieldsOf(jsonOf(line));
+      const event = fieldsIn(line);
       if (typeof event.type === "string") onEvent(event);
     });
   }
@@ -75,14 +75,5 @@ export class QwenFiles {
 
   close(): void {
     this.#events.close();
-  }
-}
-
-/** Returns undefined for text that is not JSON. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
   }
 }

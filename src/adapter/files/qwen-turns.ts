@@ -39,8 +39,8 @@ interface TurnsOptions {
 }
 
 /**
- * The turns of Qwen, as its events tell them. They name no end: a turn ends with an answer of the model without calls, or with the
- * cancellation of all calls of an answer.
+ * The turns of Qwen, as its events report them. They name no end: a turn ends with an answer of the model without calls, or with
+ * the cancellation of all calls of an answer.
  */
 export class QwenTurns {
   readonly #options: TurnsOptions;
@@ -83,7 +83,7 @@ export class QwenTurns {
   /**
    * Expects the turn of a text.
    * @param isQueued Qwen does not drop a text that comes during a turn
-   * @returns resolves once Qwen has taken it; rejects if it ended before
+   * @returns a promise that resolves once Qwen has taken it, and rejects if Qwen ends first
    */
   expect(text: string, isQueued: boolean): Promise<void> {
     this.#taking?.reject(new Error("another text came"));

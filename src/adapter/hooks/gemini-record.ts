@@ -2,7 +2,7 @@ import type { Spent } from "../../agent/conversation/call-model.ts";
 import { FollowedFile } from "../../os/files/followed-file.ts";
 import { fileSize } from "../../os/files/fs.ts";
 import { countOf, failureIn } from "../gemini-texts.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsIn, fieldsOf } from "../requests.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -56,7 +56,7 @@ export class GeminiRecord {
   }
 
   #onLine(line: string): void {
-    const message = messageIn(line);
+    const message = fieldsIn(line);
     const { id, type, content } = message;
     if (typeof id !== "string") return;
     if (type === "gemini") this.#onMessage(id, message);
@@ -80,23 +80,14 @@ export class GeminiRecord {
     }
   }
 
-  #report(key: string, tell: () => void): void {
+  #report(key: string, report: () => void): void {
     if (this.#reported.has(key)) return;
     this.#reported.add(key);
-    tell();
+    report();
   }
 }
 
 const ENDED = ["success", "error", "cancelled"];
-
-function messageIn(line: string): Fields {
-  try {
-    return fieldsOf(JSON.parse(line));
-  } catch {
-    // An incomplete or broken line.
-    return {};
-  }
-}
 
 /** Returns the text of a call's result, as the model gets it. */
 function textOf(result: unknown): string {

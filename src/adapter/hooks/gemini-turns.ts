@@ -66,7 +66,7 @@ export class GeminiTurns {
 
   /**
    * Waits for the turn of a text. If another turn is running, the hook at its end passes the text on.
-   * @returns resolves once Gemini has begun it; rejects if the text is withdrawn
+   * @returns a promise that resolves once Gemini has begun it, and rejects if the text is withdrawn
    */
   expect(text: string): Promise<void> {
     this.#pending?.reject(new Error("a newer message replaced it"));

@@ -1,6 +1,6 @@
 import type { HookEvent, HookRecord } from "../../schema/status.ts";
 import { lastWordsIn } from "../last-words.ts";
-import { fieldsOf, oneLine } from "../requests.ts";
+import { fieldsIn, fieldsOf, oneLine } from "../requests.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -42,11 +42,11 @@ export interface HookReport extends Pick<HookRecord, "event" | "conversation" | 
 }
 
 /**
- * Returns the report of a hook; undefined if it tells nothing about the state.
+ * Returns the report of a hook; undefined if it says nothing about the state.
  * @param text the hook's input, perhaps cut off: then only the hook's name counts. Hostile: it holds what a model wrote
  */
 export function reportOf(hook: HookName, text: string): HookReport | undefined {
-  const input = parsed(text);
+  const input = fieldsIn(text);
   const event = HOOKS[hook](input);
   if (event === undefined) return undefined;
   const { session_id: conversation, transcript_path: transcript } = input;
@@ -76,13 +76,4 @@ function detailOf(event: HookEvent, { tool_name, tool_input, message }: Fields):
 function wordsOf({ last_assistant_message, prompt_response }: Fields): string {
   const text = [last_assistant_message, prompt_response].find((one) => typeof one === "string");
   return String(text ?? "");
-}
-
-function parsed(text: string): Fields {
-  try {
-    return fieldsOf(JSON.parse(text));
-  } catch {
-    // Cut off, since it was too long.
-    return {};
-  }
 }

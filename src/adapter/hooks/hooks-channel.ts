@@ -5,7 +5,7 @@ import { pause } from "../../os/clock.ts";
 import { isDoneWithin } from "../../os/done-within.ts";
 import { removeTree } from "../../os/files/fs.ts";
 import { type ScreenProgram, startOnScreen } from "../../os/process/screen-program.ts";
-import { awaitTools, SCREEN_PATIENCE } from "../await-tools.ts";
+import { awaitTools, SCREEN_TIMEOUTS } from "../await-tools.ts";
 import type { Channel, ChannelEvents, ChannelSetup } from "../channel.ts";
 import { interruptScreen } from "../native/interrupt-screen.ts";
 import { optionArgs } from "../option-args.ts";
@@ -148,7 +148,7 @@ class GeminiHooksChannel implements Channel {
   async #ready(began: Promise<void>, shown: Promise<void>): Promise<void> {
     await this.#awaitPerson(SESSION_MS, began, "no session began; check that hooks are on in its settings");
     await this.#awaitPerson(INPUT_MS, shown, "its screen did not show its input");
-    await awaitTools(this.#setup, this.#events, { patience: SCREEN_PATIENCE, over: this.#ending.signal });
+    await awaitTools(this.#setup, this.#events, { timeouts: SCREEN_TIMEOUTS, over: this.#ending.signal });
     if (this.#isEnding) throw new Error(ENDING);
   }
 

@@ -5,7 +5,7 @@ import { listenLocally, type SocketPlace } from "../../os/net/local-server.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
 import { wellFormed } from "../../text/characters/well-formed.ts";
 import { cleaned } from "../last-words.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsIn, parsedJson } from "../requests.ts";
 
 /** Time limit in milliseconds for an answer of OpenCode. */
 const ANSWER_MS = 20_000;
@@ -49,7 +49,7 @@ export class Bridge {
     this.#close = await listenLocally(place, (socket) => this.#onConnection(socket));
   }
 
-  /** Resolves once the plugin is connected, and OpenCode asks for everything. Rejects if this OpenCode is too different. */
+  /** Resolves once the plugin is connected, and OpenCode asks for everything. Rejects if the plugin fails in this version of OpenCode. */
   get ready(): Promise<void> {
     return this.#ready;
   }
@@ -91,7 +91,7 @@ export class Bridge {
   }
 
   #onLine(line: string): void {
-    const { ready, failed, id, status, text, type, properties } = fieldsOf(jsonOf(line));
+    const { ready, failed, id, status, text, type, properties } = fieldsIn(line);
     if (ready === true) this.#setReady();
     else if (typeof failed === "string")
       this.#setFailed(new Error(`the teams plugin in it failed: ${shortened(cleaned(failed), MAX_ANSWER)}`));
@@ -104,17 +104,8 @@ export class Bridge {
     if (waiting === undefined) return;
     this.#waiting.delete(id);
     waiting.stopTimer();
-    if (status >= 200 && status < 300) waiting.resolve(text === "" ? undefined : jsonOf(text));
+    if (status >= 200 && status < 300) waiting.resolve(text === "" ? undefined : parsedJson(text));
     else
       waiting.reject(new Error(`${waiting.what}: ${status || ""} ${shortened(cleaned(text), MAX_ANSWER)}`));
-  }
-}
-
-/** Returns undefined for text that is not JSON. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
   }
 }

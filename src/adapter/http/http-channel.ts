@@ -4,7 +4,7 @@ import { pause } from "../../os/clock.ts";
 import { ensureOwnDirectory } from "../../os/files/app-directories.ts";
 import { removeTree, writeNew } from "../../os/files/fs.ts";
 import { type ScreenProgram, startOnScreen } from "../../os/process/screen-program.ts";
-import { awaitTools, SCREEN_PATIENCE } from "../await-tools.ts";
+import { awaitTools, SCREEN_TIMEOUTS } from "../await-tools.ts";
 import type { Channel, ChannelEvents, ChannelSetup } from "../channel.ts";
 import { optionArgs } from "../option-args.ts";
 import { fieldsOf } from "../requests.ts";
@@ -63,7 +63,7 @@ class HttpChannel implements Channel {
       const session = await Promise.race([started, failed]);
       this.#isStarted = true;
       void program.ended.then((end) => this.#onEnded(end));
-      await awaitTools(this.#setup, this.#events, { patience: SCREEN_PATIENCE, over: this.#ending.signal });
+      await awaitTools(this.#setup, this.#events, { timeouts: SCREEN_TIMEOUTS, over: this.#ending.signal });
       return session;
     } catch (error) {
       await this.end();

@@ -19,7 +19,7 @@ interface Taking {
   reject(error: Error): void;
 }
 
-/** The turns of one session, also turns that a person began, as events tell them. */
+/** The turns of one session as its events report them, including turns that a person began. */
 export class HttpTurn {
   readonly #session: string;
   readonly #events: ChannelEvents;
@@ -46,7 +46,7 @@ export class HttpTurn {
     return this.#isBusy || this.#taking !== undefined;
   }
 
-  /** Expects the turn of a message. @returns resolves once the CLI has begun it; rejects if it refused it */
+  /** Expects the turn of a message. @returns a promise that resolves once the CLI has begun it, and rejects if it refuses it */
   begin(): Promise<void> {
     this.#isInterrupted = false;
     this.#failure = undefined;
@@ -96,11 +96,11 @@ export class HttpTurn {
     if (type === "busy") return;
     const now = systemClock.now();
     const failure = cleaned(textOf(message) ?? "");
-    const told = reportedLimit(failure, now);
+    const reported = reportedLimit(failure, now);
     const isLong = typeof next === "number" && next - now > LONG_RETRY_MS;
-    if (told === undefined && !isLong) return;
+    if (reported === undefined && !isLong) return;
     this.#failure = failure;
-    this.#limit = { resumeAt: told?.resumeAt ?? (isLong ? next : undefined) };
+    this.#limit = { resumeAt: reported?.resumeAt ?? (isLong ? next : undefined) };
     this.#abort();
   }
 

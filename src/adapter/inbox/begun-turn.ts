@@ -4,7 +4,7 @@ import { fieldsOf } from "../requests.ts";
 
 const POLL_MS = 10;
 /** Milliseconds after which the call continues in any case. */
-const LONGEST_MS = 300;
+const MAX_MS = 300;
 
 /**
  * Waits until a config says that this member is in a turn. claude 2.1.34 empties the file before it writes that, and drops a
@@ -12,7 +12,7 @@ const LONGEST_MS = 300;
  * @param config path of the file
  */
 export async function untilTurnIsWritten(config: string, name: string): Promise<void> {
-  const end = steadyNow() + LONGEST_MS;
+  const end = steadyNow() + MAX_MS;
   while (saysIdle(config, name) && steadyNow() < end) await pause(POLL_MS);
 }
 

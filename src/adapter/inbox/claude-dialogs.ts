@@ -47,7 +47,7 @@ function memoryOf(env: Env): Readonly<Record<string, unknown>> | undefined {
   try {
     return text === undefined ? undefined : fieldsOf(JSON.parse(text));
   } catch {
-    // In the middle of a write: the next look finds it whole.
+    // In the middle of a write: the next read finds it whole.
     return undefined;
   }
 }

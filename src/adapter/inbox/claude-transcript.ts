@@ -2,7 +2,7 @@ import { systemCode } from "../../errors.ts";
 import { pause, steadyNow } from "../../os/clock.ts";
 import { linesBackwards } from "../../os/files/lines.ts";
 import { lastWordsIn } from "../last-words.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsIn, fieldsOf } from "../requests.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -73,22 +73,13 @@ function* entriesBackwards(path: string): Generator<Entry, undefined> {
   try {
     for (const line of linesBackwards(path, TAIL_BYTES)) {
       if (!line.includes('"type":"user"') && !line.includes('"type":"assistant"')) continue;
-      const { type, message, timestamp, isSidechain, isMeta } = parsed(line);
+      const { type, message, timestamp, isSidechain, isMeta } = fieldsIn(line);
       if ((type !== "user" && type !== "assistant") || isSidechain === true || isMeta === true) continue;
       yield { type, message: fieldsOf(message), at: Date.parse(String(timestamp)) };
     }
   } catch (error) {
     // A path of hostile words: a directory, or a file of another user.
     if (systemCode(error) === undefined) throw error;
-  }
-}
-
-function parsed(line: string): Fields {
-  try {
-    return fieldsOf(JSON.parse(line));
-  } catch {
-    // Damaged, or not whole yet.
-    return {};
   }
 }
 

@@ -4,7 +4,7 @@ import { entryOf, listDir } from "../../os/files/fs.ts";
 import { ifReadable } from "../../os/files/if-readable.ts";
 import { addTokens, NO_TOKENS, sumOf, type TokenCount, tokensSince } from "../../schema/tokens.ts";
 import { countOf } from "../gemini-texts.ts";
-import { fieldsOf } from "../requests.ts";
+import { fieldsIn, fieldsOf } from "../requests.ts";
 
 const TRANSCRIPT = /^\/[^\0]+\.jsonl$/;
 /** Bytes before the end of a file that are read at first: a conversation that continues has earlier entries. */
@@ -53,7 +53,7 @@ export class ClaudeUsage {
 
   #onLine(line: string): void {
     if (!line.includes('"assistant"')) return;
-    const { type, timestamp, uuid, message } = parsed(line);
+    const { type, timestamp, uuid, message } = fieldsIn(line);
     const at = Date.parse(String(timestamp));
     if (type !== "assistant" || !(at >= this.#since)) return;
     const { id, usage } = fieldsOf(message);
@@ -87,13 +87,4 @@ function tokensOf(usage: unknown): TokenCount {
     cacheRead: countOf(counts.cache_read_input_tokens),
     cacheWrite: countOf(counts.cache_creation_input_tokens),
   };
-}
-
-function parsed(line: string): Readonly<Record<string, unknown>> {
-  try {
-    return fieldsOf(JSON.parse(line));
-  } catch {
-    // Damaged, or cut at the first look.
-    return {};
-  }
 }

@@ -40,7 +40,7 @@ export class PaneOutput {
   readonly #tmux: string;
   readonly #copyPath: string | undefined;
   #fifo: ReturnType<typeof openOwnFifo> | undefined;
-  /** A FIFO that ends when this process does, or closes it. */
+  /** A FIFO whose reader sees its end when this process ends or closes it. */
   #life: ReturnType<typeof openOwnFifo> | undefined;
   #socket: Socket | undefined;
   #copy: { readonly fifo: ReturnType<typeof openOwnFifo>; readonly socket: Socket } | undefined;

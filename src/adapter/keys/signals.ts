@@ -143,7 +143,7 @@ export class Signals {
     const content = this.#content;
     if (this.#kind === "command") this.#alert = noticeOf(content) ?? this.#alert;
     else if (this.#kind === "device" && content.startsWith(WRAPPED)) {
-      // Ends a string that was cut off; without one it means nothing.
+      // The added terminator ends a string that was cut off; otherwise it has no effect.
       const wrapped = `${content.slice(WRAPPED.length)}\x1b\\`;
       const inner = new Signals().feed(Buffer.from(wrapped, "latin1"), 0);
       this.#alert = inner.alert || (this.#alert ?? inner.alert);

@@ -29,7 +29,7 @@ export async function interruptScreen({
   const screen = await readPaneScreen(server, place);
   if (screen === undefined) return PRESS_REFUSALS.gone;
   const isOwn = endsAtCursor(screen, ownText);
-  if (!isOwn && draftOf(screen) !== undefined) return "somebody has begun to type there";
+  if (!isOwn && draftOf(screen) !== undefined) return "a person has begun to type there";
   const pressed = await pressKeys(server, place, [isOwn ? "C-c" : "Escape"]);
   return pressed === "pressed" ? undefined : PRESS_REFUSALS[pressed];
 }

@@ -101,7 +101,11 @@ function addEnd(conversation: Conversation, { outcome, text, usage, costUsd, fai
   );
 }
 
-/** Acts once when a signal aborts, or if it has aborted. @param act returns a function that undoes it @returns stops waiting, and undoes it */
+/**
+ * Acts once when a signal aborts, or if it has aborted.
+ * @param act returns a function that undoes it
+ * @returns a function that stops waiting, and undoes it
+ */
 export function onAbort(signal: AbortSignal, act: () => () => void): () => void {
   let undo: () => void = () => undefined;
   const listener = (): void => {

@@ -1,12 +1,15 @@
 import { messageOf } from "../../errors.ts";
 import { steadyNow, systemClock } from "../../os/clock.ts";
+import { isDoneWithin } from "../../os/done-within.ts";
 import type { Channel, ChannelTurnEnd } from "../channel.ts";
 import type { ChannelAgentOptions } from "../channel-agent-options.ts";
 import { limitOf } from "../reported-limit.ts";
 import { BUDGET_RAISED, LIMIT_OVER, type OpenTurn } from "./open-turn.ts";
 
-/** Milliseconds until a CLI that works on after its budget is interrupted again. */
+/** Milliseconds until a CLI that continues after its budget is used up is interrupted again. */
 const AGAIN_MS = 5_000;
+/** Milliseconds that the answer to an interrupt may take: no budget is checked meanwhile. */
+const ANSWER_MS = 15_000;
 
 /** A turn that was interrupted because a budget is used up. */
 interface StoppedTurn {
@@ -15,24 +18,27 @@ interface StoppedTurn {
   readonly at: number;
 }
 
+type PauseOptions = Pick<ChannelAgentOptions, "cli" | "note" | "limits" | "beforeTurn" | "exceedsBudget">;
+
 /** The pauses inside a turn: at a limit of the account, and at a budget. Meanwhile the CLI has no turn; a message continues it. */
 export class TurnPauses {
-  readonly #options: ChannelAgentOptions;
-  readonly #channel: () => Channel | undefined;
-  #isWaiting = false;
+  readonly #options: PauseOptions;
+  readonly #channel: () => Pick<Channel, "interrupt" | "deliver"> | undefined;
+  /** The turn that waits for the end of a limit, or for more budget. */
+  #waiting: OpenTurn | undefined;
   #stopped: StoppedTurn | undefined;
   #isChecking = false;
   /** The turn that spent something since the last check of the budgets. */
   #unchecked: OpenTurn | undefined;
 
-  constructor(options: ChannelAgentOptions, channel: () => Channel | undefined) {
+  constructor(options: PauseOptions, channel: () => Pick<Channel, "interrupt" | "deliver"> | undefined) {
     this.#options = options;
     this.#channel = channel;
   }
 
-  /** Whether the turn waits for the end of a limit, or for more budget. */
-  get isWaiting(): boolean {
-    return this.#isWaiting;
+  /** Whether this turn waits for the end of a limit, or for more budget. */
+  isWaiting(turn: OpenTurn): boolean {
+    return this.#waiting === turn;
   }
 
   /** The turn is interrupted for another reason, so its end is final. */
@@ -57,7 +63,7 @@ export class TurnPauses {
   takes(end: ChannelTurnEnd, turn: OpenTurn): boolean {
     const limit = limitOf(end, systemClock.now());
     // A person began another turn in its own screen meanwhile.
-    if (this.#isWaiting) return limit !== undefined || end.outcome === "interrupted";
+    if (this.isWaiting(turn)) return limit !== undefined || end.outcome === "interrupted";
     if (limit !== undefined) {
       const { limits } = this.#options;
       void this.#continue(turn, LIMIT_OVER, "limit", () => limits.met(end.failure ?? "", limit));
@@ -74,22 +80,22 @@ export class TurnPauses {
     this.#stopped = { turn, at: steadyNow() };
     const { cli, note } = this.#options;
     note(`${cli} is interrupted${before === undefined ? "" : " again"}: its budget is used up`);
-    try {
-      await this.#channel()?.interrupt();
-    } catch (error) {
-      note(`${cli} works on although its budget is used up: ${messageOf(error)}`);
-    }
+    const interrupted = this.#channel()?.interrupt() ?? Promise.resolve();
+    const answered = interrupted.catch((error: unknown) =>
+      note(`${cli} continues, although its budget is used up: ${messageOf(error)}`),
+    );
+    await isDoneWithin(ANSWER_MS, answered, turn.closed);
   }
 
   /** Waits until the turn may continue, then continues it. A turn that ends meanwhile is not continued. */
   async #continue(turn: OpenTurn, text: string, what: string, before?: () => Promise<void>): Promise<void> {
     const { cli, limits, beforeTurn } = this.#options;
-    this.#isWaiting = true;
+    this.#waiting = turn;
     await before?.();
     const isOver = (await beforeTurn(turn.closed)) === "stop";
     if (!isOver) await limits.wait(turn.closed);
-    this.#isWaiting = false;
-    this.#stopped = undefined;
+    if (this.#waiting === turn) this.#waiting = undefined;
+    if (this.#stopped?.turn === turn) this.#stopped = undefined;
     if (turn.closed.aborted) return;
     if (isOver) return turn.settle({ outcome: "interrupted" });
     try {

@@ -13,9 +13,9 @@ import { operand, optionWords } from "../../text/shell-quote.ts";
 import { ManualBell } from "../../wakeup/bell.ts";
 import type { WorkerContext } from "../context.ts";
 
-/** Milliseconds until a call is tried again if the server does not say when the limit ends; doubled up to the longest. */
+/** Milliseconds until a call is tried again if the server does not say when the limit ends; doubled up to the maximum. */
 const FIRST_TRY_MS = 5 * 60_000;
-const LONGEST_TRY_MS = 30 * 60_000;
+const MAX_TRY_MS = 30 * 60_000;
 /** The random part of a wait: a share of the wait, at most `maxMs`, so that agents do not all continue at once. */
 const JITTER = { share: 0.1, maxMs: 30_000 };
 
@@ -169,7 +169,7 @@ export class AccountLimitWait {
     if (this.#waitingCount > 0) return;
     const { status, events, view } = this.#context;
     if (status.state === "paused") status.report("resumed", "");
-    events.record({ type: "agent", what: "went_on" });
+    events.record({ type: "agent", what: "resumed" });
     view.note("tries again after its account's limit");
   }
 }
@@ -209,7 +209,7 @@ export function limitActivity(limit: ModelLimit, autoResume: boolean): string {
 
 /** Returns when to try again a limit whose end is unknown. @param tries how many tries in a row met it */
 export function nextTry(at: number, tries: number): number {
-  return at + Math.min(FIRST_TRY_MS * 2 ** tries, LONGEST_TRY_MS);
+  return at + Math.min(FIRST_TRY_MS * 2 ** tries, MAX_TRY_MS);
 }
 
 /** Returns when an agent continues after a limit: agents of one account must not all continue at once. */

@@ -225,7 +225,7 @@ export class BudgetWait {
     this.#isWaiting = false;
     const { status, events, view, runningTurn } = this.#context;
     status.report(runningTurn.isActive ? "resumed" : "turn_ended", "");
-    events.record({ type: "agent", what: "went_on" });
+    events.record({ type: "agent", what: "resumed" });
     view.note("there is budget again");
   }
 }

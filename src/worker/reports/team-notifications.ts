@@ -53,7 +53,7 @@ export class TeamNotifications {
     return this.#reports.count;
   }
 
-  /** Sends the idle notices again that could not be delivered, and records the progress that could not be written. */
+  /** Sends again the idle notices that could not be delivered, and records the progress that could not be written. */
   async resendReports(): Promise<void> {
     await this.attempt(() => this.#reports.retry());
     if (this.#unrecorded.length > 0) await this.attempt(() => this.#recordAgain());

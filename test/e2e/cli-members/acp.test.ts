@@ -44,6 +44,16 @@ describe("a CLI over the Agent Client Protocol", () => {
     expect(prompts[1]).not.toContain("You are ada");
   });
 
+  it("counts all tokens of a prompt after a failed prompt", async () => {
+    const { spawn, teams, inbox, leadGot } = await team();
+    await spawn("spend: 8\nfail: it broke");
+    await eventually("the failure", async () => (await inbox()).includes("it broke"));
+    await teams("send", "ada", "say: second");
+    await leadGot("second");
+    const { members } = (await teams("status", "--json")).json<{ members: Record<string, unknown>[] }>();
+    expect(members.find(({ name }) => name === "ada")).toMatchObject({ tokens: { input: 18, output: 5 } });
+  });
+
   it("says in its pane that it chooses its model and keeps its conversation itself", async () => {
     const { spawn, state, place, paneShowing, log } = await memberTeam(file(), ADAPTER, "tmux");
     await spawn("say: hello from the other make");
@@ -110,7 +120,7 @@ describe("a CLI over the Agent Client Protocol", () => {
     await logged({ outcome: { outcome: "selected", optionId: "no" } });
   });
 
-  it("asks its form as a question in teams approvals, and takes the answer", async () => {
+  it("shows its form as a question in teams approvals, and takes the answer", async () => {
     const { spawn, state, teams, approval, logged, leadGot } = await team();
     await spawn("question\nsay: was answered");
     const first = await approval();
@@ -217,7 +227,7 @@ describe("a CLI over the Agent Client Protocol", () => {
 });
 
 describeInSandbox("a CLI inside the sandbox as a whole", () => {
-  it("writes its login and its directory, and nothing else; a request says where it runs", async () => {
+  it("can write its login and its directory, and nothing else; a request says where it runs", async () => {
     const { spawn, state, approval, teams, repo, place, inbox } = await team();
     const out = join(place.home, "outside");
     const key = join(place.home, ".ssh", "id_ed25519");

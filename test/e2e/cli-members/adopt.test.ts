@@ -22,7 +22,7 @@ const NODE = process.execPath;
 /** BSD's takes other options. */
 const hasScript = process.platform === "linux" && spawnSync("script", ["--version"]).status === 0;
 const isRoot = process.getuid?.() === 0;
-/** A message that tells the stand-in what to do, also as one line. */
+/** A message that tells the stand-in what to do, even as one line. */
 const acts = (...words: readonly string[]): string => `do · ${words.join(" · ")} · end`;
 
 /** A team, and a person's pane: a shell with job control, in which the person starts the stand-in. */
@@ -331,14 +331,14 @@ describe("teams adopt refuses", () => {
     expect((await members()).map(({ name }) => name)).toEqual(["team-lead", "bob", "ada"]);
   });
 
-  it("a claude that shows a dialog of its start, according to its own memory", async () => {
+  it("a claude that shows a startup dialog, according to its own memory", async () => {
     const { start, teams, pane, place } = await team();
     const claude = join(place.home, "claude.mjs");
     copyFileSync(file(), claude);
     writeFileSync(join(place.root, ".claude.json"), JSON.stringify({ hasCompletedOnboarding: true }));
     await start(`CLAUDE_CONFIG_DIR=${place.root} ${NODE} ${claude}`);
     const { code, err } = await teams("adopt", pane, "--name", "ada");
-    const refused = expect.stringContaining("may show a dialog of its start (trust in the directory)");
+    const refused = expect.stringContaining("may show a startup dialog (trust in the directory)");
     expect([code, err]).toEqual([2, refused]);
   });
 

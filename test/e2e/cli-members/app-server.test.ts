@@ -131,7 +131,7 @@ describe("Codex by its app-server", () => {
     });
     await leadGot("was answered");
     await state("ada", "idle");
-    // The answer is no message to its model.
+    // The answer does not reach its model as a message.
     expect(log().some(({ prompt }) => String(prompt).includes("it is calm"))).toBe(false);
   });
 

@@ -109,7 +109,7 @@ describe("a CLI that reads its inbox itself", () => {
     await leadGot("typed by a person");
   });
 
-  it("shows a dialog of its start, and its remedy, and presses no key", async () => {
+  it("shows a startup dialog, and its remedy, and presses no key", async () => {
     const { spawn, state, leadGot, type, ada, place, repo, teams, paneShowing } = await team();
     const memory = { hasCompletedOnboarding: true, projects: { [repo]: { hasTrustDialogAccepted: false } } };
     writeFileSync(join(place.root, ".claude.json"), JSON.stringify(memory));
@@ -124,7 +124,7 @@ describe("a CLI that reads its inbox itself", () => {
       ["keys", "ada", "Enter"],
     ]) {
       const { code, err } = await teams(...words);
-      expect([code, err]).toEqual([1, expect.stringContaining("a dialog of its start may be open there")]);
+      expect([code, err]).toEqual([1, expect.stringContaining("a startup dialog may be open there")]);
     }
     expect(await paneShowing("Do you trust the files")).toBeDefined();
     await type("yes", "Do you trust the files");
@@ -179,7 +179,7 @@ describe("a CLI that reads its inbox itself", () => {
     await leadGot("after it");
   });
 
-  it("is idle after a turn that was shorter than a look at it", async () => {
+  it("is idle after a turn that began and ended between two polls", async () => {
     const { spawn, state, leadGot, teams, ada } = await team();
     await spawn("say: ready");
     await leadGot("ready");

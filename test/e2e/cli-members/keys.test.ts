@@ -278,7 +278,7 @@ describe("any program by its keyboard", () => {
     expect([whole.code, whole.err]).toEqual([0, expect.stringContaining("Not counted")]);
   });
 
-  it("is not spawned when its program ends at once, with its last words", async () => {
+  it("is not spawned when its program ends at once: the error has its last lines", async () => {
     const { spawn, member } = await team(["broken"]);
     const { code, err } = await spawn("say: hi");
     expect([code, err]).toEqual([1, expect.stringContaining("ended with exit code 4")]);

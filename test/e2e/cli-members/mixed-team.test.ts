@@ -44,7 +44,7 @@ function workFrom([name, ...next]: readonly string[], id: number): string {
   ].join("\n");
 }
 
-it("a team of five makes › finishes dependent tasks, with a request of each, a SIGKILL and a resume", async () => {
+it("a team of agents of five programs › finishes dependent tasks, with a request of each, a SIGKILL and a resume", async () => {
   const t = privateTmux();
   const repo = join(t.home, "repo");
   mkdirSync(repo, { recursive: true });

@@ -84,7 +84,7 @@ it("lead in delegate mode › cannot write files or start subagents, and reads w
   await running.stop();
 });
 
-it("lead › reads of a new teammate with its next turn, while its cached system prompt stays the same", async () => {
+it("lead › learns of a new teammate with its next turn, while its cached system prompt stays the same", async () => {
   const { ref, running, requests, said } = await leadOf("default", [{ say: "one" }, { say: "two" }], {
     members: ["ada"],
   });

@@ -225,7 +225,7 @@ describe("SessionStart hook", () => {
     expect(texts.filter((text) => text !== "")).toEqual(["export A='1'\n"]);
   });
 
-  test("keeps the text of a hook that fails, prints nothing for another source, or is interrupted later", async () => {
+  test("keeps the text of a hook that later fails, prints nothing for another source, or is interrupted", async () => {
     const ref = await testTeam(["dev"]);
     const api = await startFakeMessagesApi([{ kind: "message", blocks: [{ type: "text", text: "Done." }] }]);
     onTestFinished(() => api.close());

@@ -24,7 +24,7 @@ function keeperIn(
   );
 }
 
-/** Makes each replacement of a file fail, also for root, until the returned function is called. */
+/** Makes each replacement of a file fail, even for root, until the returned function is called. */
 function blocked(path: string): () => void {
   mkdirSync(join(path, "in-the-way"), { recursive: true });
   return () => {

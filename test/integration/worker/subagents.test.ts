@@ -339,7 +339,7 @@ describe("subagent", () => {
     expect(readFileSync(path ?? "", "utf8")).toContain("Count.\\n\\nMind the gap.");
   });
 
-  it("runs beside 15 others without listener warnings from Node", async () => {
+  it("runs together with 15 others without listener warnings from Node", async () => {
     const warnings: string[] = [];
     const warned = (warning: Error): void => void warnings.push(String(warning.stack));
     process.on("warning", warned);

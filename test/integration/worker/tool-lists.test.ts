@@ -91,7 +91,7 @@ describe("offered tools", () => {
     },
   );
 
-  it("include a lead's team tools by default, and a teammate's also if the user turns agent teams off", async () => {
+  it("include a lead's team tools by default, and a teammate's even if the user turns agent teams off", async () => {
     const lead = await offered({ name: LEAD_NAME, role: "lead" });
     expect(lead.names).toEqual(expect.arrayContaining(["SendMessage", "TeamCreate", "TeamDelete", "Agent"]));
     const dev = await offered({ env: { CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: "0" } });

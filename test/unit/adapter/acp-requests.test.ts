@@ -75,7 +75,7 @@ describe("requestOf", () => {
     });
   });
 
-  it("counts every path of a change, also those beside its diff", () => {
+  it("counts every path of a change, including those outside of its diff", () => {
     const change = call({
       kind: "edit",
       title: "Edit a.ts",
@@ -177,14 +177,13 @@ describe("usageOf and sessionCostOf", () => {
   });
 
   it("reports the tokens of chunks at once, and of the result only what no chunk of its prompt has reported", () => {
-    const usage = new PromptUsage();
-    const tokens = (result: unknown) => sumOf(usage.take(result).usage);
     const chunk = { _meta: { usage: { inputTokens: 10, outputTokens: 5 } } };
-    const news = [chunk, {}, chunk].map((update) => sumOf(usage.addChunk(update).usage));
-    expect(news).toEqual([15, 0, 15]);
-    expect([tokens({}), tokens({ usage: { inputTokens: 7 } })]).toEqual([0, 7]);
-    usage.addChunk(chunk);
-    expect(tokens({ usage: { inputTokens: 12, outputTokens: 5 } })).toBe(2);
+    const usage = new PromptUsage();
+    expect([chunk, {}, chunk].map((update) => sumOf(usage.addChunk(update).usage))).toEqual([15, 0, 15]);
+    expect(sumOf(usage.rest({}).usage)).toBe(0);
+    expect(sumOf(usage.rest({ usage: { inputTokens: 22, outputTokens: 10 } }).usage)).toBe(2);
+    // The chunks of a prompt that ended with an error do not count for the next one.
+    expect(sumOf(new PromptUsage().rest({ usage: { inputTokens: 7 } }).usage)).toBe(7);
   });
 
   it("reads the cost in dollars only", () => {

@@ -3,7 +3,7 @@ import { adapterSchema } from "../../../src/adapter/adapter-schema.ts";
 import { awaitTools } from "../../../src/adapter/await-tools.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
-const PATIENCE = { ask: 20, giveUp: 20, report: 20 };
+const TIMEOUTS = { ask: 20, giveUp: 20, report: 20 };
 const NEVER = new Promise<void>(() => undefined);
 
 function start(firstMessageAfter: "session" | "tools", toolsListed: Promise<void>, signal?: AbortSignal) {
@@ -15,7 +15,7 @@ function start(firstMessageAfter: "session" | "tools", toolsListed: Promise<void
   };
   const over = signal ?? new AbortController().signal;
   const setup = { adapter: { ...adapterSchema.parse(input), id: "fake" }, toolsListed };
-  return { seen, done: awaitTools(setup, events, { patience: PATIENCE, over }) };
+  return { seen, done: awaitTools(setup, events, { timeouts: TIMEOUTS, over }) };
 }
 
 describe("the wait for the team's tools", () => {

@@ -179,7 +179,7 @@ describe("idle notices without a tool call in a lead's Queue (S32)", () => {
   });
 });
 
-it("Queue.dropNotices › drops what teammates were idle or have ended, and keeps what they wrote", () => {
+it("Queue.dropNotices › drops the notices that teammates are idle or have ended, and keeps what they wrote", () => {
   const end = protocolEntry("system", { type: "teammate_terminated", name: "ada", message: "ada ended." });
   const quiet = protocolEntry("bob", { type: "idle_notification", from: "bob", toolCalls: 3 });
   const result = idleNotice("bob", 3, "the tests pass");

@@ -21,7 +21,7 @@ const bash = (command: string) => ({ name: "Bash", input: { command } });
 const stateOf = (ref: TeamRef) => readStatus(ref, "dev")?.state;
 const send = (ref: TeamRef, text: string) => sendMessage(ref, { from: LEAD_NAME, to: "dev", text });
 
-/** Replaces an inbox by a directory, so that writes fail; returns a function that restores it. */
+/** Replaces an inbox with a directory, so that writes fail; returns a function that restores it. */
 function withoutInbox(ref: TeamRef, agent: string): () => void {
   const path = ref.paths.inbox(agent);
   mkdirSync(dirname(path), { recursive: true });

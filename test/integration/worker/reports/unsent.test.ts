@@ -46,7 +46,7 @@ describe("result of a turn that cannot be delivered", () => {
     await eventually("the end of the turn", stopped(ref));
     expect(readUnsentReports(ref, "dev")).toMatchObject([{ to: LEAD_NAME, from: "dev" }]);
     expect(dev.shown).toContain("note: the report to the lead is kept, and sent again later");
-    // The agent works on meanwhile; its next report follows the first one.
+    // The agent keeps working meanwhile; its next report follows the first one.
     await begin(ref, "again");
     await eventually("two reports", () => readUnsentReports(ref, "dev").length === 2);
     unblock();

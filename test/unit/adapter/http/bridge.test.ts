@@ -43,7 +43,7 @@ describe("Bridge", () => {
     expect(seen).toEqual([["session.idle", { sessionID: "s" }]]);
   });
 
-  it("refuses what OpenCode refuses, with its words", async () => {
+  it("rejects a request that OpenCode refuses, with its error text", async () => {
     const { bridge, plugin } = await opened();
     const answer = bridge.request("POST", "/session", {});
     plugin.write('{"id":1,"status":404,"text":"not \\u001b[31mthere"}\n');

@@ -18,10 +18,10 @@ describe("signals of a program", () => {
     ["OSC 9, wrapped for tmux", "\x1bPtmux;\x1b\x1b]9;done\x07\x1b\\", "done"],
     ["OSC 9 by ST, wrapped for tmux", "\x1bPtmux;\x1b\x1b]9;done\x1b\x1b\\\x1b\\", "done"],
     ["a bell, wrapped for tmux", "\x1bPtmux;\x07\x1b\\", ""],
-    ["a notification beside bells", "\x07\x1b]9;done\x07\x07", "done"],
+    ["a notification among bells", "\x07\x1b]9;done\x07\x07", "done"],
     ["a bell inside of a sequence", "\x1b[1\x07m", ""],
     ["a bell after a character set", "\x1b(B\x07", ""],
-  ])("finds %s, also byte by byte", (_, output, alert) => {
+  ])("finds %s, even byte by byte", (_, output, alert) => {
     expect(alertsIn(output)).toEqual([alert]);
     const found = alertsIn(...[...Buffer.from(output)].map((byte) => String.fromCharCode(byte))).filter(
       (one) => one !== undefined,

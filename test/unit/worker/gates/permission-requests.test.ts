@@ -30,7 +30,7 @@ describe("readTypedAnswer: a line typed during a permission request (S61)", () =
     "and then?",
     "a/b",
     "",
-  ])("is no answer for %j", (line) => {
+  ])("does not take %j as an answer", (line) => {
     expect(readTypedAnswer(line)).toBeUndefined();
   });
 });

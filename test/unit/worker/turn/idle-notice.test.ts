@@ -13,7 +13,7 @@ const turn = (fields: Partial<TurnSummary> = {}): TurnSummary => ({
   ...fields,
 });
 
-describe("worthNotice", () => {
+describe("isWorthNotice", () => {
   it.each<[string, TurnSummary, string | undefined, boolean]>([
     ["yes, if a tool was called", turn({ toolCalls: 1 }), undefined, true],
     [
@@ -41,7 +41,7 @@ describe("worthNotice", () => {
   });
 });
 
-describe("noticeOf", () => {
+describe("idleNoticeFields", () => {
   it.each([
     ["completed", "available"],
     ["interrupted", "interrupted"],

@@ -1,0 +1,61 @@
+import { expect, it } from "vitest";
+import { OpenTurn } from "../../../../src/adapter/turns/open-turn.ts";
+import { TurnPauses } from "../../../../src/adapter/turns/turn-pauses.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+
+const INTERRUPTED = { outcome: "interrupted" } as const;
+
+function openTurn(): OpenTurn {
+  return new OpenTurn(() => undefined);
+}
+
+/** The pauses of an agent whose budget is used up. */
+function pausesOf({
+  interrupt = async () => undefined,
+  beforeTurn = async () => "go",
+}: {
+  readonly interrupt?: () => Promise<void>;
+  readonly beforeTurn?: () => Promise<"go" | "stop">;
+}): TurnPauses {
+  const done = async (): Promise<void> => undefined;
+  const options = {
+    ...{ cli: "codex", note: () => undefined, limits: { wait: done, met: done, passed: done } },
+    ...{ beforeTurn, exceedsBudget: async () => true },
+  };
+  return new TurnPauses(options, () => ({ interrupt, deliver: done }));
+}
+
+it("TurnPauses › interrupts a later turn although the interrupt of an earlier one was never answered", async () => {
+  let interrupts = 0;
+  const pauses = pausesOf({
+    interrupt() {
+      interrupts += 1;
+      return new Promise(() => undefined);
+    },
+  });
+  const [first, second] = [openTurn(), openTurn()];
+  const checked = pauses.spent(first);
+  await eventually("the interrupt of the first turn", () => interrupts === 1);
+  first.settle(INTERRUPTED);
+  await checked;
+  const checkedAgain = pauses.spent(second);
+  await eventually("the interrupt of the second turn", () => interrupts === 2);
+  second.settle(INTERRUPTED);
+  await checkedAgain;
+});
+
+it("TurnPauses › is over for a later turn, even while the wait of an earlier one still ends", async () => {
+  let go: () => void = () => undefined;
+  const budget = new Promise<"go">((resolve) => {
+    go = () => resolve("go");
+  });
+  const pauses = pausesOf({ beforeTurn: () => budget });
+  const [first, second] = [openTurn(), openTurn()];
+  await pauses.spent(first);
+  expect(pauses.takes(INTERRUPTED, first)).toBe(true);
+  expect(pauses.isWaiting(first)).toBe(true);
+  first.settle(INTERRUPTED);
+  expect(pauses.isWaiting(second)).toBe(false);
+  expect(pauses.takes(INTERRUPTED, second)).toBe(false);
+  go();
+});
