@@ -40,6 +40,12 @@ export interface Command {
   run(call: RawCall): Promise<number | undefined> | Promise<void>;
 }
 
+/** Loads the file of a command. */
+export type LoadCommand = () => Promise<{ readonly command: Command }>;
+
+/** Commands by their headings of `teams --help`, then by name. */
+export type CommandGroups = Readonly<Record<string, Readonly<Record<string, LoadCommand>>>>;
+
 /** A parsed command line that its {@link Command} accepts; both parsers return it. */
 export interface RawCall {
   readonly args: Readonly<Record<string, string | readonly string[] | undefined>>;

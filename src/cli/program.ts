@@ -6,78 +6,97 @@ import type { Io } from "../terminal/io.ts";
 import { openOutput } from "../terminal/output.ts";
 import { report } from "../terminal/report-error.ts";
 import { longName } from "../text/terminal-text.ts";
-import { bind, type Command, type ParsedLine, parseQuickly, type RawCall } from "./command.ts";
+import {
+  bind,
+  type Command,
+  type CommandGroups,
+  type LoadCommand,
+  type ParsedLine,
+  parseQuickly,
+  type RawCall,
+} from "./command.ts";
 import { programVersion } from "./version.ts";
 
-interface Entry {
-  /** Its heading in `teams --help`. */
-  readonly group: "Teams" | "Teammates" | "Messages" | "Tasks" | "Requests" | "This machine";
-  readonly load: () => Promise<{ readonly command: Command }>;
-}
-
-/** Every command by its name; the file of a command is loaded when it is called. */
-export const COMMANDS: Readonly<Record<string, Entry>> = {
-  run: { group: "Teams", load: () => import("./commands/run.ts") },
-  up: { group: "Teams", load: () => import("./commands/up.ts") },
-  create: { group: "Teams", load: () => import("./commands/create.ts") },
-  down: { group: "Teams", load: () => import("./commands/down.ts") },
-  resume: { group: "Teams", load: () => import("./commands/resume.ts") },
-  delete: { group: "Teams", load: () => import("./commands/delete.ts") },
-  export: { group: "Teams", load: () => import("./commands/export.ts") },
-  import: { group: "Teams", load: () => import("./commands/import.ts") },
-  ls: { group: "Teams", load: () => import("./commands/ls.ts") },
-  status: { group: "Teams", load: () => import("./commands/status.ts") },
-  wait: { group: "Teams", load: () => import("./commands/wait.ts") },
-  events: { group: "Teams", load: () => import("./commands/events.ts") },
-  layout: { group: "Teams", load: () => import("./commands/layout.ts") },
-  sidebar: { group: "Teams", load: () => import("./commands/sidebar.ts") },
-  attach: { group: "Teams", load: () => import("./commands/attach.ts") },
-  spawn: { group: "Teammates", load: () => import("./commands/spawn.ts") },
-  adopt: { group: "Teammates", load: () => import("./commands/adopt.ts") },
-  join: { group: "Teammates", load: () => import("./commands/join.ts") },
-  peek: { group: "Teammates", load: () => import("./commands/peek.ts") },
-  replay: { group: "Teammates", load: () => import("./commands/replay.ts") },
-  logs: { group: "Teammates", load: () => import("./commands/logs.ts") },
-  diff: { group: "Teammates", load: () => import("./commands/diff.ts") },
-  land: { group: "Teammates", load: () => import("./commands/land.ts") },
-  hide: { group: "Teammates", load: () => import("./commands/hide.ts") },
-  show: { group: "Teammates", load: () => import("./commands/show.ts") },
-  mode: { group: "Teammates", load: () => import("./commands/mode.ts") },
-  budget: { group: "Teammates", load: () => import("./commands/budget.ts") },
-  interrupt: { group: "Teammates", load: () => import("./commands/interrupt.ts") },
-  type: { group: "Teammates", load: () => import("./commands/type.ts") },
-  keys: { group: "Teammates", load: () => import("./commands/keys.ts") },
-  bg: { group: "Teammates", load: () => import("./commands/bg.ts") },
-  shutdown: { group: "Teammates", load: () => import("./commands/shutdown.ts") },
-  kill: { group: "Teammates", load: () => import("./commands/kill.ts") },
-  send: { group: "Messages", load: () => import("./commands/send.ts") },
-  broadcast: { group: "Messages", load: () => import("./commands/broadcast.ts") },
-  inbox: { group: "Messages", load: () => import("./commands/inbox.ts") },
-  "task add": { group: "Tasks", load: () => import("./commands/task/add.ts") },
-  "task list": { group: "Tasks", load: () => import("./commands/task/list.ts") },
-  "task show": { group: "Tasks", load: () => import("./commands/task/show.ts") },
-  "task update": { group: "Tasks", load: () => import("./commands/task/update.ts") },
-  "task claim": { group: "Tasks", load: () => import("./commands/task/claim.ts") },
-  "task done": { group: "Tasks", load: () => import("./commands/task/done.ts") },
-  "task rm": { group: "Tasks", load: () => import("./commands/task/rm.ts") },
-  "task dep": { group: "Tasks", load: () => import("./commands/task/dep.ts") },
-  "task graph": { group: "Tasks", load: () => import("./commands/task/graph.ts") },
-  approvals: { group: "Requests", load: () => import("./commands/approvals.ts") },
-  approve: { group: "Requests", load: () => import("./commands/approve.ts") },
-  reject: { group: "Requests", load: () => import("./commands/reject.ts") },
-  settings: { group: "This machine", load: () => import("./commands/settings.ts") },
-  trust: { group: "This machine", load: () => import("./commands/trust.ts") },
-  completion: { group: "This machine", load: () => import("./commands/completion.ts") },
-  skill: { group: "This machine", load: () => import("./commands/skill.ts") },
-  doctor: { group: "This machine", load: () => import("./commands/doctor.ts") },
-  "cli ls": { group: "This machine", load: () => import("./commands/cli-ls.ts") },
-  mcp: { group: "This machine", load: () => import("./commands/mcp.ts") },
-  acp: { group: "This machine", load: () => import("./commands/acp.ts") },
-  agent: { group: "This machine", load: () => import("./commands/agent.ts") },
-  hook: { group: "This machine", load: () => import("./commands/hook.ts") },
-  "record-pane": { group: "This machine", load: () => import("./commands/record-pane.ts") },
-  relay: { group: "This machine", load: () => import("./commands/relay.ts") },
+/** Every command below its heading of `teams --help`; the file of a command is loaded when it is called. */
+const GROUPS: CommandGroups = {
+  Teams: {
+    run: () => import("./commands/run.ts"),
+    up: () => import("./commands/up.ts"),
+    create: () => import("./commands/create.ts"),
+    down: () => import("./commands/down.ts"),
+    resume: () => import("./commands/resume.ts"),
+    delete: () => import("./commands/delete.ts"),
+    export: () => import("./commands/export.ts"),
+    import: () => import("./commands/import.ts"),
+    ls: () => import("./commands/ls.ts"),
+    status: () => import("./commands/status.ts"),
+    wait: () => import("./commands/wait.ts"),
+    events: () => import("./commands/events.ts"),
+    layout: () => import("./commands/layout.ts"),
+    sidebar: () => import("./commands/sidebar.ts"),
+    attach: () => import("./commands/attach.ts"),
+  },
+  Teammates: {
+    spawn: () => import("./commands/spawn.ts"),
+    adopt: () => import("./commands/adopt.ts"),
+    join: () => import("./commands/join.ts"),
+    peek: () => import("./commands/peek.ts"),
+    replay: () => import("./commands/replay.ts"),
+    logs: () => import("./commands/logs.ts"),
+    diff: () => import("./commands/diff.ts"),
+    land: () => import("./commands/land.ts"),
+    hide: () => import("./commands/hide.ts"),
+    show: () => import("./commands/show.ts"),
+    mode: () => import("./commands/mode.ts"),
+    budget: () => import("./commands/budget.ts"),
+    interrupt: () => import("./commands/interrupt.ts"),
+    type: () => import("./commands/type.ts"),
+    keys: () => import("./commands/keys.ts"),
+    bg: () => import("./commands/bg.ts"),
+    shutdown: () => import("./commands/shutdown.ts"),
+    kill: () => import("./commands/kill.ts"),
+  },
+  Messages: {
+    send: () => import("./commands/send.ts"),
+    broadcast: () => import("./commands/broadcast.ts"),
+    inbox: () => import("./commands/inbox.ts"),
+  },
+  Tasks: {
+    "task add": () => import("./commands/task/add.ts"),
+    "task list": () => import("./commands/task/list.ts"),
+    "task show": () => import("./commands/task/show.ts"),
+    "task update": () => import("./commands/task/update.ts"),
+    "task claim": () => import("./commands/task/claim.ts"),
+    "task done": () => import("./commands/task/done.ts"),
+    "task rm": () => import("./commands/task/rm.ts"),
+    "task dep": () => import("./commands/task/dep.ts"),
+    "task graph": () => import("./commands/task/graph.ts"),
+  },
+  Requests: {
+    approvals: () => import("./commands/approvals.ts"),
+    approve: () => import("./commands/approve.ts"),
+    reject: () => import("./commands/reject.ts"),
+  },
+  "This machine": {
+    settings: () => import("./commands/settings.ts"),
+    trust: () => import("./commands/trust.ts"),
+    completion: () => import("./commands/completion.ts"),
+    skill: () => import("./commands/skill.ts"),
+    doctor: () => import("./commands/doctor.ts"),
+    "cli ls": () => import("./commands/cli-ls.ts"),
+    mcp: () => import("./commands/mcp.ts"),
+    acp: () => import("./commands/acp.ts"),
+    agent: () => import("./commands/agent.ts"),
+    hook: () => import("./commands/hook.ts"),
+    "record-pane": () => import("./commands/record-pane.ts"),
+    relay: () => import("./commands/relay.ts"),
+  },
 };
+
+/** Every command by its name. */
+export const COMMANDS: Readonly<Record<string, LoadCommand>> = Object.fromEntries(
+  Object.values(GROUPS).flatMap((group) => Object.entries(group)),
+);
 
 /** First words that need a second word to be a command: `task`. */
 export const FAMILIES: readonly string[] = [
@@ -118,12 +137,12 @@ async function dispatch(io: Io): Promise<number> {
     );
   if (first === "--version" || first === "-V") return printVersion(io);
   const name = commandName(words);
-  const entry = name === undefined ? undefined : COMMANDS[name];
-  if (name === undefined || entry === undefined) return unknownCommand(io, words);
+  const load = name === undefined ? undefined : COMMANDS[name];
+  if (name === undefined || load === undefined) return unknownCommand(io, words);
   // The scripts of the shells call it at each Tab; it is in no help.
   if (name === "completion" && /^(words|table)$/.test(words[1] ?? ""))
     return (await import("./completion/print-words.ts")).answerShell(io, words.slice(1), COMMANDS);
-  const { command } = await entry.load();
+  const { command } = await load();
   return runCommand(command, words.slice(name.split(" ").length), io);
 }
 
@@ -252,24 +271,12 @@ async function unknownCommand(io: Io, words: readonly string[]): Promise<number>
 /** Prints the help of one command, of `teams task`, or of all commands. */
 async function help(io: Io, words: readonly string[]): Promise<number> {
   const name = commandName(words);
-  const entry = name === undefined ? undefined : COMMANDS[name];
-  if (entry !== undefined) return runCommand((await entry.load()).command, ["--help"], io);
+  const load = name === undefined ? undefined : COMMANDS[name];
+  if (load !== undefined) return runCommand((await load()).command, ["--help"], io);
   const family = words.find((word) => FAMILIES.includes(word));
   if (family === undefined && words.length > 0) return unknownCommand(io, words);
-  const listed = Object.entries(COMMANDS).filter(
-    ([key]) => family === undefined || key.startsWith(`${family} `),
-  );
-  const commands = await Promise.all(
-    listed.map(async ([, { group, load }]) => ({ group, command: (await load()).command })),
-  );
-  const groups = [...new Set(commands.map(({ group }) => group))].map((heading) => ({
-    heading,
-    commands: commands.filter(({ group }) => group === heading).map(({ command }) => command),
-  }));
   const { commandOverview } = await import("./help/help.ts");
-  const title =
-    family === undefined ? "Run teams of coding agents in tmux." : `Commands of \`teams ${family}\`.`;
-  io.out(`${commandOverview(family === undefined ? "teams" : `teams ${family}`, title, groups)}\n`);
+  io.out(`${await commandOverview(GROUPS, family)}\n`);
   return EXIT.done;
 }
 

@@ -1,6 +1,6 @@
 import { openFullScreen } from "../terminal/full-screen.ts";
 import { keyDecoder, type Pressed } from "../terminal/input/key-decoder.ts";
-import { type KeyTaker, readKeys } from "../terminal/input/read-keys.ts";
+import { type KeyHandler, readKeys } from "../terminal/input/read-keys.ts";
 import type { Io } from "../terminal/io.ts";
 import { cutStyled } from "../text/cut-styled.ts";
 import { styler, TONE } from "../text/style.ts";
@@ -102,7 +102,7 @@ interface WatchActions {
   redraw(): void;
 }
 
-function watchKeys({ scroll, quit, redraw }: WatchActions): KeyTaker {
+function watchKeys({ scroll, quit, redraw }: WatchActions): KeyHandler {
   const decoder = keyDecoder();
   const all = Number.MAX_SAFE_INTEGER;
   const chars: Readonly<Record<string, () => void>> = {

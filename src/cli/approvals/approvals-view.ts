@@ -1,7 +1,7 @@
 import type { ApprovalDetails } from "../../operations/approvals/approvals.ts";
 import { steadyNow } from "../../os/clock.ts";
 import { keyDecoder, type Pressed } from "../../terminal/input/key-decoder.ts";
-import type { KeyTaker } from "../../terminal/input/read-keys.ts";
+import type { KeyHandler } from "../../terminal/input/read-keys.ts";
 import { NoteLine } from "./note-line.ts";
 import { type Action, type KeyAnswer, keyActions, type ShownRequest } from "./view-keys.ts";
 
@@ -33,7 +33,7 @@ const NEW_NOTICE = "This request has just appeared: read it first.";
 const PART_NOTICE = "A part of it was not shown yet.";
 
 /** The waiting requests, one at a time: the shown one, how much of it was seen, and the actions of keys. */
-export class ApprovalsView implements KeyTaker {
+export class ApprovalsView implements KeyHandler {
   readonly note = new NoteLine();
   /** The result of the last key. */
   notice: string | undefined;
@@ -107,7 +107,13 @@ export class ApprovalsView implements KeyTaker {
     if (this.note.isOpen) {
       this.notice = undefined;
       this.#afterNote(this.note.push(text));
-    } else for (const pressed of this.#decoder.push(text)) this.#press(pressed);
+    } else {
+      for (const pressed of this.#decoder.push(text)) {
+        this.#press(pressed);
+        // Further keys of this read are dropped: they are for the note, and must not answer.
+        if (this.note.isOpen) break;
+      }
+    }
     this.#act.changed();
   }
 

@@ -117,7 +117,7 @@ function assertTerminal({ io, options }: AnyCall): void {
   });
 }
 
-/** The errors for a request that has an answer or is closed, also with its team. */
+/** The errors for a request that has an answer or is closed, for example because its team was deleted. */
 const CLOSED: ReadonlySet<string> = new Set(["ALREADY_ANSWERED", "REQUEST_NOT_FOUND", "TEAM_NOT_FOUND"]);
 
 /** @returns undefined if the request has an answer, or is closed */

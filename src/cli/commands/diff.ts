@@ -36,7 +36,7 @@ export const command = defineCommand({
   notes:
     "A worktree is compared with the commit at which its branch left the branch it is to land on; another directory with its last " +
     "commit. Untracked files count as additions. On a terminal the output goes through $PAGER (default: less).\n" +
-    "A comment file has one comment on each line, path:line: text; an indented line continues the comment before.",
+    "A comment file has one comment on each line, path:line: text; an indented line continues the comment above it.",
   async run(call) {
     const { args, options, io, out } = call;
     const open = openTeam(io.env, options, splitAddress(args.agent ?? ""));

@@ -1,3 +1,4 @@
+import { UNSEEN_PROCESS } from "../../operations/ending/remove-member.ts";
 import { SHUTDOWN_TIMEOUT, type ShutdownReport } from "../../operations/ending/shutdown.ts";
 import { type DownOptions, downTeam } from "../../operations/resume/down.ts";
 import { openOwnTeam, operationContext } from "../../runtime/operation-context.ts";
@@ -46,14 +47,13 @@ export const command = defineCommand({
 function sentence({ name, outcome, reason, unproven }: ShutdownReport): string {
   switch (outcome) {
     case "approved":
-      if (unproven)
-        return line`${name} agreed to end and stays in the team. teams cannot see its process: if it still runs, quit it in its own window.`;
+      if (unproven) return line`${name} agreed to end and stays in the team. ${UNSEEN_PROCESS}`;
       return line`${name} has ended and stays in the team.`;
     case "gone":
       return line`${name} had already ended; it stays in the team.`;
     case "rejected":
       return line`${name} refused: ${reason ?? "it gave no reason"}`;
-    case "timed_out":
+    case "timed-out":
       return line`${name} did not end in time and still runs.`;
   }
 }

@@ -38,7 +38,7 @@ export const command = defineCommand({
       throw error;
     });
     if (saved === undefined) return EXIT.interrupted;
-    if (!saved.isConsistent) out.note(BUSY_NOTE);
+    if (!saved.consistent) out.note(BUSY_NOTE);
     out.done({ team: ref.team, ...saved }, () =>
       [
         line`Saved team ${ref.team}: ${saved.file} (${formatBytes(saved.bytes)}, ${saved.files} files)`,

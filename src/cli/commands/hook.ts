@@ -72,7 +72,7 @@ async function record(
 /** Hooks that report the result of a call. */
 const RESULTS: ReadonlySet<string> = new Set(["PostToolUse", "AfterTool"]);
 
-/** Bytes of the input that are read: the results of tools can be large, and tell nothing about the state. */
+/** Bytes of the input that are read: the results of tools can be large, and say nothing about the state. */
 const MAX_INPUT = 1024 * 1024;
 
 async function inputOf(io: Io): Promise<string> {

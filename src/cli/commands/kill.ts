@@ -72,14 +72,14 @@ export const command = defineCommand({
 function sentence({ name, outcome, left, unproven }: KillReport): string {
   const still = left.length === 0 ? "" : ` These processes could not be ended: ${left.join(", ")}.`;
   switch (outcome) {
-    case "shut down":
+    case "shut-down":
       if (unproven) return line`${name} ${UNPROVEN_END}`;
       return line`${name} has shut down.${still}`;
     case "killed":
       return line`${name} was ended by signals.${still}`;
     case "gone":
       return line`${name} had already ended; it is no longer a member.${still}`;
-    case "out of reach":
+    case "out-of-reach":
       return line`${name} is no longer a member; teams cannot reach its process from here, so no signal was sent.`;
   }
 }

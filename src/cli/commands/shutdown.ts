@@ -70,7 +70,7 @@ function sentence({ name, outcome, reason, unproven }: ShutdownReport, ref: Team
       return line`${name} had already ended.`;
     case "rejected":
       return line`${name} refused: ${reason ?? "it gave no reason"}`;
-    case "timed_out":
+    case "timed-out":
       return line`${name} did not end in time and still runs. To end it: teams kill ${memberWord(ref, name)}`;
   }
 }

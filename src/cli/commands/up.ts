@@ -32,24 +32,24 @@ const TEMPLATE_NAMES = ["review", "feature", "migration"] as const satisfies rea
 
 const OPTIONS = {
   dryRun: { summary: "show what would be done, and do nothing" },
-  yes: { short: "y", summary: "change a living team without asking" },
+  yes: { short: "y", summary: "change an existing team without asking" },
   model: { value: "model", summary: "use this model instead of those in the file, as scripted[:file]" },
   teammateMode: { value: "mode", summary: "where its teammates live", choices: TEAMMATE_MODES },
   rec: REC_OPTION,
   template: { value: "work", summary: "print a team file to start from", choices: TEMPLATE_NAMES },
-  from: { value: "team", summary: "print the file that declares this living team" },
+  from: { value: "team", summary: "print the file that declares this team" },
   output: { short: "o", value: "file", summary: "with --template and --from: write to this new file" },
   schema: { summary: "print the JSON Schema of a team file" },
 } as const;
 
 export const command = defineCommand({
   name: "up",
-  summary: "Start the team that a file declares, or make a living team as its file says",
+  summary: "Start the team that a file declares, or change an existing one to match it",
   args: ARGS,
   options: OPTIONS,
   examples: ["teams up --template review -o team.json", "teams up team.json --dry-run", "teams up team.json"],
   notes:
-    "A team file is JSON with comments: members, tasks, a lead. A second call changes nothing. On a living team, up shows the " +
+    "A team file is JSON with comments: members, tasks, a lead. A second call changes nothing. For an existing team, up shows the " +
     "difference and asks: it adds members and tasks, restarts stopped members, and changes modes, budgets and how tasks are proved. It ends and " +
     "deletes nothing. A file that lets agents do more than your settings do needs your trust: teams trust <file>.\n" +
     "With a lead in the file, up then works as teams run --resume does.",

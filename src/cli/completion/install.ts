@@ -123,7 +123,7 @@ function readOwn({ path, part }: CompletionFile): string | undefined {
   if (kind === "missing") return undefined;
   const text = kind === "file" ? readText(path) : undefined;
   if (text === undefined)
-    throw refused(`${path} is not a regular file`, `Replace it by a file, or remove it.`);
+    throw refused(`${path} is not a regular file`, `Replace it with a file, or remove it.`);
   if (part === "script" && !text.includes("completion for teams, written by: teams completion")) {
     throw refused(
       `${path} was not written by teams`,

@@ -4,19 +4,21 @@ import { readText } from "../../os/files/fs.ts";
 import type { Io } from "../../terminal/io.ts";
 import { visible } from "../../terminal/output.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
-
-import type { Command } from "../command.ts";
+import type { Command, LoadCommand } from "../command.ts";
 import { liveNames } from "./live-names.ts";
 import { bashReply, readBashLine, unquoted } from "./shell-words.ts";
 import type { CompletionTable } from "./table.ts";
 import { type Candidate, type Wanted, wantedAt } from "./wanted.ts";
 
 type LoadCommands = () => Promise<readonly Command[]>;
-type Entries = Readonly<Record<string, { readonly load: () => Promise<{ readonly command: Command }> }>>;
 
 /** Runs a hidden subcommand of `teams completion`. @param words its name, `words` or `table`, and its arguments */
-export function answerShell(io: Io, [name, ...words]: readonly string[], entries: Entries): Promise<number> {
-  const load = () => Promise.all(Object.values(entries).map(async (one) => (await one.load()).command));
+export function answerShell(
+  io: Io,
+  [name, ...words]: readonly string[],
+  commands: Readonly<Record<string, LoadCommand>>,
+): Promise<number> {
+  const load = () => Promise.all(Object.values(commands).map(async (one) => (await one()).command));
   return name === "table" ? printTable(io, load) : printWords(io, words, load);
 }
 

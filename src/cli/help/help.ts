@@ -7,6 +7,7 @@ import { longName } from "../../text/terminal-text.ts";
 import {
   bind,
   type Command,
+  type CommandGroups,
   type OptionInput,
   optionsOf,
   type ParsedLine,
@@ -51,21 +52,20 @@ export function parseWithCommander(command: Command, words: readonly string[]): 
   return { operands: parser.args, options: Object.fromEntries(options) };
 }
 
-/** Returns the list of commands under their headings. */
-export function commandOverview(
-  name: string,
-  summary: string,
-  groups: readonly { readonly heading: string; readonly commands: readonly Command[] }[],
-): string {
+/** Returns the list of all commands, or of those of a family such as `task`, under their headings. */
+export async function commandOverview(groups: CommandGroups, family?: string): Promise<string> {
+  const name = family === undefined ? "teams" : `teams ${family}`;
   const program = new Commander(name)
-    .description(summary)
+    .description(family === undefined ? "Run teams of coding agents in tmux." : `Commands of \`${name}\`.`)
     .usage("<command> [options]")
     .helpCommand(false)
     .helpOption("-h, --help", "print this help");
   // Only `teams` has a version, not `teams task`.
-  if (name === "teams") program.option("-V, --version", "print the version");
-  for (const { heading, commands } of groups) {
-    for (const command of commands) {
+  if (family === undefined) program.option("-V, --version", "print the version");
+  for (const [heading, loads] of Object.entries(groups)) {
+    for (const [full, load] of Object.entries(loads)) {
+      if (family !== undefined && !full.startsWith(`${family} `)) continue;
+      const { command } = await load();
       program.addCommand(parserOf(command).name(command.name).helpGroup(`${heading}:`));
     }
   }

@@ -168,7 +168,10 @@ function missingParts({ env }: Io): readonly Missing[] {
   ];
 }
 
-/** Names what an installed CLI can do without a key. Claude's own screen is only a teammate's; its adapter can lead. */
+/**
+ * Names what an installed CLI can do without a key. With its own screen, claude can only be a teammate; by its adapter it
+ * can lead.
+ */
 function withoutKey(env: Env): string {
   const has = (program: string): boolean => findProgram(program, env) !== undefined;
   if (has("codex")) return ' Or let codex lead: teams run --cli codex "<goal>"';

@@ -4,7 +4,7 @@ import type { Timeline } from "../../casts/timeline.ts";
 import { EXIT } from "../../errors.ts";
 import { pause } from "../../os/clock.ts";
 import { keyDecoder, type Pressed } from "../../terminal/input/key-decoder.ts";
-import { type KeyTaker, readKeys } from "../../terminal/input/read-keys.ts";
+import { type KeyHandler, readKeys } from "../../terminal/input/read-keys.ts";
 import type { Io } from "../../terminal/io.ts";
 import { visible } from "../../terminal/output.ts";
 import { clockTime } from "./list-casts.ts";
@@ -17,7 +17,7 @@ interface PlayOptions {
   readonly from: number | undefined;
 }
 
-/** Rows of a terminal that does not know its own. */
+/** Rows of a terminal that does not report its size. */
 const ROWS = 24;
 /** Saves the title of the terminal, and restores it. */
 const [SAVE_TITLE, RESTORE_TITLE] = ["\x1b[22;2t", "\x1b[23;2t"];
@@ -55,7 +55,7 @@ export async function playOnTerminal(io: Io, timeline: Timeline, options: PlayOp
   return isInterrupted || signal.aborted ? EXIT.interrupted : EXIT.done;
 }
 
-function replayKeys(player: Player, interrupt: () => void): KeyTaker {
+function replayKeys(player: Player, interrupt: () => void): KeyHandler {
   const decoder = keyDecoder();
   const act = (pressed: readonly Pressed[]): void => {
     for (const key of pressed) {

@@ -35,7 +35,7 @@ export function recordedAgents(
 function recordedIn(teams: readonly RecordedTeam[]): { name: string; about: string; team: string }[] {
   return teams.flatMap(({ team, directories }) => {
     const stems = directories.flatMap(castsIn).map(({ stem }) => stem);
-    // A file keeps only a usual name as it is.
+    // Only a usual name can be read from the name of its file.
     const names = [...new Set(stems)].filter((stem) => agentFileName(stem) === stem);
     return names.map((name) => {
       const count = stems.filter((stem) => stem === name).length;

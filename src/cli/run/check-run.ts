@@ -56,9 +56,9 @@ async function chooseLead(call: RunCall): Promise<LeadChoice> {
     const resumed = teamToResume(io.env, options);
     const { team, wasByHand, cli: before } = resumed;
     const cli = cliOf(name ?? before?.name, effort ?? (name === undefined ? before?.effort : undefined));
-    // Another make does not know the model.
-    const isSameMake = cli?.name === before?.name;
-    const model = cliModel(call, cli, given, isSameMake ? resumed.model : undefined);
+    // Another CLI does not know the model.
+    const isSameCli = cli?.name === before?.name;
+    const model = cliModel(call, cli, given, isSameCli ? resumed.model : undefined);
     requireResumable(options, resumed, { model, cli: cli?.name });
     const limits = { ...resumed.limits, ...given };
     const resumes = { teammateMode: options.teammateMode, wasByHand };

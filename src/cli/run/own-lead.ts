@@ -10,7 +10,7 @@ import { limitsFromOptions } from "../option-values.ts";
 
 interface OwnLeadCall {
   readonly options: Parameters<typeof limitsFromOptions>[0];
-  /** The relative path of a playbook begins at its directory. */
+  /** A relative path of a playbook begins at its `cwd`. */
   readonly io: Pick<Io, "program" | "cwd">;
 }
 

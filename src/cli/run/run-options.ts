@@ -52,8 +52,8 @@ export const OPTIONS = {
   detach: { summary: "run the lead in a detached tmux session, and return at once" },
   ...BUDGET_OPTIONS,
   debug: { summary: "record the agents' decisions and reasons, for teams logs <agent> --debug" },
-  keep: { summary: "keep the team's files also when its work is done" },
-  rm: { summary: "delete the team when the run ends, also with unfinished work" },
+  keep: { summary: "keep the team's files even when its work is done" },
+  rm: { summary: "delete the team when the run ends, even with unfinished work" },
   report: { value: "file", summary: "where the built-in audit writes its report (default: AUDIT.md)" },
 } as const;
 

@@ -93,13 +93,13 @@ function openTask(ref: TeamRef, id: string): OpenDocument {
 }
 
 function teamLines({ home, ref }: OperationContext): readonly TeamLine[] {
-  return listTeams(home).map(({ team, config, flaw }) => ({
+  return listTeams(home).map(({ team, config, problem }) => ({
     team,
     displayName: config?.displayName ?? team,
     members: config?.members.length ?? 0,
     waiting: config === undefined ? 0 : listApprovals(teamAt(home, team)).length,
     isShown: team === ref.team,
-    ...(flaw === undefined ? {} : { flaw }),
+    ...(problem === undefined ? {} : { problem }),
   }));
 }
 

@@ -6,7 +6,7 @@ description: Lead a team of coding agents in tmux with the teams command. Use it
 
 # Leading a team with teams
 
-\`teams\` starts agents as real processes in tmux panes, beside the person who asked you. You are the lead: you create the team, give out
+\`teams\` starts agents as real processes in tmux panes, next to the person who asked you. You are the lead: you create the team, give out
 tasks, read messages and end the team. People see each pane and may type into it. Each command below is a shell command; \`--json\` prints
 its result for you to parse, and \`teams help <command>\` explains it.
 

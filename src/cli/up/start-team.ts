@@ -19,7 +19,7 @@ import {
   requireMachine,
 } from "../../operations/up/check-members.ts";
 import { type DeclaredTeam, type FieldProblem, teamFileError } from "../../operations/up/declared-team.ts";
-import { differences, type LivingTeam, planTeam, type TeamPlan } from "../../operations/up/plan-team.ts";
+import { differences, type ExistingTeam, planTeam, type TeamPlan } from "../../operations/up/plan-team.ts";
 import { loadPlaybook, playbookFile } from "../../runtime/agent/models.ts";
 import { operationContext } from "../../runtime/operation-context.ts";
 import type { OpenTeam } from "../../runtime/select-team.ts";
@@ -64,7 +64,7 @@ interface CheckOptions {
 }
 
 /**
- * Compares a declared team with the living one, and checks everything that can be checked before a change.
+ * Compares a declared team with the existing one, and checks everything that can be checked before a change.
  * @throws TeamError INVALID_INPUT with all mistakes of the file, PERMISSION_DENIED for a team of another program, TMUX_NOT_FOUND, …
  */
 export async function checkTeam(
@@ -92,9 +92,9 @@ export async function checkTeam(
   const { drafted, problems } = await draftMembers(ctx, config, team, spawn);
   const wrong = [...problems, ...teamProblems(call, team, settings), ...playbookProblems(call, drafted)];
   if (wrong.length > 0) throw teamFileError(team.file, wrong);
-  const living = exists ? livingTeam(ctx) : undefined;
-  const compared = planTeam(team, living);
-  const left = living === undefined ? [] : differences(living.config, drafted);
+  const existing = exists ? existingTeam(ctx) : undefined;
+  const compared = planTeam(team, existing);
+  const left = existing === undefined ? [] : differences(existing.config, drafted);
   const plan = { ...compared, left: [...compared.left, ...left] };
   const added = drafted.filter(({ declared }) => plan.members.includes(declared));
   await requireMachine(
@@ -150,7 +150,7 @@ async function create(
   });
 }
 
-function livingTeam(ctx: OperationContext): LivingTeam {
+function existingTeam(ctx: OperationContext): ExistingTeam {
   const config = readTeam(ctx.ref);
   const unreadable: string[] = [];
   const lead = config.members.find(({ name }) => name === LEAD_NAME);

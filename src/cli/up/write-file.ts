@@ -20,7 +20,7 @@ export function writeTemplate(call: AnyCall, name: TemplateName, output: string 
   else save(call, output, text);
 }
 
-/** Writes or prints the file of a living team. @throws TeamError INVALID_INPUT for an existing file, TEAM_NOT_FOUND, PERMISSION_DENIED */
+/** Writes or prints the file of a team. @throws TeamError INVALID_INPUT for an existing file, TEAM_NOT_FOUND, PERMISSION_DENIED */
 export function writeFromTeam(call: AnyCall, team: string, output: string | undefined): void {
   const { io, out } = call;
   const { ref, config } = openTeam(io.env, { ...call.options, team });

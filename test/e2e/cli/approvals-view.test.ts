@@ -50,7 +50,7 @@ function rowsOf(person: Person, t: ReturnType<typeof privateTmux>): string[] {
 }
 
 describe("approvals -i", () => {
-  it("shows the requests of all teams if none is selected, also new ones, and answers each in its team", async () => {
+  it("shows the requests of all teams if none is selected, including new ones, and answers each in its team", async () => {
     const { t, teams, view, ask, answer } = await team();
     await teams(["create", "second"]);
     const second = teamRef({ root: t.root, runtime: join(t.runtime, "teams") }, "second");

@@ -7,6 +7,7 @@ import {
   foreignTeam,
   httpClient,
   httpServer,
+  PATIENT,
   stdioClient,
   tokenIn,
 } from "../../support/mcp/member-server.ts";
@@ -44,7 +45,7 @@ async function server() {
 }
 
 describe("teams mcp › attacks", () => {
-  it("answers what is no request over HTTP, and works on", async () => {
+  it("answers HTTP bodies that are not requests, and keeps working", async () => {
     const { url, token } = await server();
     const { post } = await bareClient(url, token);
     const bodies: readonly (readonly [unknown, number])[] = [
@@ -86,7 +87,7 @@ describe("teams mcp › attacks", () => {
       expect(guessed.status).toBe(404);
       await guessed.text();
     }
-    // A session is no way around the token.
+    // A session does not replace the token.
     const stolen = await post(list, { ...first.session, authorization: "Bearer wrong" });
     expect(stolen.status).toBe(401);
     await stolen.text();
@@ -186,7 +187,7 @@ describe("teams mcp › attacks", () => {
       const again = await client.listen(filter).catch(() => undefined);
       return again !== undefined;
     });
-    expect((await client.listTools()).tools.length).toBeGreaterThan(5);
+    expect((await client.listTools(undefined, PATIENT)).tools.length).toBeGreaterThan(5);
   });
 
   it("half a request does not delay other clients", async () => {
@@ -201,8 +202,8 @@ describe("teams mcp › attacks", () => {
     half.on("error", () => undefined);
     half.write('{"jsonrpc":"2.0",');
     const { client } = await httpClient(url, token, "legacy");
-    expect((await client.listTools()).tools.length).toBeGreaterThan(5);
+    expect((await client.listTools(undefined, PATIENT)).tools.length).toBeGreaterThan(5);
     half.destroy();
-    expect((await client.listTools()).tools.length).toBeGreaterThan(5);
+    expect((await client.listTools(undefined, PATIENT)).tools.length).toBeGreaterThan(5);
   });
 });

@@ -10,6 +10,7 @@ import {
   foreignTeam,
   httpClient,
   httpServer,
+  PATIENT,
   type Person,
   stdioClient,
   tokenIn,
@@ -42,7 +43,7 @@ describe("teams mcp › clients", () => {
     const team = await foreignTeam();
     const { client, call } = await connect(team, "team-lead", way);
     // The client package checks each result against the schemas that it has listed.
-    const { tools } = await client.listTools();
+    const { tools } = await client.listTools(undefined, PATIENT);
     expect(tools.every(({ outputSchema }) => outputSchema !== undefined)).toBe(true);
     await sendMessage(team.ref, { from: "ada", to: "team-lead", text: "hi", summary: "s" });
     const calls: readonly (readonly [string, Record<string, unknown>?])[] = [
@@ -68,7 +69,7 @@ describe("teams mcp › clients", () => {
     }
     expect((await call("AnswerRequest", { request_id: "x", approve: true })).isError).toBe(true);
     const teammate = await connect(team, "ada", way);
-    await teammate.client.listTools();
+    await teammate.client.listTools(undefined, PATIENT);
     expect((await teammate.call("ReportIdle", { result: "done" })).isError).toBe(false);
   });
 
@@ -79,7 +80,7 @@ describe("teams mcp › clients", () => {
     client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
       updated.push(params.uri);
     });
-    const { resources } = await client.listResources();
+    const { resources } = await client.listResources(undefined, PATIENT);
     const uris = resources.map(({ uri }) => uri);
     expect(uris).toEqual(["teams://crew/config", "teams://crew/tasks", "teams://crew/inbox"]);
     const [, tasks = "", inbox = ""] = uris;
@@ -89,7 +90,7 @@ describe("teams mcp › clients", () => {
     } else for (const uri of [tasks, inbox]) await client.subscribeResource({ uri });
     await team.done("task", "add", "write docs");
     await eventually("the update of the tasks", () => updated.includes(tasks));
-    const [contents] = (await client.readResource({ uri: tasks })).contents as { text: string }[];
+    const [contents] = (await client.readResource({ uri: tasks }, PATIENT)).contents as { text: string }[];
     expect(JSON.parse(contents?.text ?? "")).toMatchObject({ tasks: [{ subject: "write docs" }] });
     await sendMessage(team.ref, { from: "team-lead", to: "ada", text: "news" });
     await eventually("the update of the inbox", () => updated.includes(inbox));
@@ -159,7 +160,7 @@ describe("teams mcp › clients", () => {
     expect(readAnswer(team.ref, "permission-1")?.approve ?? false).toBe(false);
   });
 
-  it("a client in the shell of an agent is no person", async () => {
+  it("a client in the shell of an agent is not a person", async () => {
     const team = await foreignTeam();
     const env = { ...team.env, TEAMS_AGENT: "team-lead@crew" };
     const payload = { tool: "Bash", input: { command: "make" } };
@@ -199,7 +200,7 @@ fetch(url, { method: "POST", headers, body: JSON.stringify(body) })
   .then((text) => process.stdout.write(text));
 `;
 
-it("teams mcp › a program in the shell of an agent that has the token is no person", async () => {
+it("teams mcp › a program in the shell of an agent that has the token is not a person", async () => {
   const team = await foreignTeam();
   const payload = { tool: "Bash", input: { command: "make" } };
   const request = { kind: "permission" as const, from: "ada", summary: "Bash: make", at: 1, payload };
@@ -236,11 +237,11 @@ async function workOff(call: Awaited<ReturnType<typeof stdioClient>>["call"]): P
 it("teams mcp › two clients and one of our agents finish one task list", async () => {
   const team = await foreignTeam(["ada", "bob"]);
   const lead = await stdioClient(team, ["--as", "team-lead@crew"]);
-  await lead.client.listTools();
+  await lead.client.listTools(undefined, PATIENT);
   const { url, tokenFile } = await httpServer(team, "bob");
   const ada = await stdioClient(team);
   const bob = await httpClient(url, tokenIn(tokenFile), "legacy");
-  for (const { client } of [ada, bob]) await client.listTools();
+  for (const { client } of [ada, bob]) await client.listTools(undefined, PATIENT);
   const claims = [
     { tools: [{ name: "TaskUpdate", input: { taskId: "1", owner: "cid", status: "in_progress" } }] },
     { tools: [{ name: "TaskUpdate", input: { taskId: "1", status: "completed" } }] },
@@ -277,8 +278,9 @@ it("teams mcp › two clients and one of our agents finish one task list", async
   expect(new Set(tasks.map(({ status }) => status))).toEqual(new Set(["completed"]));
   expect(tasks[0]?.owner).toBe("cid");
   const uri = "teams://crew/agents/cid/conversation";
-  expect((await lead.client.listResources()).resources.map((one) => one.uri)).toContain(uri);
-  const [conversation] = (await lead.client.readResource({ uri })).contents as { text: string }[];
+  const listed = await lead.client.listResources(undefined, PATIENT);
+  expect(listed.resources.map((one) => one.uri)).toContain(uri);
+  const [conversation] = (await lead.client.readResource({ uri }, PATIENT)).contents as { text: string }[];
   expect(conversation?.text).toContain("Do task 1.");
   await eventually("the message of our agent", async () => {
     await lead.call("Wait", { for: ["message"], timeout_seconds: 30 });

@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
-import { foreignTeam, httpClient, httpServer, stdioClient } from "../../support/mcp/member-server.ts";
+import {
+  foreignTeam,
+  httpClient,
+  httpServer,
+  PATIENT,
+  stdioClient,
+} from "../../support/mcp/member-server.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
 interface Message {
@@ -33,7 +39,7 @@ describe("teams mcp on standard streams", () => {
     const { client, call } = await stdioClient(team, undefined, mode);
     expect(client.getNegotiatedProtocolVersion()).toBe(mode === "auto" ? "2026-07-28" : "2025-11-25");
     expect(client.getInstructions()).toContain("You are ada, a teammate in the agent team crew");
-    const { tools } = await client.listTools();
+    const { tools } = await client.listTools(undefined, PATIENT);
     expect(tools.map(({ name }) => name)).toEqual(TEAMMATE_TOOLS);
     await team.done("task", "add", "write docs");
     expect((await call("TaskClaim")).json).toMatchObject({ task: { id: "1", owner: "ada" } });
@@ -162,7 +168,7 @@ describe("teams mcp on standard streams", () => {
     expect((await waiting).json).toMatchObject({ happened: ["all_tasks_done"] });
     const shown: (string | undefined)[] = [];
     const onprogress = ({ message }: { message?: string | undefined }): void => void shown.push(message);
-    const message = call("Wait", { timeout_seconds: 50 }, { onprogress });
+    const message = call("Wait", { timeout_seconds: 180 }, { onprogress });
     await eventually("progress", () => shown.includes("waiting"));
     await sendMessage(team.ref, { from: "team-lead", to: "ada", text: "hello" });
     expect((await message).json).toEqual({ happened: ["message"], unread_messages: 1 });
@@ -231,9 +237,10 @@ describe("teams mcp --http", () => {
     expect(statSync(tokenFile).mode & 0o777).toBe(0o600);
     const token = readFileSync(tokenFile, "utf8").trim();
     const { client, call } = await httpClient(url, token, mode);
-    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(TEAMMATE_TOOLS);
+    const { tools } = await client.listTools(undefined, PATIENT);
+    expect(tools.map(({ name }) => name)).toEqual(TEAMMATE_TOOLS);
     await sendMessage(team.ref, { from: "team-lead", to: "ada", text: "by http" });
-    expect((await call("Wait", { timeout_seconds: 50 })).json).toMatchObject({ happened: ["message"] });
+    expect((await call("Wait", { timeout_seconds: 180 })).json).toMatchObject({ happened: ["message"] });
     expect((await call("ReadMessages")).json.messages).toMatchObject([{ text: "by http" }]);
     expect((await call("ReadMessages")).json.messages).toEqual([]);
     await client.close();

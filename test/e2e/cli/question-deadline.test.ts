@@ -70,7 +70,7 @@ async function answeredInTime() {
 }
 
 describe("a question with a default and a deadline", () => {
-  it("is answered by its default at the deadline, and a permission beside it still waits", async () => {
+  it("is answered by its default at the deadline, and an open permission request still waits", async () => {
     const { done, open, inbox } = await asking(2);
     await eventually("the default", async () => (await inbox()).includes(DEFAULTED));
     expect((await done("events")).out).toContain("question defaulted: question-");

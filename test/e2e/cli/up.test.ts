@@ -113,7 +113,7 @@ it("up › says what it did before a failure, and continues when it is called ag
     ),
     hint: expect.stringContaining("To continue: teams up team.json --yes   to give up: teams kill crew"),
   });
-  // It sees the task while its owner is no member.
+  // It sees the task while its owner is not a member.
   expect((await teams(["status", "crew"])).code).toBe(0);
   declare({
     name: "crew",

@@ -83,7 +83,7 @@ it("a kept team › is listed as kept, as deleted after teams delete, and not wh
   expect(after[0]?.sessionId).toBe(kept?.sessionId);
 });
 
-it("logs --session › refuses an unknown, an ambiguous and a hostile id, and an agent beside it", async () => {
+it("logs --session › refuses an unknown, an ambiguous and a hostile id, and an agent's name together with it", async () => {
   const { t, teams, words } = place();
   expect((await teams([...words("crew"), "keep"])).code).toBe(0);
   const refused = async (...more: string[]) => {

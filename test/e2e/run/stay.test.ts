@@ -147,7 +147,7 @@ describe("run that ends when its goal is reached", () => {
     await leaves(t, nothing());
   });
 
-  it("needs a goal with --once, also on a terminal", async () => {
+  it("needs a goal with --once, even on a terminal", async () => {
     const t = privateTmux();
     const env = { ANTHROPIC_BASE_URL: "http://127.0.0.1:1", ANTHROPIC_API_KEY: "sk-test-000000000000" };
     const person = personInside(t, ["run", "-p", "--no-sidebar"], { env });

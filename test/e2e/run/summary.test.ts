@@ -59,18 +59,18 @@ it("the end of a run › prints time and tokens, the changes of this run, and ho
   ]);
 });
 
-it("the end of a run › names changed files also in a repository without a commit", async () => {
+it("the end of a run › names changed files even in a repository without a commit, with whole words in 40 columns", async () => {
   const t = privateTmux();
   const repo = join(t.home, "new");
   mkdirSync(repo);
   execFileSync("git", ["init", "-q"], { cwd: repo, env: t.env });
   const playbook = join(t.home, "play.json");
-  const lead = [{ tools: [bash("echo one >a.txt")] }, { say: "It is written." }];
+  const lead = [{ tools: [bash("echo one >first-file-of-all-files.txt")] }, { say: "It is written." }];
   writeFileSync(playbook, JSON.stringify({ version: 1, agents: { "team-lead": lead } }));
   const words = ["run", "--once", "--team", "crew", "--playbook", playbook, ...MODE, "write"];
-  const person = personInside(t, words, { cwd: repo });
+  const person = personInside(t, words, { cwd: repo, size: { width: 40, height: 24 } });
   expect(await person.code()).toBe(0);
-  expect(person.screen()).toMatch(/^1 file changed, \+1 -0: a\.txt$/m);
+  expect(person.screen()).toMatch(/^1 file changed, \+1 -0:\nfirst-file-of-all-files\.txt$/m);
 });
 
 it("the result of a run › counts only its own tokens after run --resume, and names the branch of a teammate", async () => {

@@ -109,7 +109,7 @@ it("run --resume › keeps the limits of the lead's tools, unless it sets others
   await teams(["delete", "crew", "--force"]);
 });
 
-it("run --tools › is refused before anything starts for what is no name, for no name at all, and with a CLI that leads", async () => {
+it("run --tools › is refused before anything starts for an invalid name, for no name at all, and with a CLI that leads", async () => {
   const t = privateTmux();
   const teams = teamsIn(t.env, t.home);
   await teams(["create", "crew"]);

@@ -47,7 +47,9 @@ it("an empty config.json › ends no agent, delays no message, and is restored b
   writeFileSync(join(t.home, "go"), "");
   // The teammate ends its turn and reports; the lead starts another turn.
   await made("heard");
-  expect(listTeams(teamsHome(t.env))).toMatchObject([{ team: "crew", ours: true, flaw: expect.any(String) }]);
+  expect(listTeams(teamsHome(t.env))).toMatchObject([
+    { team: "crew", ours: true, problem: expect.any(String) },
+  ]);
   const doctor = await teamsIn(t.env, t.home)(["doctor", "--fix"]);
   expect(doctor.out).toContain("repaired config.json from config.json.last; its members are team-lead, ada");
   expect(readTeam(ref).members.map(({ name }) => name)).toEqual(before.members.map(({ name }) => name));

@@ -60,7 +60,7 @@ describe("the requests of several teams", () => {
   });
 });
 
-it("approvals › shows paths from the asker's directory to a person, and whole to a program", async () => {
+it("approvals › shows paths to a person relative to the asker's directory, and whole to a program", async () => {
   const cli = cliIn();
   await cli(["create", "crew"]);
   const ref = teamRef({ root: cli.root, runtime: join(cli.directory, "runtime", "teams") }, "crew");

@@ -80,5 +80,5 @@ test("diff › sends the comments of a file or of stdin as one message, or nothi
   const { messages } = (await teams(["inbox", "dev", "--all", "--json"])).json<{
     messages: { text: string }[];
   }>();
-  expect(messages.map(({ text }) => text)).toEqual([expect.stringContaining("shared.txt:2\n> two\nx")]);
+  expect(messages.map(({ text }) => text)).toEqual([expect.stringContaining("shared.txt:2\n> two\n\nx")]);
 });

@@ -101,15 +101,15 @@ test.each([
   ["type", ["ada", "yes"], "Nothing was typed"],
   ["keys", ["ada", "Enter"], "Nothing was typed"],
 ])(
-  "%s › presses nothing in a pane that may show a dialog of the program's start",
+  "%s › presses nothing in a pane whose program may still show a startup dialog",
   async (command, words, what) => {
     const { teams, ref, peer } = await setUp();
     const { message, hint } = (await teams(command, ...words, "--json")).error();
     expect(message).toContain(what);
-    expect(message).toContain("a dialog of its start may be open there");
+    expect(message).toContain("a startup dialog may be open there");
     expect(hint).toContain("teams attach ada");
     expect(peer.shows()).not.toMatch(/Interrupted|key/);
-    // A sign of its session: no dialog of its start is open any more.
+    // A sign of its session: no startup dialog is open any more.
     peerSays(ref, "ada", IDLE);
     expect((await teams(command, ...words)).code).toBe(0);
   },

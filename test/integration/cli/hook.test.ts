@@ -190,7 +190,7 @@ describe("an idle notice without the last words", () => {
     expect(await inbox()).toContain("found");
   });
 
-  it("shows those of the transcript, of a claude whose hook tells none", async () => {
+  it("shows those of the transcript, of a claude whose hook reports none", async () => {
     const { inbox } = await told(async ({ cli, hook }) => {
       const path = join(cli.root, "t.jsonl");
       const text = (words: string) => ({ content: [{ type: "text", text: words }] });

@@ -1,10 +1,13 @@
 import { expect, it } from "vitest";
+import { rememberTasks, reportedTasks } from "../../../src/runtime/lead/task-report.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests/requests.ts";
 import { cliIn } from "../../support/processes/in-process-cli.ts";
 import { statusOf } from "../../support/team/status-records.ts";
+import { contextOf } from "../../support/worker/start-worker.ts";
 
 const AT = Date.UTC(2026, 10, 23, 22, 25);
 const ISO = "2026-11-23T22:25:00.000Z";
@@ -38,6 +41,9 @@ it("--json › has every time as an ISO text", async () => {
     tasks: { list: [{ verifyRun: { at: time } }] },
     approvals: [request],
   });
+  const run = contextOf(ref, LEAD_NAME);
+  rememberTasks(run);
+  expect(reportedTasks(run)).toMatchObject([{ verifyRun: { at: time } }]);
   expect((await cli(["approvals", "--json"])).json()).toMatchObject({ approvals: [request] });
   expect((await cli(["approvals", "ask-1", "--json"])).json()).toMatchObject({ approval: request });
   expect((await cli(["approve", "ask-1", "--json"])).json()).toMatchObject(request);

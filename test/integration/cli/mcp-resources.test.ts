@@ -184,7 +184,7 @@ describe("teams mcp › resources", () => {
     }
   });
 
-  it("follow no link in the place of a conversation out of its directory", async () => {
+  it("follow no link out of the directory of conversations", async () => {
     const cli = await crew();
     const ref = refOf(cli);
     const directory = sessionsDirectory(cli.root);

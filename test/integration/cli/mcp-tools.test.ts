@@ -7,6 +7,7 @@ import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests/requests.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { addTask } from "../../../src/team/tasks/update-task.ts";
+import { keepShown } from "../../../src/team-tools/mcp/list-requests.ts";
 import {
   AS_ADA,
   AS_LEAD,
@@ -64,7 +65,7 @@ describe("teams mcp › tools", () => {
     expect(having("openWorldHint")).toEqual(["Agent"]);
   });
 
-  it("return their data beside the text", async () => {
+  it("return their data in addition to the text", async () => {
     const answers = await callTools(await crew(), [
       ["TaskCreate", { subject: "write docs" }],
       ["TaskList"],
@@ -206,6 +207,16 @@ describe("teams mcp › Wait", () => {
     const [listed, waited] = await callTools(cli, [["ListRequests"], ["Wait", quick]]);
     expect(listed?.data).toMatchObject({ requests: [{ id: "plan-1", kind: "plan" }] });
     expect(waited?.data).toMatchObject({ happened: [] });
+    for (const shows of [["TeamStatus"], ["ListRequests", { request_id: "plan-1" }]] as const) {
+      const [, quiet] = await callTools(cli, [shows, ["Wait", quick]]);
+      expect(quiet?.data).toMatchObject({ happened: [] });
+    }
+  });
+
+  it("forgets a request that was answered", () => {
+    const known = new Set(["plan-1", "plan-2"]);
+    keepShown(known, [{ id: "plan-2" }, { id: "plan-3" }]);
+    expect([...known]).toEqual(["plan-2", "plan-3"]);
   });
 
   it("ends for a lead when a teammate has crashed: no process of teams watches its team", async () => {

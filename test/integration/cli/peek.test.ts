@@ -18,7 +18,7 @@ describe("teams peek -f with a pane", () => {
     await peek.has("ready\n1\n2\n3\nafter\n");
     watched.does("printf 'no line end'");
     await peek.has("ready\n1\n2\n3\nafter\nno line end\n");
-    // Following is no tmux client and no pipe, and changes nothing in the pane.
+    // Following adds neither a tmux client nor a pipe, and changes nothing in the pane.
     expect(t.tmux("list-clients")).toBe("");
     const facts = "#{pane_pipe} #{pane_in_mode} #{pane_width}x#{pane_height}";
     expect(t.tmux("display-message", "-p", "-t", watched.pane, facts)).toBe("0 0 200x50");

@@ -9,6 +9,9 @@ describe("runProgram", () => {
     expect(plain.code).toBe(0);
     expect(plain.out).toContain("Usage: teams <command> [options]");
     expect(plain.out).toMatch(/Messages:\n +send <agent> <text\.\.\.> +/);
+    const rows = plain.out.split("\n");
+    for (const name of Object.keys(COMMANDS))
+      expect(rows.filter((row) => row.startsWith(`  ${name} `))).toHaveLength(1);
     for (const words of [["--help"], ["-h"]]) expect((await teams(words)).out).toBe(plain.out);
   });
 

@@ -258,7 +258,7 @@ describe("teams status", () => {
           "pid",
         ],
         ...["alive", "cwd", "worktree", "taskIds", "unread", "tokens", "costUsd", "startedAt"],
-        // dev is none of our processes: its state comes from its inbox.
+        // teams did not start dev: its state comes from its inbox.
         ...["lastActivityAt", "exit", "mail", "mode", "sandbox", "budget", "stateFrom"],
       ].sort(),
     );

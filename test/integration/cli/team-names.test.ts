@@ -50,7 +50,7 @@ describe("a team of another program whose directory is not in lower case", () =>
     });
   });
 
-  it.skipIf(ignoresCase())("is meant by its exact name beside one that is alike", async () => {
+  it.skipIf(ignoresCase())("is meant by its exact name if another name is alike", async () => {
     const teams = cliIn();
     foreignTeam(teams, "snakegame");
     foreignTeam(teams, "SnakeGame");

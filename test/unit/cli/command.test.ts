@@ -89,7 +89,7 @@ function slowly(command: Command, words: readonly string[]): unknown {
   return "help" in parsed ? parsed : bind(command, parsed);
 }
 
-describe("parseQuickly and explain", () => {
+describe("parseQuickly and parseWithCommander", () => {
   it.each(ACCEPTED.map((words) => ({ words })))("read $words alike", ({ words }) => {
     const quick = parseQuickly(sample, words);
     if (quick === undefined) throw new Error("the quick way left it to the slow one");
@@ -101,14 +101,14 @@ describe("parseQuickly and explain", () => {
     expect(() => slowly(sample, words)).toThrow(TeamError);
   });
 
-  it("leave a value with a leading dash to explain, which accepts it", () => {
+  it("leave a value with a leading dash to commander, which accepts it", () => {
     const words = ["a", "-d", "-x"];
     expect(parseQuickly(sample, words)).toBeUndefined();
     expect(slowly(sample, words)).toMatchObject({ options: { description: "-x" } });
   });
 
   it.each([[["a", "--worktree"]], [["a", "--worktree", "--force"]], [["--worktree", "-f", "a"]]])(
-    "leave an option without its optional value to explain: %j",
+    "leave an option without its optional value to commander: %j",
     (words) => {
       expect(parseQuickly(sample, words)).toBeUndefined();
       expect(slowly(sample, words)).toMatchObject({ args: { first: "a" }, options: { worktree: true } });
@@ -127,7 +127,7 @@ describe("parseQuickly and explain", () => {
     });
   });
 
-  it("leave --help and -h to explain", () => {
+  it("leave --help and -h to commander", () => {
     expect(parseQuickly(sample, ["--help"])).toBeUndefined();
     expect(slowly(sample, ["a", "-h"])).toHaveProperty("help");
   });
@@ -222,7 +222,7 @@ describe("spellings of Claude Code", () => {
 
   it("are accepted by spawn and run", async () => {
     const boundIn = async (name: string, words: readonly string[]) => {
-      const { command } = (await COMMANDS[name]?.load()) ?? { command: sample };
+      const { command } = (await COMMANDS[name]?.()) ?? { command: sample };
       return (slowly(command, words) as Bound).options;
     };
     const words = [
@@ -251,16 +251,16 @@ describe("spellings of Claude Code", () => {
 describe("the command", () => {
   const all = Object.entries(COMMANDS);
 
-  it.each(all)("%s has its own name, a summary and two or three examples", async (name, entry) => {
-    const { command } = await entry.load();
+  it.each(all)("%s has its own name, a summary and two or three examples", async (name, load) => {
+    const { command } = await load();
     expect(command.name).toBe(name);
     expect(command.summary).not.toMatch(/\.$/);
     expect(command.examples.length).toBeGreaterThanOrEqual(command.raw ? 1 : 2);
     expect(command.examples.length).toBeLessThanOrEqual(3);
   });
 
-  it.each(all)("%s has a help text with its options and examples", async (_, entry) => {
-    const { command } = await entry.load();
+  it.each(all)("%s has a help text with its options and examples", async (_, load) => {
+    const { command } = await load();
     const parsed = parseWithCommander(command, ["--help"]);
     if (!("help" in parsed)) throw new Error("no help");
     for (const example of command.examples) expect(parsed.help).toContain(example);

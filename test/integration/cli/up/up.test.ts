@@ -112,7 +112,7 @@ describe("teams up", () => {
     expect(existsSync(teams.root)).toBe(false);
   });
 
-  it("shows the difference to a living team, and changes it only after a yes", async () => {
+  it("shows the difference to an existing team, and changes it only after a yes", async () => {
     const { up, write, teams } = project(TASKS);
     await up();
     await teams(["task", "add", "By hand"]);
@@ -193,7 +193,7 @@ describe("teams up", () => {
     expect((await teams(["task", "done", "1", "--json"])).error().code).toBe("VERIFY_FAILED");
   });
 
-  it("changes a living team without a question with --yes", async () => {
+  it("changes an existing team without a question with --yes", async () => {
     const { up, write } = project(TASKS);
     await up();
     write({ ...TASKS, tasks: [...TASKS.tasks, { subject: "Third" }] });

@@ -122,6 +122,14 @@ describe("ApprovalsView", () => {
     expect(v.given).toEqual([["r1", { approve: false, note: "use npm ci" }]]);
   });
 
+  it("keeps a note whose end and answer came in the same read, and gives no answer", async () => {
+    const v = await view([request("r1")]);
+    v.read();
+    v.shown.push("mfine\ry");
+    expect(v.text()).toContain("note › fine");
+    expect(v.given).toEqual([]);
+  });
+
   it("keeps an answered request on the screen until it is left", async () => {
     const requests = [request("r1"), request("r2"), request("r3")];
     const v = await view(requests);

@@ -6,7 +6,7 @@ import { COMMANDS } from "../../../../src/cli/program.ts";
 let table: CompletionTable;
 beforeAll(async () => {
   table = completionTable(
-    await Promise.all(Object.values(COMMANDS).map(async (entry) => (await entry.load()).command)),
+    await Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command)),
   );
 });
 
