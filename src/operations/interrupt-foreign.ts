@@ -23,8 +23,8 @@ import { proveForeignMember } from "./processes/foreign-members.ts";
  * Interrupts a foreign member by Escape in its proven pane: its program takes no interrupt in a message. The time is recorded, since
  * claude sends no idle notice then.
  * @returns `pressed`; `idle` if it is known to be in no turn, where a second Escape would open a menu; `unproven` without a proven pane
- * @throws TeamError RECIPIENT_INACTIVE if its process has ended; PERMISSION_DENIED if its pane takes no key now, or may show the
- * dialog of a start: nothing was pressed
+ * @throws TeamError RECIPIENT_INACTIVE if its process has ended; PERMISSION_DENIED if its pane takes no key now, or may show a
+ * startup dialog: nothing was pressed
  */
 export async function interruptForeign(
   ctx: OperationContext,
@@ -79,13 +79,13 @@ async function pressIn(
   place: PlaceRecord | undefined,
 ): Promise<void> {
   if (place?.server === undefined)
-    throw refusal(ctx.ref, name, "it is no pane of a tmux server that teams knows");
+    throw refusal(ctx.ref, name, "it is not a pane of a tmux server that teams knows");
   if (!hasInput(pid, processTable())) throw refusal(ctx.ref, name, "another program in it has the keyboard");
   const server = serverAt(place.server, ctx.env);
   const screen = await readPaneScreen(server, place);
   // The key could delete what a person has typed.
   if (screen !== undefined && draftOf(screen) !== undefined)
-    throw refusal(ctx.ref, name, "somebody has begun to type there");
+    throw refusal(ctx.ref, name, "a person has begun to type there");
   const pressed = await pressKeys(server, place, ["Escape"]);
   if (pressed !== "pressed") throw refusal(ctx.ref, name, PRESS_REFUSALS[pressed]);
 }

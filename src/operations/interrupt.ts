@@ -141,7 +141,7 @@ function isSameTurn(now: StatusRecord | undefined, before: StatusRecord | undefi
 }
 
 function waitInterrupted(word: string, name: string): TeamError {
-  return new TeamError("INTERRUPTED", `${name} was asked to end its turn; no answer was awaited.`, {
+  return new TeamError("INTERRUPTED", `${name} was asked to end its turn; its answer was not awaited.`, {
     hint: `See what it does: teams peek ${word}`,
   });
 }

@@ -90,7 +90,7 @@ async function typeOnce(ctx: OperationContext, pane: PaneToType, text: string): 
   const draft = draftOf(idleScreen);
   if (draft !== undefined) {
     const shown = JSON.stringify(shortenedStart(draft, 40));
-    throw refusal(name, nothingTyped(name), `somebody has typed there: ${shown}`);
+    throw refusal(name, nothingTyped(name), `a person has typed there: ${shown}`);
   }
   const lock = ctx.ref.paths.agent(name).typing;
   ensureDir(dirname(lock));
@@ -141,7 +141,7 @@ interface PaneToType {
   readonly pid: number | undefined;
 }
 
-/** @throws TeamError RECIPIENT_INACTIVE without a pane; PERMISSION_DENIED if a dialog of its start may be open there */
+/** @throws TeamError RECIPIENT_INACTIVE without a pane; PERMISSION_DENIED if a startup dialog may be open there */
 async function paneOf(ctx: OperationContext, memberName: string): Promise<PaneToType> {
   const member = findMember(readTeam(ctx.ref), memberName);
   const { name } = member;

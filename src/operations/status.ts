@@ -22,7 +22,7 @@ import { currentMode } from "../team/members/permission-mode.ts";
 import { judgeProcess, type TeamRef } from "../team/ref.ts";
 import { type Deadlock, findDeadlock } from "../team/tasks/deadlock.ts";
 import { withKnownProofs } from "../team/tasks/known-proofs.ts";
-import { withLapsedUnassigned } from "../team/tasks/lease.ts";
+import { withExpiredUnassigned } from "../team/tasks/lease.ts";
 import type { ListedTask } from "../team/tasks/task-proof.ts";
 import { listTasks, ownerName } from "../team/tasks/tasks.ts";
 import { type Approval, listApprovals } from "./approvals/approvals.ts";
@@ -32,7 +32,7 @@ import { withPresence } from "./processes/present-instances.ts";
 import { problemsOf } from "./status-problems.ts";
 import type { WorktreeStatus } from "./worktrees/worktree-status.ts";
 
-/** The output of `teams status --json` (product.md). */
+/** The state of a team. `teams status --json` prints it with ISO times (product.md). */
 export interface TeamStatus {
   readonly team: string;
   /** The name that the team was given; the same as `team` if it has no other. */
@@ -115,7 +115,7 @@ export async function teamStatus(
   const ctx = { ...outer, ref: { livenessCache: new LivenessCache(), ...outer.ref } };
   const config = readTeam(ctx.ref);
   const broken: string[] = [];
-  const tasks = withLapsedUnassigned(listTasks(ctx.ref, (_, id) => broken.push(id)));
+  const tasks = withExpiredUnassigned(listTasks(ctx.ref, (_, id) => broken.push(id)));
   const ofMembers = memberRecords(ctx.ref, config);
   // Before the states are judged: a request is one of their sources.
   const hasForeign = ofMembers.some(

@@ -9,7 +9,7 @@ import { memberRecords } from "../team/members/member-records.ts";
 import { type Home, teamAt } from "../team/ref.ts";
 import { isoTime } from "../text/local-time.ts";
 import { type Approval, listApprovals } from "./approvals/approvals.ts";
-import { countsAsLiving, judgeWithLimit, recordedFacts } from "./processes/foreign-facts.ts";
+import { countsAsAlive, judgeWithLimit, recordedFacts } from "./processes/foreign-facts.ts";
 
 /**
  * The activity of a team: `running` if a member works or waits for an answer, `idle` if processes live and none works, `stopped` without a
@@ -54,7 +54,7 @@ const AT_WORK: ReadonlySet<AgentState> = new Set([
 
 /** Summarizes a team from its files. Notices no deaths and changes nothing; a file that cannot be read becomes the problem. */
 export function teamOverview(home: Home, entry: TeamEntry): TeamOverview {
-  const { team, config, ours, flaw } = entry;
+  const { team, config, ours, problem } = entry;
   const lead = config?.members.find(({ name }) => name === LEAD_NAME) ?? config?.members[0];
   return {
     name: team,
@@ -64,7 +64,7 @@ export function teamOverview(home: Home, entry: TeamEntry): TeamOverview {
     members: config?.members.map(({ name }) => name) ?? [],
     createdAt: isoTime(config?.createdAt),
     ours,
-    problem: flaw ?? null,
+    problem: problem ?? null,
     ...activityOf(home, entry),
   };
 }
@@ -84,7 +84,7 @@ function activityOf(home: Home, { team, config, ours }: TeamEntry): Activity {
       // A member that another program runs has no records.
       const facts = recordedFacts({ ref, clock: systemClock }, member);
       if (facts === undefined) return judgeShown(ref, member, known);
-      return { state: judgeWithLimit(facts).state, alive: countsAsLiving(facts) };
+      return { state: judgeWithLimit(facts).state, alive: countsAsAlive(facts) };
     });
     const requests = listApprovals(ref, records);
     return { state: stateOf(verdicts), requests, waiting: requests.length, ...spentByTeam(ref, config) };

@@ -98,7 +98,7 @@ export async function adoptProgram(
 const CLAUDE_VARIABLES = ["CLAUDE_CONFIG_DIR", "HOME", "ANTHROPIC_API_KEY"];
 
 /**
- * Refuses a claude that shows a dialog of its start, according to its own memory: a message that is typed could answer it.
+ * Refuses a claude that shows a startup dialog, according to its own memory: a message that is typed could answer it.
  * @throws TeamError INVALID_INPUT
  */
 function refuseStartDialog({ program, startedWith, cwd, pane }: PaneProgram): void {
@@ -109,7 +109,7 @@ function refuseStartDialog({ program, startedWith, cwd, pane }: PaneProgram): vo
   const dialog = expectedDialog(env, cwd, bypasses ? "bypassPermissions" : "default");
   if (dialog === undefined) return;
   throw adoptionRefused(
-    `The claude in pane ${pane.paneId} may show a dialog of its start (${dialog.name}), which a message could answer`,
+    `The claude in pane ${pane.paneId} may show a startup dialog (${dialog.name}), which a message could answer`,
     `Answer it in the pane: ${dialog.remedy}. Then adopt the pane again, or run teams join in its own input.`,
   );
 }
@@ -130,7 +130,7 @@ function requireOwnTeam({ ref }: OperationContext): void {
 function noteOf(found: PaneProgram, cli: string | undefined, hasThread: boolean): string | null {
   if (!isCodex(found) || cli !== undefined) return null;
   return hasThread
-    ? "codex is not in PATH, so its messages are typed."
+    ? "codex is not on the PATH, so its messages are typed."
     : "No thread is proven to belong to this codex, so its messages are typed. It may have had no turn yet, or other Codex programs run. To retry after a turn: teams kill <name>, then teams adopt <pane>.";
 }
 

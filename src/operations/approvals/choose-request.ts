@@ -22,7 +22,7 @@ export function chooseRequest(ref: TeamRef, wanted: string | undefined): string 
   if (second === undefined) return first.id;
   const ids = [first, second, ...more].map(({ id }) => id).join(", ");
   throw new TeamError("INVALID_INPUT", `Several requests begin with ${wanted}; nothing was answered.`, {
-    hint: `Write more of one: ${ids}`,
+    hint: `Give more of the id: ${ids}`,
   });
 }
 

@@ -9,7 +9,7 @@ import { operand, optionWords } from "../../text/shell-quote.ts";
 import { type OperationContext, requireLead } from "../context.ts";
 import { endDeadLeadCommands, endDeadLeadWatches } from "../processes/dead-lead.ts";
 import { endProcesses } from "../processes/end-processes.ts";
-import { livingForeign } from "../processes/foreign-facts.ts";
+import { liveForeignMembers } from "../processes/foreign-facts.ts";
 import { cleanUpTeamWorktrees, type WorktreeEnd } from "../worktrees/remove-worktree.ts";
 import { isAlive, isRemote, killAllTeammates } from "./kill.ts";
 import { awaitEndingDone, closePlace } from "./process-ending.ts";
@@ -97,6 +97,6 @@ function teammatesIn({ ref }: OperationContext): string[] {
 }
 
 async function activeOf(ctx: OperationContext, members: readonly string[]): Promise<string[]> {
-  const foreign = await livingForeign(ctx, readTeam(ctx.ref));
+  const foreign = await liveForeignMembers(ctx, readTeam(ctx.ref));
   return members.filter((name) => foreign.has(name) || isAlive(ctx, name) || isRemote(ctx, name));
 }

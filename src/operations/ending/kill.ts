@@ -14,7 +14,7 @@ import { type OperationContext, requireLead } from "../context.ts";
 import { batchClose } from "../processes/batch-close.ts";
 import { endDeadLeadCommands } from "../processes/dead-lead.ts";
 import { endProcesses } from "../processes/end-processes.ts";
-import { livingForeign } from "../processes/foreign-facts.ts";
+import { liveForeignMembers } from "../processes/foreign-facts.ts";
 import type { ForeignProof } from "../processes/foreign-members.ts";
 import { setDiscard } from "../worktrees/discard-worktree.ts";
 import type { WorktreeEnd } from "../worktrees/remove-worktree.ts";
@@ -28,13 +28,13 @@ export const KILL_TIMEOUT = 5_000;
 export interface KillReport {
   readonly name: string;
   /**
-   * `shut down`: it agreed in time. `killed`: signals ended it. `gone`: it no longer ran. `out of reach`: it was removed by
+   * `shut-down`: it agreed in time. `killed`: signals ended it. `gone`: it no longer ran. `out-of-reach`: it was removed by
    * force without a signal, because it runs in another pid space, or because no process is proven to be its own.
    */
-  readonly outcome: "shut down" | "killed" | "gone" | "out of reach";
+  readonly outcome: "shut-down" | "killed" | "gone" | "out-of-reach";
   /** The pids of processes that survived SIGKILL; usually empty. */
   readonly left: readonly number[];
-  /** With `shut down`: no process is proven to be its own, so whether it has ended is unknown. */
+  /** With `shut-down`: no process is proven to be its own, so whether it has ended is unknown. */
   readonly unproven?: true;
   /** Whether its worktree, if it had one, was removed or kept. */
   readonly worktree?: WorktreeEnd;
@@ -99,7 +99,7 @@ async function endEachMember(
   members: readonly string[],
   options: KillOptions,
 ): Promise<readonly KillReport[]> {
-  const foreign = await livingForeign(ctx, readTeam(ctx.ref));
+  const foreign = await liveForeignMembers(ctx, readTeam(ctx.ref));
   const living = members.filter((name) => foreign.has(name) || isAlive(ctx, name) || isRemote(ctx, name));
   const ends = options.force ? [] : await requestAgreement(ctx, living, options);
   const agreed = ends.map(({ name }) => name);
@@ -213,13 +213,13 @@ async function endMember(
   { agreed, lived, proof }: MemberEnd,
 ): Promise<KillReport> {
   if (agreed !== undefined)
-    return { name, outcome: "shut down", left: [], ...(agreed.unproven && { unproven: true }) };
+    return { name, outcome: "shut-down", left: [], ...(agreed.unproven && { unproven: true }) };
   if (proof !== undefined) {
     const left = proof.alive ? await endDescendants(proof.process, { graceMs: FOREIGN_GRACE_MS }) : [];
     await removeEndedMember(ctx, name, "killed");
-    return { name, outcome: proof.alive ? "killed" : "out of reach", left };
+    return { name, outcome: proof.alive ? "killed" : "out-of-reach", left };
   }
-  const outcome = isRemote(ctx, name) ? "out of reach" : lived ? "killed" : "gone";
+  const outcome = isRemote(ctx, name) ? "out-of-reach" : lived ? "killed" : "gone";
   const left = await endProcesses(ctx, name);
   await removeEndedMember(ctx, name, "killed");
   return { name, outcome, left };

@@ -60,12 +60,12 @@ export async function processEnding(ctx: OperationContext, ending: Ending): Prom
     const notes = [worktreeNote ?? [], isLeaving ? removeVariables(ctx, ending) : []].flat();
     // The clean-up removes the files of its unsent reports.
     await sendLastReports(ctx, ending);
-    const told = await attempt(() => notifyLead(ctx, ending, newsOf(ending, freed, notes)));
+    const unnotified = await attempt(() => notifyLead(ctx, ending, newsOf(ending, freed, notes)));
     // Runs even if the lead could not be notified, so that each attempt tries every step.
     const place = await attempt(() => (isLeaving ? cleanUpStart(ctx, ending) : removeFifos(ctx, ending)));
     removeUnkeptLine(ref, ending.name);
     const cleanUp = worktree ?? place;
-    if (told !== undefined) throw told.error;
+    if (unnotified !== undefined) throw unnotified.error;
     if (cleanUp !== undefined && ending.tries < MAX_CLEAN_UPS) throw cleanUp.error;
     givenUp = cleanUp;
   };
@@ -162,7 +162,8 @@ const NO_RECIPIENT: ReadonlySet<string> = new Set(["RECIPIENT_NOT_FOUND", "RECIP
 
 async function cleanUpStart(ctx: OperationContext, ending: Ending): Promise<void> {
   const { name, how, process, place } = ending;
-  // Ends background commands of an agent that left on its own; after this, no record would lead to them. A kill has ended them.
+  // Ends background commands of an agent that left on its own; after this, no record would lead to them. A kill has
+  // already ended them.
   if (how !== "killed") await endStartProcesses(ctx, { process, place, instance: place?.instance });
   if (place !== undefined) await closePlace(ctx, place);
   if (areRecordsOfStart(ctx.ref, ending)) removeRun(ctx.ref, name);

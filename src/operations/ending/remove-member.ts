@@ -24,9 +24,10 @@ export type ProvenEnd = "proven" | "unproven";
 /** Milliseconds that an unproven program gets to exit after it has agreed. */
 export const UNPROVEN_EXIT_MS = 3_000;
 
-/** The news about a member that agreed to shut down, and whose process is not known. */
-export const UNPROVEN_END =
-  "agreed to shut down and has left the team. teams cannot see its process: if it still runs, quit it in its own window.";
+/** The rest of the news about a member that agreed to end, and whose process is not known. */
+export const UNSEEN_PROCESS = "teams cannot see its process: if it still runs, quit it in its own window.";
+/** The news about such a member that has left the team. */
+export const UNPROVEN_END = `agreed to shut down and has left the team. ${UNSEEN_PROCESS}`;
 
 const NEWS_TEXT: Readonly<Record<LeavingKind, string>> = {
   shutdown: "has shut down.",

@@ -26,7 +26,7 @@ import { type ProvenEnd, removeEndedMember, UNPROVEN_EXIT_MS } from "./remove-me
 /** Milliseconds that `shutdown` waits until a teammate has agreed and ended (product.md). */
 export const SHUTDOWN_TIMEOUT = 30_000;
 
-type ShutdownOutcome = "approved" | "rejected" | "timed_out" | "gone";
+type ShutdownOutcome = "approved" | "rejected" | "timed-out" | "gone";
 
 export interface ShutdownReport {
   readonly name: string;
@@ -115,7 +115,7 @@ async function requestAndAwait(
       if (waiting.size === 0) break;
       if (!(await waitFor(bell, deadline - steadyNow(), options.signal))) break;
     }
-    for (const name of waiting.keys()) reports.set(name, { name, outcome: "timed_out" });
+    for (const name of waiting.keys()) reports.set(name, { name, outcome: "timed-out" });
     return [...reports.values()];
   } finally {
     bell.close();

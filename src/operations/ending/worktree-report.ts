@@ -47,6 +47,6 @@ async function worktreeEndOf(
   const stays = readTeam(ctx.ref).members.some(({ worktreePath }) => worktreePath === worktree.path);
   if (stays) return undefined;
   await awaitEndingDone(ctx, member.name);
-  if (outcome === "out of reach" || left.length > 0) return worktreeInUse(ctx, worktree);
+  if (outcome === "out-of-reach" || left.length > 0) return worktreeInUse(ctx, worktree);
   return cleanUpWorktree(ctx, defined({ ...worktree, discard }));
 }

@@ -110,7 +110,7 @@ async function attempts(
   throw new TeamError(
     "AGENT_BUSY",
     `${target} got new commits during each of ${MAX_ATTEMPTS} checks; it was not changed. The branch of ${work.agent} is rebased.`,
-    { hint: `Try again when ${target} rests: teams land ${shellWord(work.agent)}` },
+    { hint: `Try again when ${target} gets no new commits: teams land ${shellWord(work.agent)}` },
   );
 }
 
@@ -130,7 +130,7 @@ async function tryRebase(
   if (conflicts.length === 0)
     throw new TeamError(
       "WORKTREE_DIRTY",
-      `git could not rebase the branch of ${agent}; it is as before, and ${target} too: ${output}`,
+      `git could not rebase the branch of ${agent}; it and ${target} are unchanged: ${output}`,
       { hint: `Fix the problem that git reports, then run teams land ${shellWord(agent)} again.` },
     );
   return {
@@ -220,13 +220,13 @@ async function requireUnchanged(
   throw new TeamError(
     "WORKTREE_DIRTY",
     `The worktree of ${agent} changed during its landing (${what} in ${path}). The target was not moved.`,
-    { hint: `Look at it, then run teams land ${shellWord(agent)} again: git -C ${shellWord(path)} status` },
+    { hint: `Look at it (git -C ${shellWord(path)} status), then run teams land ${shellWord(agent)} again.` },
   );
 }
 
 /** @throws GitError if there is no such commit */
 async function requireCommit(directory: string, name: string, env: Env): Promise<string> {
   const commit = await commitNamed(directory, name, env);
-  if (commit === undefined) throw new GitError(["rev-parse"], `${name} is no commit in ${directory}`);
+  if (commit === undefined) throw new GitError(["rev-parse"], `${name} is not a commit in ${directory}`);
   return commit;
 }

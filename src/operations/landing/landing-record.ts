@@ -58,7 +58,7 @@ export function writeLanding(ref: TeamRef, agent: string, record: LandingRecord)
   replaceFile(path, formatJson(record));
 }
 
-/** Removes the record, also a half-written one of a killed process. */
+/** Removes the record, even a half-written one of a killed process. */
 export function endLanding(ref: TeamRef, agent: string): void {
   const path = recordPath(ref, agent);
   removeFile(path);

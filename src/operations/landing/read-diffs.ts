@@ -26,7 +26,7 @@ interface DiffOptions {
   readonly bases?: ReadonlyMap<string, string>;
 }
 
-/** An agent whose changes git cannot tell. */
+/** An agent whose changes git cannot determine. */
 export interface DiffProblem {
   readonly agent: string;
   readonly directory: string;
@@ -35,7 +35,7 @@ export interface DiffProblem {
 
 /**
  * Returns the changes of one agent, possibly empty.
- * @throws TeamError AGENT_NOT_FOUND; INVALID_INPUT if git cannot tell the changes
+ * @throws TeamError AGENT_NOT_FOUND; INVALID_INPUT if git cannot determine the changes
  */
 export async function readDiff(ctx: OperationContext, agent: string): Promise<AgentDiff> {
   const work = workOf(ctx.ref, agent);

@@ -164,7 +164,8 @@ function messageText(top: string, comments: readonly QuotedComment[]): string {
 function commentText({ path, line, lastLine, text, quote, isRemoved }: QuotedComment): string {
   const range = lastLine === undefined || lastLine === line ? `${line}` : `${line}-${lastLine}`;
   const where = isRemoved === true ? `${path}:${range} before the change` : `${path}:${range}`;
-  return [where, ...quote.map((row) => `> ${row}`), text].join("\n");
+  // As Markdown, a text directly below a quote would be a part of it.
+  return `${[where, ...quote.map((row) => `> ${row}`)].join("\n")}\n\n${text}`;
 }
 
 function shortRow(row: string): string {

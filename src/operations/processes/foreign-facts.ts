@@ -41,26 +41,26 @@ export async function judgeForeignMembers(
 }
 
 /**
- * Returns the foreign members that count as living, with what is proven of their processes. A member counts as living until its end
+ * Returns the foreign members that count as alive, with what is proven of their processes. A member counts as alive until its end
  * is proven, unless it has never shown a sign: it took no message and sent none.
  */
-export async function livingForeign(
+export async function liveForeignMembers(
   ctx: OperationContext,
   config: TeamConfig,
 ): Promise<ReadonlyMap<string, ForeignProof>> {
   const proofs = await proveForeignMembers(ctx, config);
-  const isLiving = (member: TeamMember, proof: ForeignProof): boolean =>
-    proof.alive ?? countsAsLiving(factsOf(ctx, member, proof));
+  const isLive = (member: TeamMember, proof: ForeignProof): boolean =>
+    proof.alive ?? countsAsAlive(factsOf(ctx, member, proof));
   return new Map(
     config.members.flatMap((member) => {
       const proof = proofs.get(member.name);
-      return proof !== undefined && isLiving(member, proof) ? [[member.name, proof] as const] : [];
+      return proof !== undefined && isLive(member, proof) ? [[member.name, proof] as const] : [];
     }),
   );
 }
 
-/** Whether a foreign member counts as living: its end is not proven, and it has shown a sign, unless its process is proven. */
-export function countsAsLiving({ alive, isActive, taken, saidAt, turnEnds }: ForeignFacts): boolean {
+/** Whether a foreign member counts as alive: its end is not proven, and it has shown a sign, unless its process is proven. */
+export function countsAsAlive({ alive, isActive, taken, saidAt, turnEnds }: ForeignFacts): boolean {
   return alive ?? (isActive || taken.length > 0 || saidAt !== undefined || turnEnds.length > 0);
 }
 
@@ -76,10 +76,10 @@ export function recordedFacts(
 }
 
 /** Why no key is pressed in a pane, as the end of a sentence: a key could answer such a dialog for the person. */
-export const START_DIALOG = "a dialog of its start may be open there (trust, login, API key, permissions)";
+export const START_DIALOG = "a startup dialog may be open there (trust, login, API key, permissions)";
 
 /**
- * Whether a member's program may still show a dialog of its start: its session has not begun, or it is a foreign member that has
+ * Whether a member's program may still show a startup dialog: its session has not begun, or it is a foreign member that has
  * never shown a sign of one.
  */
 export function mayShowStartDialog(ctx: OperationContext, member: TeamMember): boolean {

@@ -34,7 +34,7 @@ export type ForeignProof =
       readonly version?: string | undefined;
     }
   /**
-   * Nothing is proven, so the member counts as living. `unseen`: no process shows that it is the member's; `ambiguous`: several do;
+   * Nothing is proven, so the member counts as alive. `unseen`: no process shows that it is the member's; `ambiguous`: several do;
    * `elsewhere`: its process was proven on another machine or in another pid space.
    */
   | { readonly alive: null; readonly why: "unseen" | "ambiguous" | "elsewhere" };

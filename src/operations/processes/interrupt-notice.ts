@@ -26,7 +26,7 @@ export class InterruptNotice {
   }
 
   /** Sends the notice once the transcript shows the interrupt. @returns whether it may still show one */
-  async look(
+  async poll(
     { state, stateFrom }: ForeignVerdict,
     { interruptedAt, turnEnds, now }: ForeignFacts,
     hook: HookRecord | undefined,

@@ -4,7 +4,7 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import type { OperationContext } from "../context.ts";
 import { deleteTeam } from "../ending/delete-team.ts";
 import { type KillReport, killTeammates } from "../ending/kill.ts";
-import { livingForeign } from "../processes/foreign-facts.ts";
+import { liveForeignMembers } from "../processes/foreign-facts.ts";
 import { teamLedHere } from "./led-here.ts";
 
 interface EndRunOptions {
@@ -24,7 +24,7 @@ interface EndRunOptions {
 export async function endRun(ctx: OperationContext, options: EndRunOptions): Promise<readonly KillReport[]> {
   const config = teamLedHere(ctx);
   if (config === undefined) return [];
-  const foreign = await livingForeign(ctx, config);
+  const foreign = await liveForeignMembers(ctx, config);
   const names = config.members.flatMap(({ name }) => (name === LEAD_NAME ? [] : [name]));
   const isUnproven = (name: string): boolean => foreign.get(name)?.alive === null;
   const { timeoutMs } = options;
@@ -36,7 +36,7 @@ export async function endRun(ctx: OperationContext, options: EndRunOptions): Pro
   const reports = [...ended, ...asked];
   if (teamLedHere(ctx) === undefined) return reports;
   const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
-  const isKept = options.keep || asked.some(({ outcome }) => outcome === "out of reach");
+  const isKept = options.keep || asked.some(({ outcome }) => outcome === "out-of-reach");
   if (!isKept) await deleteTeam(ctx, { force: true, worktrees, problem: options.problem });
   // No process reads the lead's bell any more.
   else removeTree(ctx.ref.paths.agent(LEAD_NAME).runtime);
@@ -54,7 +54,7 @@ async function endUnproven(
       return await killTeammates(ctx, [name], { timeoutMs });
     } catch (error) {
       if (!(error instanceof TeamError) || error.code !== "ACTIVE_MEMBERS") throw error;
-      return [{ name, outcome: "out of reach", left: [] }];
+      return [{ name, outcome: "out-of-reach", left: [] }];
     }
   });
   return (await Promise.all(reports)).flat();

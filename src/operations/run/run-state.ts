@@ -76,7 +76,7 @@ function isBusy(ctx: OperationContext, member: TeamMember, count: CountBackgroun
   return isAlive(ctx, name) && (isInTurn(ctx, name, count) || unreadCount(ctx.ref, name) > 0);
 }
 
-/** The states of a foreign member in a turn, which also waits for an answer there. */
+/** The states of a foreign member in a turn. While it waits for an answer, its turn has not ended. */
 const FOREIGN_TURN: ReadonlySet<AgentState> = new Set(["running", "needs-input"]);
 
 /** A foreign member without signs of a turn, or that may be a script or a person, does not delay the end of a run. */

@@ -12,10 +12,10 @@ import { teamLedHere } from "./led-here.ts";
 export interface StopReport {
   readonly name: string;
   /**
-   * `stopped`: its processes were ended. `down`: they had ended before. `out of reach`: it runs elsewhere (another program, machine or
+   * `stopped`: its processes were ended. `down`: they had ended before. `out-of-reach`: it runs elsewhere (another program, machine or
    * container), and was left as it is.
    */
-  readonly outcome: "stopped" | "down" | "out of reach";
+  readonly outcome: "stopped" | "down" | "out-of-reach";
   /** The pids of processes that survived SIGKILL; usually empty. */
   readonly left: readonly number[];
 }
@@ -44,7 +44,7 @@ async function stopMember(ctx: OperationContext, name: string): Promise<StopRepo
   const liveness = livenessOfAgent(ctx.ref, name);
   const isForeign = liveness === undefined && readPlace(ctx.ref, name) === undefined;
   if (liveness === "unknown" || (isForeign && !isStarting(ctx, name)))
-    return { name, outcome: "out of reach", left: [] };
+    return { name, outcome: "out-of-reach", left: [] };
   // Also after its end: a crashed agent's launch script waits in its pane.
   const left = await endProcesses(ctx, name);
   return { name, outcome: liveness === "alive" ? "stopped" : "down", left };

@@ -130,7 +130,7 @@ function typedRefusal(input: CliInput): Refusal | undefined {
 }
 
 /**
- * Such a CLI reads the files of the root that its own environment names.
+ * Checks the root of a CLI that reads its inbox itself: it uses the files of the root that its own environment names.
  * @throws TeamError INVALID_INPUT for another root
  */
 function requireOwnRoot({ id, env: own }: Adapter, outer: Env): void {

@@ -39,7 +39,7 @@ export interface SpawnInput extends ToolLimits {
   readonly prompt?: string;
   readonly agentType?: string;
   readonly model?: string;
-  /** Starts in plan mode: it acts only after the lead approved its plan. */
+  /** Starts in plan mode: it acts only after the lead has approved its plan. */
   readonly plan?: boolean;
   readonly permissionMode?: PermissionMode;
   /** Patterns of the only files that it may write, relative to its directory. */
@@ -202,7 +202,7 @@ function checkedCli(
   } catch (error) {
     if (!(error instanceof TeamError)) throw error;
     throw new TeamError(error.code, error.message, {
-      hint: `The limits of the lead hold for its teammates: ${limitWords(limits)}. Leave the CLI out.`,
+      hint: `The limits of the lead apply to its teammates: ${limitWords(limits)}. Leave the CLI out.`,
       cause: error,
     });
   }

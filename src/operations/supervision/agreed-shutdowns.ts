@@ -11,7 +11,7 @@ const EARLY_MS = 20;
 
 /**
  * Reconciles as {@link reconcileUnlessLed}, but first waits until members whose process is not known, such as MCP clients, have had
- * their time to exit after they agreed to shut down. Without this wait they would still count as living.
+ * their time to exit after they agreed to shut down. Without this wait they would still count as alive.
  * @param signal ends the wait; then nothing is reconciled
  */
 export async function reconcileAgreed(ctx: OperationContext, signal?: AbortSignal): Promise<void> {
@@ -24,5 +24,6 @@ export async function reconcileAgreed(ctx: OperationContext, signal?: AbortSigna
 function restOf(ctx: OperationContext, member: TeamMember): number {
   const { agreedToStop, alive, saidAt } = recordedFacts(ctx, member) ?? {};
   if (agreedToStop !== true || alive !== null || saidAt === undefined) return 0;
-  return Math.max(0, saidAt + UNPROVEN_EXIT_MS - ctx.clock.now());
+  // Never longer: the member sets the time of its message.
+  return Math.min(UNPROVEN_EXIT_MS, Math.max(0, saidAt + UNPROVEN_EXIT_MS - ctx.clock.now()));
 }

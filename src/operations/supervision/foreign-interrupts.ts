@@ -13,7 +13,7 @@ const LOOK_MS = 5_000;
 
 /**
  * Sends the idle notices of foreign members whose turn was interrupted, in their own screen or by our key. Only hooks name the
- * transcript that shows it. Idempotent, also across processes.
+ * transcript that shows it. Idempotent, even across processes.
  */
 export async function notifyForeignInterrupts(ctx: OperationContext, config: TeamConfig): Promise<void> {
   for (const { member, hook } of withTranscript(ctx, config)) {
@@ -21,7 +21,7 @@ export async function notifyForeignInterrupts(ctx: OperationContext, config: Tea
     // A request that the interrupt has ended may still be open.
     if (facts === undefined || facts.alive === false) continue;
     const verdict = judgeForeign({ ...facts, request: undefined });
-    await new InterruptNotice(ctx.ref, member).look(verdict, facts, hook);
+    await new InterruptNotice(ctx.ref, member).poll(verdict, facts, hook);
   }
 }
 

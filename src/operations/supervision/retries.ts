@@ -23,7 +23,7 @@ export class Retries {
     return Math.min(FIRST_MS * 2 ** (this.#failures - 1), MAX_MS);
   }
 
-  /** Ends the row: the next failure is reported again. */
+  /** Resets: the next failure is reported again. */
   succeeded(): void {
     this.#reported = new Set();
     this.#failures = 0;

@@ -41,8 +41,8 @@ export interface TeamPlan {
   readonly left: readonly string[];
 }
 
-/** The living team, as far as a plan needs it. */
-export interface LivingTeam {
+/** The existing team, as far as a plan needs it. */
+export interface ExistingTeam {
   readonly config: TeamConfig;
   readonly tasks: readonly ProvenTask[];
   /** Ids of tasks that cannot be read. */
@@ -71,17 +71,17 @@ export function isEmptyPlan({
 }
 
 /**
- * Compares a declared team with the living one.
- * @param living undefined if the team does not exist
+ * Compares a declared team with the existing one.
+ * @param existing undefined if the team does not exist
  */
-export function planTeam(declared: DeclaredTeam, living: LivingTeam | undefined): TeamPlan {
+export function planTeam(declared: DeclaredTeam, existing: ExistingTeam | undefined): TeamPlan {
   const { members, tasks, lead } = declared;
-  if (living === undefined)
+  if (existing === undefined)
     return {
       ...{ isNew: true, members, tasks, startsLead: lead !== undefined },
       ...{ resumed: [], taskChanges: [], modes: [], budgets: [], left: [] },
     };
-  const { config } = living;
+  const { config } = existing;
   const present = members.flatMap((member) => {
     const found = memberCalled(config, member.name);
     return found === undefined ? [] : [{ member, found }];
@@ -89,16 +89,16 @@ export function planTeam(declared: DeclaredTeam, living: LivingTeam | undefined)
   return {
     isNew: false,
     members: members.filter(({ name }) => memberCalled(config, name) === undefined),
-    resumed: present.flatMap(({ found }) => (living.isStopped(found) ? [found.name] : [])),
-    tasks: tasks.filter(({ subject }) => living.tasks.every((task) => task.subject !== subject)),
-    taskChanges: taskChanges(tasks, living.tasks),
+    resumed: present.flatMap(({ found }) => (existing.isStopped(found) ? [found.name] : [])),
+    tasks: tasks.filter(({ subject }) => existing.tasks.every((task) => task.subject !== subject)),
+    taskChanges: taskChanges(tasks, existing.tasks),
     modes: modeChanges(declared, config, present),
     budgets: [
       ...budgetChange(undefined, config, declared.budget),
       ...present.flatMap(({ member, found }) => budgetChange(found.name, found, member.budget)),
     ],
-    startsLead: lead !== undefined && !living.hasLead,
-    left: leftAlone(declared, living),
+    startsLead: lead !== undefined && !existing.hasLead,
+    left: leftAlone(declared, existing),
   };
 }
 
@@ -151,7 +151,7 @@ const MAX_NAMED = 10;
 
 function leftAlone(
   { members, tasks, file, lead }: DeclaredTeam,
-  { config, tasks: all, unreadable, hasLead, leadLives }: LivingTeam,
+  { config, tasks: all, unreadable, hasLead, leadLives }: ExistingTeam,
 ): string[] {
   const others = config.members
     .map(({ name }) => name)
@@ -171,7 +171,7 @@ function leftAlone(
       : [
           `Open tasks that are not in ${file}, so left as they are: ${listed(extra.map(({ id }) => `#${id}`))}.`,
         ]),
-    ...taskDifferences(tasks, all),
+    ...taskDifferences(tasks, all, file),
     ...(unreadable.length === 0
       ? []
       : [
@@ -195,7 +195,7 @@ export function differences(config: TeamConfig, drafted: readonly DraftedMember[
     ).map(([field]) => field);
     if (fields.length === 0) return [];
     return [
-      `${found.name} was started with another ${fields.join(", ")}, and keeps that. To change it: teams kill ${operand(found.name)}, then teams up again.`,
+      `${found.name} was started with other values (${fields.join(", ")}), and keeps them. To apply those of the file: teams kill ${operand(found.name)}, then teams up again.`,
     ];
   });
 }

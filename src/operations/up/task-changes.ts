@@ -19,10 +19,10 @@ export interface TaskChange {
 /** Compares open tasks with their declarations: the command, the reviewer and the files that a declaration names. */
 export function taskChanges(
   declared: readonly DeclaredTask[],
-  living: readonly ProvenTask[],
+  existing: readonly ProvenTask[],
 ): readonly TaskChange[] {
   return declared.flatMap((wanted) => {
-    const task = living.find(({ subject }) => subject === wanted.subject);
+    const task = existing.find(({ subject }) => subject === wanted.subject);
     if (task === undefined || task.status === "completed") return [];
     const fields = changedFields(wanted, task);
     if (Object.keys(fields).length === 0) return [];
@@ -45,15 +45,16 @@ function changedFields({ verify, reviewer, touches }: DeclaredTask, task: Proven
   });
 }
 
-/** Returns a sentence for each open task that differs from its declaration in what `up` leaves as it is. */
+/** Returns a sentence for each difference between an open task and its declaration that `up` does not change. @param file the team file */
 export function taskDifferences(
   declared: readonly DeclaredTask[],
-  living: readonly ProvenTask[],
+  existing: readonly ProvenTask[],
+  file: string,
 ): readonly string[] {
   return declared.flatMap((wanted) => {
-    const task = living.find(({ subject }) => subject === wanted.subject);
+    const task = existing.find(({ subject }) => subject === wanted.subject);
     if (task === undefined || task.status === "completed") return [];
-    const blockers = living.filter(({ id }) => task.blockedBy.includes(id)).map(({ subject }) => subject);
+    const blockers = existing.filter(({ id }) => task.blockedBy.includes(id)).map(({ subject }) => subject);
     const isOthers =
       task.status === "pending" &&
       wanted.owner !== undefined &&
@@ -62,15 +63,18 @@ export function taskDifferences(
       ...(hasOtherDescription(wanted, task) ? ["description"] : []),
       ...(isOthers ? ["owner"] : []),
     ];
+    const [differ, them] = update.length === 1 ? ["differs", "it"] : ["differ", "them"];
     const lacks = wanted.blockedBy.some((subject) => !blockers.includes(subject));
     return [
       ...(update.length === 0
         ? []
         : [
-            `Task #${task.id} has another ${update.join(" and ")}, and keeps that. To change it: teams task update ${task.id}`,
+            `Task #${task.id} keeps its ${update.join(" and ")}, which ${differ} from ${file}. To change ${them}: teams task update ${task.id}`,
           ]),
       ...(lacks
-        ? [`Task #${task.id} waits for fewer tasks, and keeps that. To change it: teams task dep ${task.id}`]
+        ? [
+            `Task #${task.id} waits for fewer tasks than in ${file}. To change that: teams task dep ${task.id}`,
+          ]
         : []),
     ];
   });

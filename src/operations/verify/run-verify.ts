@@ -33,7 +33,7 @@ interface RunLimits {
 /** The facts of one run, without the task that it belongs to. */
 export type RanCommand = Omit<VerifyRun, "by" | "completion">;
 
-/** Kept of the output: enough for a test runner's summary, and for a message to a model. */
+/** Maximum characters and lines of the output that are kept: enough for a test runner's summary, and for a message to a model. */
 const MAX_TAIL = 4_000;
 const MAX_LINES = 40;
 

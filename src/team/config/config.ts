@@ -91,8 +91,8 @@ export interface TeamEntry {
   readonly config?: TeamConfig;
   /** Created by `teams`: it has our schemaVersion (protocol.md, Whose is it) or, if unreadable, other signs of it. */
   readonly ours: boolean;
-  /** Why its config could not be read (public API, also a key of `teams ls --json`). */
-  readonly flaw?: string;
+  /** Why its config could not be read. */
+  readonly problem?: string;
 }
 
 /** Lists the teams of this root by name; a team with an unreadable config is listed with the reason. */
@@ -107,7 +107,8 @@ export function listTeams(home: Home): TeamEntry[] {
     } catch (error) {
       // A team that was just deleted is left out; any other failure is part of the entry.
       if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return [];
-      return [{ team: ref.team, ours: looksLikeOurs(ref, textOf(ref.paths.config)), flaw: messageOf(error) }];
+      const ours = looksLikeOurs(ref, textOf(ref.paths.config));
+      return [{ team: ref.team, ours, problem: messageOf(error) }];
     }
   });
 }

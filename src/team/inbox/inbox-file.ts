@@ -36,7 +36,7 @@ const LARGE = 64 * 1024;
  * Changes an inbox under its lock. A broken file (not one in the middle of a write) is repaired first: whole entries are
  * kept, the others restored from the journal, and the original is copied aside. A message without a time gets that of the file,
  * which changes with each write.
- * @param change gets the raw entries, also unreadable ones, and returns their replacement; undefined means no change. It may
+ * @param change gets the raw entries, including unreadable ones, and returns their replacement; undefined means no change. It may
  *   run more than once, so it has no effect that must not be repeated. It also makes the changes that wait (see `Offer`).
  */
 export function changeInbox(
@@ -106,7 +106,7 @@ function readWhole(ref: TeamRef, agent: string): unknown[] | undefined {
   );
 }
 
-/** Returns whether an inbox cannot be read, also not after a while. The next writer repairs it. */
+/** Returns whether an inbox cannot be read, not even after a while. The next writer repairs it. */
 export function isInboxBroken(ref: TeamRef, agent: string): boolean {
   return readWhole(ref, agent) === undefined;
 }

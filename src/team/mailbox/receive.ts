@@ -53,8 +53,8 @@ export async function unreadMessages(
   return messages
     .filter(({ read }) => !read)
     .map((message) => {
-      const told = withLastWords(ref, agent, message);
-      return { key: messageKey(message), message: told, protocol: authenticProtocol(told, agent) };
+      const complete = withLastWords(ref, agent, message);
+      return { key: messageKey(message), message: complete, protocol: authenticProtocol(complete, agent) };
     });
 }
 

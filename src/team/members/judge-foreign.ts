@@ -5,7 +5,7 @@ export interface TurnEnd {
   readonly at: number;
   /** Why the turn failed; undefined if it did not. */
   readonly failure?: string | undefined;
-  /** Somebody ended it. */
+  /** A person or our interrupt ended it. */
   readonly interrupted?: boolean;
 }
 

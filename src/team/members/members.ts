@@ -204,7 +204,7 @@ export async function removeMember(ref: TeamRef, name: string): Promise<void> {
   });
   clearRun(ref, name);
   await dropInbox(ref, name);
-  recordEvent(ref, { type: "member", what: "taken_back", ...subject });
+  recordEvent(ref, { type: "member", what: "start_failed", ...subject });
 }
 
 function without(config: TeamConfig, member: TeamMember): TeamConfig {

@@ -19,7 +19,7 @@ export function versionOfClaude(
   { words, env, program }: StartedWith,
   startedAt: number | undefined,
 ): string | undefined {
-  // Of node, the script is the second word; a shell records the program that it starts in `_`.
+  // For node, the script is the second word; a shell records the program that it starts in `_`.
   const files = [program, words[0], words[1], env("_")];
   for (const file of files) {
     if (file === undefined || !isAbsolute(file)) continue;

@@ -8,7 +8,7 @@ import { adoptedDirectory } from "./adopted-processes.ts";
 /**
  * Records that a running program is a member, so that commands below it act as that member: a person started it, so no variable says
  * it. The record counts while the member has a status, or this process runs.
- * @returns removes the record
+ * @returns a function that removes the record
  */
 export function recordAdopted(
   ref: TeamRef,

@@ -4,7 +4,7 @@ import { printableJson, revealHiddenInCommand } from "../../text/terminal-text.t
 import { isShortCommand, saysInput } from "./saved-change.ts";
 
 interface Options {
-  /** Keeps all lines; by default, only enough for a first look. */
+  /** Keeps all lines; by default, only enough for a first view. */
   readonly whole?: boolean;
   /** Finds the shortest change of an edit. */
   readonly search?: LineSearch;

@@ -8,7 +8,7 @@ import type { TeamRef } from "../ref.ts";
 
 /**
  * Returns a task with its owner's lease: the identity of the owner's agent process, from its status. An owner without a
- * status (a person, a script, another program's member) gets no lease, and its claim never lapses (protocol.md section 5).
+ * status (a person, a script, another program's member) gets no lease, and its claim never expires (protocol.md section 5).
  */
 export function withLease(ref: TeamRef, task: Task, owner: string): Task {
   const status = readStatus(ref, owner);
@@ -29,7 +29,7 @@ export function withoutLease(task: Task): Task {
 }
 
 /** True if the agent that claimed the task is known to be dead, so any member may claim it. */
-export function hasLeaseLapsed(task: Task): boolean {
+export function hasLeaseExpired(task: Task): boolean {
   const lease = leaseOf(task);
   return lease !== undefined && livenessOf(lease) === "dead";
 }
@@ -38,9 +38,9 @@ export function hasLeaseLapsed(task: Task): boolean {
  * Returns tasks as they count now: a dead agent's unfinished tasks appear unassigned and pending, even if the files do
  * not say so yet. Checks each agent once.
  */
-export function withLapsedUnassigned(tasks: readonly Task[]): Task[] {
+export function withExpiredUnassigned(tasks: readonly Task[]): Task[] {
   const dead = new Map<string, boolean>();
-  const hasLapsed = (task: Task): boolean => {
+  const hasExpired = (task: Task): boolean => {
     const lease = leaseOf(task);
     if (lease === undefined) return false;
     const key = JSON.stringify(lease);
@@ -49,7 +49,7 @@ export function withLapsedUnassigned(tasks: readonly Task[]): Task[] {
     return known;
   };
   return tasks.map((task) => {
-    if (task.status === "completed" || !hasLapsed(task)) return task;
+    if (task.status === "completed" || !hasExpired(task)) return task;
     const { owner: _dead, ...rest } = task;
     return withoutLease({ ...rest, status: "pending" });
   });

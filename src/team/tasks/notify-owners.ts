@@ -104,7 +104,7 @@ function reviewText(ref: TeamRef, task: Task, by: string): string {
   const owner = ownerName(task) ?? by;
   return [
     `Review task #${task.id}, please: ${by} completed “${task.subject}”. ${proof}`,
-    `If something is missing, send ${owner} what to change, and reopen the task (TaskUpdate with status in_progress, or teams task update ${task.id} --status in_progress); ${owner} stays its owner. Otherwise nothing is to do: it counts as completed.`,
+    `If something is missing, send ${owner} what to change, and reopen the task (TaskUpdate with status in_progress, or teams task update ${task.id} --status in_progress); ${owner} stays its owner. Otherwise there is nothing to do: it counts as completed.`,
   ].join("\n\n");
 }
 

@@ -96,7 +96,7 @@ function readEdits(ref: TeamRef, member: string): Edits {
     if (typeof value !== "object" || value === null) return {};
     return Object.fromEntries(Object.entries(value).filter(([, at]) => typeof at === "number"));
   } catch {
-    // Written by the other member's process only; the next edit replaces it.
+    // A broken file counts as empty. Only its own member's process writes it, and replaces it at the next edit.
     return {};
   }
 }

@@ -1,7 +1,7 @@
 import { TeamError } from "../../errors.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { Task } from "../../schema/task.ts";
-import { hasLeaseLapsed } from "./lease.ts";
+import { hasLeaseExpired } from "./lease.ts";
 import { reviewerOf, type TaskFields } from "./task-fields.ts";
 import { isBlocked, ownerName } from "./tasks.ts";
 
@@ -71,10 +71,10 @@ export function assertNotStarted(task: Task, actor: string): void {
   if (task.status === "in_progress" && ownerName(task) === actor) throw claimedBy(task, actor);
 }
 
-/** Refuses a task of another owner, unless that owner's lease has lapsed. */
+/** Refuses a task of another owner, unless that owner's lease has expired. */
 function assertFree(task: Task, actor: string): void {
   const holder = ownerName(task);
-  if (holder !== undefined && holder !== actor && !hasLeaseLapsed(task)) throw claimedBy(task, holder);
+  if (holder !== undefined && holder !== actor && !hasLeaseExpired(task)) throw claimedBy(task, holder);
 }
 
 function claimedBy(task: Task, holder: string): TeamError {
@@ -125,5 +125,5 @@ function refusal(
 export function isClaimableBy(task: Task, actor: string): boolean {
   if (task.status === "completed") return false;
   const holder = ownerName(task);
-  return holder === undefined || (holder === actor ? task.status === "pending" : hasLeaseLapsed(task));
+  return holder === undefined || (holder === actor ? task.status === "pending" : hasLeaseExpired(task));
 }

@@ -2,7 +2,7 @@ import { TeamError } from "../../errors.ts";
 import type { Task } from "../../schema/task.ts";
 import { globCovers, globsOverlap } from "../../text/glob-overlap.ts";
 import type { TeamRef } from "../ref.ts";
-import { hasLeaseLapsed } from "./lease.ts";
+import { hasLeaseExpired } from "./lease.ts";
 import { touchesOf } from "./task-fields.ts";
 import { isClaimableBy } from "./task-rules.ts";
 import { isBlockedNow, listTasks, lockTasks, ownerName } from "./tasks.ts";
@@ -16,7 +16,7 @@ export function assertNoOverlap(ref: TeamRef, task: Task): void {
   if (overlap !== undefined) throw overlap;
 }
 
-/** Whether the actor can claim a task without naming it, see `claimTask`. An unreadable task may be a blocker. */
+/** Whether the actor can claim a task without naming it, see `claimTask`. A task with an unreadable blocker is blocked. */
 export function hasClaimable(ref: TeamRef, actor: string): boolean {
   return listTasks(ref).some(
     (task) =>
@@ -50,7 +50,7 @@ export function startAlone<T>(ref: TeamRef, task: Task, start: () => Promise<T>)
 }
 
 function isRunning(task: Task): boolean {
-  return task.status === "in_progress" && !hasLeaseLapsed(task);
+  return task.status === "in_progress" && !hasLeaseExpired(task);
 }
 
 function overlapError(

@@ -3,7 +3,7 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import type { Task } from "../../schema/task.ts";
 import type { TeamRef } from "../ref.ts";
-import { hasLeaseLapsed, isLeaseAlive, isLeasedTo, withLease, withoutLease } from "./lease.ts";
+import { hasLeaseExpired, isLeaseAlive, isLeasedTo, withLease, withoutLease } from "./lease.ts";
 import { notifyPending } from "./notify-owners.ts";
 import { withPendingAssignment } from "./pending-notifications.ts";
 import { changeTask, ownerName, readableTask, readTasks } from "./tasks.ts";
@@ -82,8 +82,8 @@ export async function restoreTasks(
 
 /** Leases the tasks that a member has in progress to its present process, if the process that claimed them is dead. */
 export async function renewLeases(ref: TeamRef, name: string): Promise<void> {
-  const isLapsed = (task: Task): boolean =>
-    ownerName(task) === name && task.status !== "completed" && hasLeaseLapsed(task);
-  for (const { id } of readTasks(ref).filter(isLapsed))
-    await changeTask(ref, id, (task) => (isLapsed(task) ? withLease(ref, task, name) : undefined));
+  const isExpired = (task: Task): boolean =>
+    ownerName(task) === name && task.status !== "completed" && hasLeaseExpired(task);
+  for (const { id } of readTasks(ref).filter(isExpired))
+    await changeTask(ref, id, (task) => (isExpired(task) ? withLease(ref, task, name) : undefined));
 }

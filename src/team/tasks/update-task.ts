@@ -85,7 +85,7 @@ function parsedFields(ref: TeamRef, { verify, reviewer, touches }: TaskFields): 
   });
 }
 
-/** Runs the hook for a task that does not exist yet, after all other checks. @returns the reserved id */
+/** Reserves an id, and runs the hook for the task before it exists, after all other checks. @returns the reserved id */
 async function reserveIfAllowed(
   ref: TeamRef,
   { subject, description = "", blockedBy = [] }: NewTask,

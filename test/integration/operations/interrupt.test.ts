@@ -35,7 +35,7 @@ describe("interruptAgent", () => {
     const error = await interruptAgent(contextOf(ref), "dev", { signal }).catch((caught) => caught);
     expect(error).toMatchObject({
       code: "INTERRUPTED",
-      message: "dev was asked to end its turn; no answer was awaited.",
+      message: "dev was asked to end its turn; its answer was not awaited.",
     });
     expect(await requests(ref)).toEqual(["interrupt_request"]);
   });

@@ -17,7 +17,7 @@ import { claimStarts } from "../../../src/team/members/start-claims.ts";
 import { writePlace } from "../../../src/team/records/read-records.ts";
 import { writeRecord, writeStatus } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
-import { withLapsedUnassigned } from "../../../src/team/tasks/lease.ts";
+import { withExpiredUnassigned } from "../../../src/team/tasks/lease.ts";
 import { changeTask, createTask, getTask } from "../../../src/team/tasks/tasks.ts";
 import { lookingContext } from "../../support/team/reconcile-context.ts";
 import { retireMember } from "../../support/team/retire-member.ts";
@@ -91,7 +91,7 @@ test("teamStatus › shows a dead owner's task as free before it is unassigned (
   await begin(statusOf().process)(await createTask(ref, { subject: "living" }));
   await begin({ ...deadProcess(), pidSpace: "elsewhere#1" })(await createTask(ref, { subject: "unknown" }));
   await begin()(await createTask(ref, { subject: "a person's" }));
-  const seen = withLapsedUnassigned(["1", "2", "3", "4"].map((id) => getTask(ref, id)));
+  const seen = withExpiredUnassigned(["1", "2", "3", "4"].map((id) => getTask(ref, id)));
   expect(seen.map(({ owner, status }) => [owner, status])).toEqual([
     [undefined, "pending"],
     ["a", "in_progress"],
@@ -144,7 +144,7 @@ describe("teamStatus › shows a member as starting", () => {
   const dead = deadProcess();
   const own = () => ({ paneProcStart: ownIdentity().procStart });
 
-  test("when it has a place and no status, also for a command without backends", async () => {
+  test("when it has a place and no status, even for a command without backends", async () => {
     const ref = await testTeam(["a"]);
     writePlace(ref, "a", { ...PLACE, ...own() });
     const ctx = lookingContext(ref);

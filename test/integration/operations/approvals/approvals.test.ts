@@ -378,7 +378,7 @@ describe("answering an approval", () => {
     await expect(approvalDetails(ref, "one")).rejects.toThrow("one has already been answered");
   });
 
-  it("gets ALREADY_ANSWERED also after the asker has closed the answered request", async () => {
+  it("gets ALREADY_ANSWERED even after the asker has closed the answered request", async () => {
     const ref = await testTeam(["dev"]);
     open(ref, "one", 1);
     await answerApproval(contextOf(ref), "one", { approve: true });

@@ -6,6 +6,7 @@ import { UNPROVEN_EXIT_MS } from "../../../../src/operations/ending/remove-membe
 import { shutdownTeammates } from "../../../../src/operations/ending/shutdown.ts";
 import { proveForeignMember } from "../../../../src/operations/processes/foreign-members.ts";
 import { endRun } from "../../../../src/operations/run/end-run.ts";
+import { reconcileAgreed } from "../../../../src/operations/supervision/agreed-shutdowns.ts";
 import { reconcile } from "../../../../src/operations/supervision/reconcile.ts";
 import { systemClock } from "../../../../src/os/clock.ts";
 import { ownIdentity, startTimeOf } from "../../../../src/os/process/identity.ts";
@@ -72,7 +73,7 @@ test("kill › refuses to end a foreign member without proof, unless forced", as
     hint: expect.stringContaining("teams kill ada --force"),
   });
   expect(names()).toContain("ada");
-  expect(await killTeammates(ctx, ["ada"], { force: true })).toMatchObject([{ outcome: "out of reach" }]);
+  expect(await killTeammates(ctx, ["ada"], { force: true })).toMatchObject([{ outcome: "out-of-reach" }]);
   expect(names()).not.toContain("ada");
 });
 
@@ -144,6 +145,15 @@ test("reconcile › removes a foreign member that agreed to end, even if no proc
   expect(names()).toEqual(["team-lead"]);
 });
 
+test("reconcileAgreed › waits no longer for a member whose clock is ahead", async () => {
+  const { ref, ctx, names } = await setUp();
+  await joinByHand(ref, "ada");
+  const tomorrow = systemClock.now() + 86_400_000;
+  peerSays(ref, "ada", { type: "shutdown_approved", requestId: "shutdown-1@ada" }, tomorrow);
+  await reconcileAgreed(ctx);
+  expect(names()).toContain("ada");
+});
+
 test("reconcile › keeps a foreign member that agreed to end while its process runs", async () => {
   const { t, ref, ctx, names } = await setUp();
   await foreignPeer(t, ref, "ada");
@@ -180,6 +190,6 @@ test("the end of a run › keeps the team of a foreign member that waits for a p
   await updateTeam(ref, (config) => ({ ...config, leadProcess: ownIdentity() }));
   await joinByHand(ref, "ada");
   peerSays(ref, "ada", { type: "permission_request", request_id: "perm-1-a", tool_name: "Bash", input: {} });
-  expect(await endRun(ctx, { timeoutMs: 100 })).toEqual([{ name: "ada", outcome: "out of reach", left: [] }]);
+  expect(await endRun(ctx, { timeoutMs: 100 })).toEqual([{ name: "ada", outcome: "out-of-reach", left: [] }]);
   expect([teamExists(ref), names()]).toEqual([true, ["team-lead", "ada"]]);
 });

@@ -43,7 +43,7 @@ test("a member in another container › is not confused with a local process of 
   expect(readTeam(ref).members).toHaveLength(3);
   await expect(deleteTeam(ctx)).rejects.toMatchObject({ code: "ACTIVE_MEMBERS" });
   expect(await killTeammates(ctx, ["dev"], { force: true })).toEqual([
-    { name: "dev", outcome: "out of reach", left: [] },
+    { name: "dev", outcome: "out-of-reach", left: [] },
   ]);
   expect(readTeam(ref).members).toHaveLength(2);
   expect(ended()).toBe(false);

@@ -51,7 +51,7 @@ describe("withWorktreeEnds", () => {
     const kept = "processes that were started in it may still run";
     expect(
       await ends(
-        { name: "far", outcome: "out of reach" },
+        { name: "far", outcome: "out-of-reach" },
         { name: "stuck", outcome: "ended", left: [4711] },
         { name: "gone", outcome: "gone", left: [] },
       ),

@@ -106,7 +106,7 @@ test.for([3, 4])("land › continues after a kill at its second rebase (%i)", as
   const { ref, ctx, repository, worktree } = team;
   const COUNT = join(dirname(ref.home.root), "count");
   Object.assign(process.env, { COUNT, KILL_AT: String(n), REAL_GIT });
-  // The branch gets a commit during the first check that conflicts with the work.
+  // During the first check, the branch gets a commit that conflicts with the work.
   const late = `printf 'main\\ntwo\\nlate\\n' > shared.txt && git commit --quiet --all --message late`;
   const verify = `cd '${repository}' && ${late}`;
   expect((await start(team, 0, verify, STAND_IN).ended()).signal).toBe("SIGKILL");

@@ -89,7 +89,7 @@ test("sendComments › sends one message with each place, its lines and the text
   expect((await unreadMessages(ref, "dev")).map(({ message: { from, text } }) => [from, text])).toEqual([
     [
       "team-lead",
-      `2 review comments on your changes in ${worktree("dev")}.\n\nshared.txt:2-3\n> two\n> three\nSwap these.\n\nnew.txt:1\n> first\nWhy?`,
+      `2 review comments on your changes in ${worktree("dev")}.\n\nshared.txt:2-3\n> two\n> three\n\nSwap these.\n\nnew.txt:1\n> first\n\nWhy?`,
     ],
   ]);
 });

@@ -27,7 +27,7 @@ async function setUp(): Promise<{
   const prove = (name: string) => {
     const config = readTeam(ref);
     const member = config.members.find((one) => one.name === name);
-    if (member === undefined) throw new Error(`${name} is no member`);
+    if (member === undefined) throw new Error(`${name} is not a member`);
     return proveForeignMember(ctx, config, member);
   };
   return { t, ref, prove };
@@ -95,7 +95,7 @@ test.each([
     { words: ["--agent-id", "ada2@crew", "--agent-name", "ada2", "--team-name", "crew"] },
   ],
   ["a person, in the pane with the recorded id", { erases: true, env: { CLAUDECODE: "" } }],
-])("the process of %s › is no foreign member's", async (_whose, options) => {
+])("the process of %s › does not count as the foreign member's", async (_whose, options) => {
   const { t, ref, prove } = await setUp();
   await foreignPeer(t, ref, "ada", options);
   expect(await prove("ada")).toEqual({ alive: null, why: "unseen" });
@@ -110,7 +110,7 @@ test("a recycled pane id › proves nothing, when the member joined long before 
   expect(await prove("ada")).toEqual({ alive: null, why: "unseen" });
 });
 
-test("a tmux server › is no member, though it keeps the start line that created it", async () => {
+test("a tmux server › is not a member, though it keeps the start line that created it", async () => {
   const { t, ref, prove } = await setUp();
   await joinByHand(ref, "ada");
   const other = privateTmux({ env: { CLAUDE_CONFIG_DIR: t.root } });

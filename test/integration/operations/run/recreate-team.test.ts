@@ -22,7 +22,7 @@ it("recreating a deleted team › keeps the lead, its mode and the rest of the b
     metadata: { _budget: { maxTokens: 100 } },
   });
   await prepareRun(ref, ["dev", LEAD_NAME]);
-  // dev had crashed and was no former member when the team was deleted.
+  // dev had crashed and was not a former member yet when the team was deleted.
   writeStatus(ref, "dev", statusOf({ tokens: { ...NO_TOKENS, input: 60 }, costUsd: 0.5 }));
   // The lead reports its own spending in the new team as well.
   writeStatus(ref, LEAD_NAME, statusOf({ tokens: { ...NO_TOKENS, input: 7 } }));

@@ -164,7 +164,7 @@ describe("renaming a team", () => {
     expect(namesOf(before)).toEqual([["review"], ["review"]]);
   });
 
-  it("loses and doubles no message that other processes send at the same moment", async () => {
+  it("loses and duplicates no message that other processes send at the same moment", async () => {
     const before = await generatedTeam();
     const ref = movableRef(before);
     const senders = ["a", "b", "c", "d", "e"].map((name) => sender(ref.home.root, OLD, name));

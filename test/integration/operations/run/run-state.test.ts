@@ -9,7 +9,7 @@ import { lookingContext } from "../../../support/team/reconcile-context.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 
-/** Gives a teammate a process that is in a turn. @returns ends it, and returns once the system says so */
+/** Gives a teammate a process that is in a turn. @returns a function that ends it, and returns once the system says so */
 async function runningTeammate(ref: TeamRef): Promise<() => void> {
   const child = spawn("sleep", ["600"], { stdio: "ignore" });
   onTestFinished(() => void child.kill("SIGKILL"));

@@ -47,7 +47,7 @@ test("a new teammate › has the full name of its model, given or inherited", as
   }
 });
 
-test("a new teammate › keeps the facts of its spawn beside its own metadata", async () => {
+test("a new teammate › keeps the facts of its spawn in addition to its own metadata", async () => {
   const ref = await testTeam();
   const input = { name: "dev", metadata: { ticket: "42" }, tools: ["Read"] };
   const [dev] = (await addMembers(ref, [draftMember(contextOf(ref), readTeam(ref), input)])).map(({ name }) =>
@@ -96,7 +96,7 @@ test.each<[string, Partial<SpawnInput>, Record<string, string>]>([
   },
 );
 
-test("a new teammate without a reason to plan › starts in its mode, also in delegate", async () => {
+test("a new teammate without a reason to plan › starts in its mode, even in delegate", async () => {
   const ref = await testTeam();
   const env = { CLAUDE_CODE_PLAN_MODE_REQUIRED: "false" };
   const ctx = contextOf(ref, undefined, { env });
@@ -230,7 +230,7 @@ test("the limits of a lead › refuse a CLI that cannot obey them, and name the 
   expect(readMetadata(draft({}), "cli")).toBe("it");
   const refused = expect.objectContaining({
     message: "it cannot be started with --tools: it has its own tools. Nothing was started.",
-    hint: "The limits of the lead hold for its teammates: --tools Read,Bash. Leave the CLI out.",
+    hint: "The limits of the lead apply to its teammates: --tools Read,Bash. Leave the CLI out.",
   });
   expect(() => draft({ maxMode: "default" })).toThrow(refused);
 });

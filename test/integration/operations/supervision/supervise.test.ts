@@ -9,7 +9,7 @@ import { eventually } from "../../../support/timing/eventually.ts";
 import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
 
-it("supervise › reports listeners that fail, also for the end of a tmux server, and continues", async () => {
+it("supervise › reports listeners that fail, including for the end of a tmux server, and continues", async () => {
   const t = privateTmux();
   const { pane } = t.session();
   const ref = await testTeam(["dev"]);

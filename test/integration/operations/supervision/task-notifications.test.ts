@@ -46,7 +46,7 @@ function rewrite(ref: TeamRef, id: string, change: Partial<Task>): void {
   writeFileSync(ref.paths.task(id), JSON.stringify({ ...getTask(ref, id), ...change }));
 }
 
-/** Starts two observers of one team with separate memories. @returns lets both check */
+/** Starts two observers of one team with separate memories. @returns a function that lets both check */
 async function watchers(ref: TeamRef): Promise<() => Promise<unknown>> {
   const both = [lookingContext(ref), lookingContext(ref)];
   const poll = (): Promise<unknown> => Promise.all(both.map(notifyMissedTaskChanges));
@@ -201,7 +201,7 @@ describe("killing a process during a task change", () => {
       };
       return { child: flow(ref.home.root, ref.team, what, String(n)), check };
     });
-    // At least in the steps between the change and its report.
+    // The change was done at least in the kills between the change and its report.
     expect(wasDone).toBeGreaterThan(5);
   });
 });

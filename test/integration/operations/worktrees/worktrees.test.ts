@@ -77,7 +77,7 @@ test("worktree › is removed by the process that takes over a dead process's en
   expect([existsSync(worktree.path), branches()]).toEqual([false, ["main"]]);
 });
 
-test("discarding a worktree › counts only for a live kill, not after a killed or refused one", async () => {
+test("discarding a worktree › applies only to the kill that asked for it, even if that was killed or refused", async () => {
   const { ref, ctx, worktree } = await withWorktree();
   writeFileSync(join(worktree.path, "new.txt"), "new\n");
   const discard = (): unknown => worktreeOf(findMember(readTeam(ref), "dev"))?.discard;
@@ -339,7 +339,7 @@ test("worktree › with a clean submodule is removed", async () => {
   expect([existsSync(worktree.path), branches()]).toEqual([false, ["main"]]);
 });
 
-test("worktree › with commits that only a submodule has is kept, also by a discard, which ends no member", async () => {
+test("worktree › with commits that only a submodule has is kept, even by a discard, which ends no member", async () => {
   const { ref, ctx, repository, worktree } = await withWorktree();
   const lib = addSubmodule(repository, worktree.path);
   git(lib, "commit", "--quiet", "--allow-empty", "--message", "work");

@@ -114,7 +114,7 @@ test("listTeams › lists our teams, other programs' teams and unreadable ones",
   }
   mkdirSync(join(home.root, "teams", "empty"));
   expect(listTeams(home)).toMatchObject([
-    { team: "broken", ours: false, flaw: expect.stringContaining("config.json") },
+    { team: "broken", ours: false, problem: expect.stringContaining("config.json") },
     { team: "my-team", ours: true, config: { name: "my-team" } },
     { team: "theirs", ours: false, config: { name: "theirs" } },
   ]);
@@ -215,7 +215,7 @@ test.skipIf(process.getuid?.() === 0)(
   },
 );
 
-test("startedIn › is the team of exactly this name, even beside one with a similar name", () => {
+test("startedIn › is the team of exactly this name, even if another has a similar name", () => {
   const home = testHome();
   const places = (name: string): void => {
     mkdirSync(join(home.root, "teams", name), { recursive: true });

@@ -14,7 +14,7 @@ import { testTeam } from "../../../support/team/test-team.ts";
 
 /** Runs `"$@"` after some shell commands; `$1` is the root that the script gets. */
 const shell = (first: string): readonly string[] => ["sh", "-c", `${first}; exec "$@"`, "sh"];
-/** Runs in a private mount namespace, where this user may create one. */
+/** Runs in a private mount namespace. The user must be allowed to create one. */
 const mounted = (first: string): readonly string[] => [
   "unshare",
   "-rm",
@@ -168,7 +168,7 @@ test("lock directories › another process that removes them or changes their ti
   expect(readdirSync(ref.paths.inboxes)).toEqual(["a.json"]);
 });
 
-/** Counts the lines of a process until its end, and an infinite number then. */
+/** Counts the lines of a process; after its end, the count is infinite. */
 function countLines(running: Script): { readonly count: number } {
   const lines = { count: 0 };
   void (async () => {

@@ -23,9 +23,9 @@ const operations = script("team/random-operations", CLOCK_BEHIND);
 /** Number of processes killed, over as many concurrent teams as keep the machine busy. */
 const KILLS = IS_FULL ? 500 : 80;
 const TEAMS = 4;
-/** The most operations that a process begins before it is killed, and the longest pause in milliseconds from the last of them. */
-const MOST_OPERATIONS = 8;
-const LONGEST_PAUSE_MS = 5;
+/** Maximum operations that a process begins before it is killed, and the longest pause between the last one and the kill. */
+const MAX_OPERATIONS = 8;
+const MAX_PAUSE_MS = 5;
 
 test(`crash safety › keeps every acknowledged change through ${KILLS} kills at random moments, and the next process works at once (S21, S26)`, async () => {
   clockBehind();
@@ -56,10 +56,10 @@ async function killIn(seed: number, kills: number): Promise<number> {
     for (const { now } of pairs) await now.paused();
     const [victim, other] = random() < 0.5 ? pairs : pairs.toReversed();
     if (victim === undefined || other === undefined) throw new Error("There are two.");
-    const begun = victim.now.begins(1 + Math.floor(random() * MOST_OPERATIONS));
+    const begun = victim.now.begins(1 + Math.floor(random() * MAX_OPERATIONS));
     for (const { now } of pairs) now.go();
     await begun;
-    await new Promise((resolve) => setTimeout(resolve, random() * LONGEST_PAUSE_MS));
+    await new Promise((resolve) => setTimeout(resolve, random() * MAX_PAUSE_MS));
     await victim.now.kill();
     await other.now.pause();
     truth.hear([...victim.now.said(), ...other.now.said()]);

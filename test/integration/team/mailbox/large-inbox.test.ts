@@ -49,7 +49,7 @@ test.each([
   ["is formatted otherwise", JSON.stringify(READ), READ],
   ["ends with a blank line", `${formatJson(READ)}\n`, READ],
   ["was truncated", formatJson(READ).slice(0, -40), READ.slice(0, -1)],
-  ["ends with an entry that is no message", formatJson([...READ, { odd: 1 }]), [...READ, { odd: 1 }]],
+  ["ends with an entry that is not a message", formatJson([...READ, { odd: 1 }]), [...READ, { odd: 1 }]],
   [
     "ends with an entry of 100 KB",
     formatJson([...READ, { ...READ[0], text: "x".repeat(100_000) }]),

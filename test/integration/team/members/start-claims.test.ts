@@ -75,7 +75,7 @@ test("claimRestarts › records the session in the same change, and a failed sta
   expect(sessions()).toEqual([dev, ada]);
 });
 
-test("finishRestarts › changes nothing for a claim that was taken over", async () => {
+test("releaseStartClaims › changes nothing for a claim that was taken over", async () => {
   const ref = await testTeam(["dev"]);
   await begunBy(ref, { ...ownIdentity(), procStart: "1" });
   const [first, second] = [
@@ -92,7 +92,7 @@ test("finishRestarts › changes nothing for a claim that was taken over", async
   expect(readMetadata(memberIn(ref, "dev"), "startClaim")?.instance).toBe(second.get("dev")?.instance);
 });
 
-test("finishRestarts › records a successful start, and restores a failed one", async () => {
+test("releaseStartClaims › records a successful start, and restores a failed one", async () => {
   const ref = await testTeam(["dev", "ada"]);
   const names = new Set(["dev", "ada"]);
   await setKeepOnExit(ref, names, true);

@@ -127,7 +127,7 @@ const works = (second: number) => ({ state: "working" as const, at: second * 1_0
 
 test.each<[string, Partial<ForeignFacts>, unknown[]]>([
   [
-    "idle after a hook, also with an unread message",
+    "idle after a hook, even with an unread message",
     { reported: rests(5), tookAt: 4_000, unread: 1 },
     ["idle", "hook"],
   ],
