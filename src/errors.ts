@@ -109,8 +109,8 @@ const STORAGE_HINTS: Readonly<Record<string, string>> = {
 
 const HINTS: Readonly<Record<string, string>> = {
   ...STORAGE_HINTS,
-  ENOTDIR: "Move away the file that is in the place of a directory, or choose another place (TEAMS_HOME).",
-  EISDIR: "Move away the directory that is in the place of the file, and try again.",
+  ENOTDIR: "Move away the file that has the path of a directory, or choose another place (TEAMS_HOME).",
+  EISDIR: "Move away the directory that has the path of the file, and try again.",
   EMFILE: "Close programs that hold many files open, or raise the limit (ulimit -n), and try again.",
   ENFILE: "Close programs that hold many files open on this machine, and try again.",
 };

@@ -25,9 +25,10 @@ export type {
   TimeLimited,
   ToolLimits,
 } from "./library/options.ts";
-export type { Approvals, Tasks, TeammateCondition, WaitCondition } from "./library/parts.ts";
+export type { Approvals, Tasks, TeammateWaitOptions, WaitOptions } from "./library/parts.ts";
 export type {
   Archive,
+  FileChange,
   InterruptReport,
   KillReport,
   ModeChange,

@@ -40,7 +40,7 @@ export function parseHeader(line: string, path: string): CastHeader {
   const { version, width, height, timestamp, title, env } = (value ?? {}) as Record<string, unknown>;
   if (version !== 2 || !isCells(width) || !isCells(height)) {
     const found =
-      version === undefined || version === 2 ? "its first line is no header" : `its version is ${version}`;
+      version === undefined || version === 2 ? "its first line is not a header" : `its version is ${version}`;
     throw new TeamError("CORRUPT_FILE", `${path} cannot be played: ${found}.`, {
       hint: "Name a recording in the format asciicast v2, or list those of the team: teams replay --json",
     });

@@ -33,7 +33,7 @@ interface RecordingOptions {
   };
   /** The agent reads the output of its pane, which has one pipe. */
   readonly copies?: boolean;
-  /** The device of this process's terminal, if the pane is the user's: only then the pane must be its own. */
+  /** The device of this process's terminal, if the pane is the user's: only then must the pane be its own. */
   readonly ownTerminal?: string | undefined;
 }
 

@@ -52,8 +52,8 @@ export async function checkTeams(home: Home, { fix, only }: TeamCheckOptions): P
   return [...inOrder, ...findings, ...left];
 }
 
-function isExamined({ ours, flaw }: TeamEntry): boolean {
-  return ours || flaw !== undefined;
+function isExamined({ ours, problem }: TeamEntry): boolean {
+  return ours || problem !== undefined;
 }
 
 function otherTeams(others: readonly TeamEntry[]): Finding {

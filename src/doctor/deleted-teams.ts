@@ -65,7 +65,7 @@ export function checkLeftovers(home: TeamsDirectories, now: number, fix: boolean
   if (!fix)
     return warn(
       name,
-      `${found.length} directories of deleted teams: ${list}`,
+      `${found.length === 1 ? "1 directory" : `${found.length} directories`} of deleted teams: ${list}`,
       "Remove them: teams doctor --fix",
     );
   for (const path of found) removeTree(path);

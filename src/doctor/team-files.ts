@@ -168,7 +168,8 @@ function presentProblemsOfInbox(ref: TeamRef, agent: string): Problem[] {
   const entries = parseEntries(readText(path) ?? "[]");
   const bad = entries?.filter((entry) => !isMessage(entry)).length ?? 0;
   if (entries !== undefined && bad === 0) return [];
-  const text = entries === undefined ? `${path} cannot be read` : `${bad} entries of ${path} cannot be read`;
+  const unreadable = bad === 1 ? "1 entry" : `${bad} entries`;
+  const text = entries === undefined ? `${path} cannot be read` : `${unreadable} of ${path} cannot be read`;
   const repair = async (): Promise<string | undefined> => {
     const warnings: string[] = [];
     const warn = (sentence: string): void => void warnings.push(sentence);

@@ -57,7 +57,7 @@ export function guardedGitEnv(env: Env): Env {
     ...rest,
     ...Object.fromEntries(numbered),
     GIT_CONFIG_COUNT: String(given + guards.length),
-    // The first one is known since git 2.45; before, fetching needs a protocol.
+    // git knows the first variable since 2.45. Older versions cannot fetch without an allowed protocol.
     GIT_NO_LAZY_FETCH: "1",
     GIT_ALLOW_PROTOCOL: "",
   };

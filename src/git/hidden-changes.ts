@@ -59,7 +59,7 @@ export async function flaggedFiles(place: CheckoutPlace, env: Env): Promise<Flag
   return assumed.length + skipped.length === 0 ? undefined : { assumed, skipped };
 }
 
-/** Clears these flags in a copy of the index. */
+/** Clears the flags of these files in a copy of the index. */
 export async function clearFlags(
   { top }: CheckoutPlace,
   { assumed, skipped }: FlaggedFiles,

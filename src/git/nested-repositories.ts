@@ -30,8 +30,8 @@ interface Nested {
 }
 
 /**
- * Returns the repositories inside a worktree that have work of their own: submodules, also those of submodules and those that the
- * tree has no more, and other repositories, also below ignored directories.
+ * Returns the repositories inside a worktree that have work of their own: submodules, including those of submodules and
+ * those that are no longer in the tree, and other repositories, even below ignored directories.
  * @throws GitError if that of one cannot be counted
  */
 export async function nestedWork(place: GitDirectories, env: Env): Promise<readonly NestedWork[]> {

@@ -49,7 +49,7 @@ export type DiscardLoss = Pick<Unsaved, "commits" | "nested">;
 
 /**
  * Returns the commits that would be lost with all files of a worktree, although its branch stays: those of a detached HEAD, and
- * those of repositories inside it. Undefined if there are none.
+ * those of repositories inside it. Undefined if nothing would be lost.
  * @throws GitError
  */
 export async function discardLoss(

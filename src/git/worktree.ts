@@ -83,7 +83,7 @@ async function plan(
   const branch = request.branchIsGiven ? request.branch : await freeBranch(top, request.branch, env);
   const base = madeBranch ? head : await commitOf(top, `refs/heads/${branch}`, env);
   if (request.withChanges && base !== head)
-    throw new GitError(["restore"], `the uncommitted changes are based on another commit than ${branch}`);
+    throw new GitError(["restore"], `the uncommitted changes are based on a different commit than ${branch}`);
   const parent = resolve(repository, request.directory ?? DEFAULT_DIRECTORY);
   const path = freePath(parent, request.name, await knownWorktrees(top, env));
   const worktree = {

@@ -52,8 +52,8 @@ function setRecordsAside({ status, place, exit, crash }: AgentPaths): void {
 }
 
 /**
- * Removes the files of a failed start, also a record that a killed process has half written. Call it once the processes have ended.
- * A directory that contains other files stays.
+ * Removes the files of a failed start, including a record that a killed process has half written. Call it once the
+ * processes have ended. A directory that contains other files stays.
  */
 export function discardLaunch(paths: AgentPaths): void {
   const { launchScript, exit, crash, status, endWanted, log } = paths;

@@ -9,13 +9,13 @@ export interface Clock {
 export const systemClock: Clock = { now: () => Date.now() };
 
 /** The longest timer of Node, 24 days; a longer one would fire at once. */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_MS = 2 ** 31 - 1;
 
 /** Waits `ms` milliseconds (at most 24 days) or until the signal aborts; returns which of them. Never rejects. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<"elapsed" | "aborted"> {
   if (signal?.aborted) return "aborted";
   try {
-    await delay(Math.min(ms, LONGEST_MS), undefined, signal === undefined ? {} : { signal });
+    await delay(Math.min(ms, MAX_MS), undefined, signal === undefined ? {} : { signal });
     return "elapsed";
   } catch {
     // The timer rejects only on abort, which is a result here.
@@ -36,13 +36,17 @@ export function steadyNow(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** Calls `call` once after `ms` milliseconds, at most 24 days. @returns cancels it */
+/** Calls `call` once after `ms` milliseconds, at most 24 days. @returns a function that cancels it */
 export function after(ms: number, call: () => void): () => void {
-  const timer = setTimeout(call, Math.min(ms, LONGEST_MS));
+  const timer = setTimeout(call, Math.min(ms, MAX_MS));
   return () => clearTimeout(timer);
 }
 
-/** Calls `call` once after `ms` milliseconds, at most 24 days, if this process still runs: it does not wait for the call. */
-export function afterIfRunning(ms: number, call: () => void): void {
-  setTimeout(call, Math.min(ms, LONGEST_MS)).unref();
+/**
+ * Calls `call` once after `ms` milliseconds, at most 24 days, if this process still runs: it does not wait for the call.
+ * @returns cancels it
+ */
+export function afterIfRunning(ms: number, call: () => void): () => void {
+  const timer = setTimeout(call, Math.min(ms, MAX_MS)).unref();
+  return () => clearTimeout(timer);
 }

@@ -24,7 +24,7 @@ export function currentAgent(): CurrentAgent | undefined {
 /**
  * Makes an uncaught error end the agent whose code threw it, instead of this process. An error of other code still ends
  * the process.
- * @returns removes the handler
+ * @returns a function that removes the handler
  */
 export function containErrors(): () => void {
   const listener = (error: unknown): void => {

@@ -49,7 +49,7 @@ function proxySecrets(url: string): string[] {
   if (written === undefined) return [];
   const plain = percentDecoded(written);
   const words = [written, plain].flatMap((text) => [text, text.replace(/^[^:]*:/, "")]);
-  // Short credentials are found with their server.
+  // Short credentials are recognised only together with their server.
   return [...words, `${written}@${server.replace(/[/?#].*$/, "")}`, Buffer.from(plain).toString("base64")];
 }
 

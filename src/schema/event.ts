@@ -53,8 +53,8 @@ export type EventFacts =
       readonly memoryScope?: "user" | "project" | "local" | undefined;
     }
   | { readonly type: "agent"; readonly what: "started" }
-  /** Its budget was spent; the budget was raised. */
-  | { readonly type: "agent"; readonly what: "paused" | "went_on" }
+  /** Its budget, or a limit of its account, was reached; it works again. */
+  | { readonly type: "agent"; readonly what: "paused" | "resumed" }
   | { readonly type: "agent"; readonly what: "ended"; readonly how: string }
   /** `messages` is the number of messages from others; 0 if a person typed, or a background command ended. */
   | { readonly type: "agent"; readonly what: "turn_started"; readonly messages: number }
@@ -67,7 +67,7 @@ export type EventFacts =
     }
   | { readonly type: "member"; readonly what: "joined"; readonly backend?: string | undefined }
   /** Its start failed, and it was removed as if it had never joined. */
-  | { readonly type: "member"; readonly what: "taken_back" }
+  | { readonly type: "member"; readonly what: "start_failed" }
   /** Another program had dropped it from the config, and its agent registered itself again. */
   | { readonly type: "member"; readonly what: "rejoined" }
   | { readonly type: "member"; readonly what: "ended"; readonly how: string }

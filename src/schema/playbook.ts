@@ -20,7 +20,7 @@ const condition = z.strictObject({
   tool: z.optional(z.string().check(z.minLength(1))),
   contains: z.optional(z.string()),
   matches: z.optional(regexp),
-  /** Each pattern matches another unanswered message, in any order; other messages may have come too. */
+  /** Each pattern matches a different unanswered message, in any order; there may be other messages too. */
   heard: z.optional(z.array(regexp).check(z.minLength(1))),
 });
 

@@ -109,7 +109,7 @@ export const statusRecord = z.looseObject({
   awaitsProgram: z.optional(z.boolean()),
   /** The program in its pane reads the inbox and writes the messages itself; `process` starts and watches that program. */
   ownInbox: z.optional(z.boolean()),
-  /** A dialog of its start may be open (trust, login, a key): no key is pressed for the person. */
+  /** A startup dialog may be open (trust, login, a key): no key is pressed for the person. */
   startDialog: z.optional(z.boolean()),
   /** The version of that program; omitted if it is unknown. */
   version: z.optional(z.string()),

@@ -15,7 +15,7 @@ function splitTools(value: string): string[] {
   return tools.filter((tool) => tool !== "");
 }
 
-/** Other names that models and users know a tool by. */
+/** Other names by which models and users know a tool. */
 const ALIASES: ReadonlyMap<string, string> = new Map([["Task", "Agent"]]);
 
 /** Returns the own name of the tool that an alias means; any other name is returned unchanged. */

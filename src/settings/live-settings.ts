@@ -27,8 +27,8 @@ export function liveSettings(root: string, cwd: string, warn: (problem: string) 
   let empty = files.filter(isEmpty);
   let settings = loadSettings(root, cwd);
   const { hooks } = settings;
-  const told = new Set(ignoredLines(settings));
-  let toldHooks = JSON.stringify(hooks);
+  const reported = new Set(ignoredLines(settings));
+  let reportedHooks = JSON.stringify(hooks);
   let confirmedAt = decidedAt(root, cwd);
   /** Keeps the hooks of the start and the restrictions of the project. Reports once which changes do not apply, and which stay. */
   const accept = (read: LoadedSettings): LoadedSettings => {
@@ -36,12 +36,12 @@ export function liveSettings(root: string, cwd: string, warn: (problem: string) 
     confirmedAt = decidedAt(root, cwd);
     const { next, kept } = isConfirmed ? { next: read, kept: [] } : withFormerRestrictions(settings, read);
     const lines = [...ignoredLines(next), ...(kept.length === 0 ? [] : [keptLine(kept)])];
-    for (const line of lines.filter((one) => !told.has(one))) warn(line);
-    for (const line of lines) told.add(line);
+    for (const line of lines.filter((one) => !reported.has(one))) warn(line);
+    for (const line of lines) reported.add(line);
     const current = JSON.stringify(next.hooks);
-    if (current !== toldHooks && current !== JSON.stringify(hooks))
+    if (current !== reportedHooks && current !== JSON.stringify(hooks))
       warn("the hooks have changed: this agent keeps its own until it is started again");
-    toldHooks = current;
+    reportedHooks = current;
     return { ...next, hooks };
   };
   /** Returns the empty files, and those of them that were not empty before. */
@@ -115,7 +115,7 @@ function isEmpty(file: string): boolean {
   }
 }
 
-/** Bytes; no editor leaves as many blanks. */
+/** Bytes; no editor leaves this many blanks. */
 const MANY_BLANKS = 100;
 
 /** Returns a text that changes with the file. Follows links: settings files often are links. */

@@ -15,10 +15,12 @@ const permissions = z.looseObject({
   allow: rules.check(describe("Rules for calls that run without asking: Bash(git:*)")),
   ask: rules.check(
     describe(
-      "Rules for calls that always ask, even if another rule allows them; also from an untrusted project",
+      "Rules for calls that always ask, even if another rule allows them; those of an untrusted project count too",
     ),
   ),
-  deny: rules.check(describe("Rules for calls that never run, in any mode; also from an untrusted project")),
+  deny: rules.check(
+    describe("Rules for calls that never run, in any mode; those of an untrusted project count too"),
+  ),
   additionalDirectories: rules.check(describe("Further directories that agents may work in")),
   // A mode that only a newer program knows is ignored.
   defaultMode: z

@@ -90,7 +90,7 @@ export class PostedChange {
   }
 
   /**
-   * Takes the change back outside of any turn, after an error of the wait.
+   * Withdraws the change outside of any turn, after the wait failed.
    * @returns whether it was made nevertheless
    */
   abandon(): boolean {

@@ -16,8 +16,8 @@ const WAIT_MS = 15_000;
 /** A foreign writer may take the lock of a holder that was stopped for 10 s. If it happens repeatedly for one change, it is not an accident. */
 const MAX_LOST = 5;
 /**
- * Milliseconds between two tries: short, because a lock is held for a few, and uneven, so that waiters part. Many processes
- * wait in our queue, but only its one holder for the shared lock.
+ * Milliseconds between two tries: short, because a lock is held for a few, and uneven, so that waiting processes do not
+ * try in step. Many processes wait in our queue, but only its one holder for the shared lock.
  */
 const QUEUE_RETRY = { min: 1, spread: 29 };
 const SHARED_RETRY = { min: 1, spread: 2 };

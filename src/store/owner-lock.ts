@@ -100,7 +100,7 @@ export function seekOwnerLock(path: string): () => OwnerLock | undefined {
     if (seen === undefined) return newOwnerLock(path);
     const isSuccessor = before !== undefined && before !== seen;
     before = seen;
-    return isSuccessor || !hasLapsed(path, seen) ? undefined : inherit(path, seen);
+    return isSuccessor || !hasExpired(path, seen) ? undefined : inherit(path, seen);
   };
 }
 
@@ -121,7 +121,7 @@ function newOwnerLock(path: string): OwnerLock | undefined {
   return createRecordLink(path, record) ? ownerLock(path, record) : undefined;
 }
 
-function hasLapsed(path: string, record: string): boolean {
+function hasExpired(path: string, record: string): boolean {
   const liveness = ownerLiveness(record);
   if (liveness !== "unknown") return liveness === "dead";
   const entry = entryOf(path);
@@ -140,7 +140,7 @@ function ownerLock(path: string, record: string): OwnerLock {
   };
 }
 
-/** Milliseconds until a failed release is tried again, at first and at most. */
+/** First and maximum delay until a failed release is tried again, in milliseconds. */
 const RELEASE_RETRY = { first: 50, max: 1_000 };
 
 /**
@@ -229,7 +229,7 @@ function clearDeadHolder(path: string, ownerPath: string): boolean {
 const MAX_WAITS = 4;
 /** Milliseconds of waiting after which a process tries twice as often as at first, then three times, and so on. */
 const AGE_MS = 2_000;
-/** Milliseconds that one pause counts at most. In a longer one this process was stopped or slow, which says nothing of the holder. */
+/** Maximum milliseconds that one pause counts: after a longer one, this process was stopped or slow, and not the holder. */
 const MAX_PAUSE_MS = 1_000;
 
 /** How long a process waits for the locks of one file. */

@@ -82,7 +82,7 @@ export async function updateFile<T>(
   }
 }
 
-/** Posts the change after the first failed try, and then looks whether it was made. */
+/** Posts the change after the first failed try. After each later one, checks whether another process has made it. */
 function whileWaiting<T>(posted: PostedChange, offer: Offer<T>) {
   let isAsked = false;
   return (): { readonly value: Updated<T> } | undefined => {
@@ -100,7 +100,7 @@ interface Updated<T> {
   /** Renamed already. Only the directory is still to be synced, for which no process needs to wait under a lock. */
   readonly staged?: StagedFile;
   readonly group?: Group | undefined;
-  /** The directory is synced too: the processes of a group hear only then that their changes are in the file. */
+  /** The directory is synced too: the processes of a group learn only then that their changes are in the file. */
   readonly isSettled?: boolean;
 }
 
@@ -209,7 +209,7 @@ async function replace<T>(
     }, staged);
   } catch (error) {
     if (!isRenamed) throw error;
-    // The lock could not be released. The change is made: its group must hear that, or each of it would make it again.
+    // The lock could not be released. The change is made: its group must learn that, or each of it would make it again.
     failure = { error };
   } finally {
     if (!isRenamed) {

@@ -1,11 +1,14 @@
 import { cutToWidth, displayWidth } from "./cell-width.ts";
+import { wordFlow } from "./word-wrap.ts";
+
+/** A style or a link. */
+const SEQUENCE = /(\x1b\[[0-9;]*m|\x1b\]8;;[^\x1b]*\x1b\\)/;
 
 /** Like {@link cutToWidth}, for a row with a {@link styler}'s styles and with links in it. */
 export function cutStyled(row: string, width: number): string {
   // The parts with odd indexes are styles and links.
-  const parts = row.split(/(\x1b\[[0-9;]*m|\x1b\]8;;[^\x1b]*\x1b\\)/);
-  const texts = parts.filter((_, i) => i % 2 === 0);
-  if (displayWidth(texts.join("")) <= width) return row;
+  const parts = row.split(SEQUENCE);
+  if (cellsOf(row) <= width) return row;
   let room = width;
   let out = "";
   for (const [i, part] of parts.entries()) {
@@ -15,4 +18,19 @@ export function cutStyled(row: string, width: number): string {
     if (!isStyle) room = fits ? room - displayWidth(part) : 0;
   }
   return out;
+}
+
+/**
+ * Breaks such a row at blanks into parts of at most `width` cells; a longer single word is left to the terminal. A style may
+ * continue in the next part.
+ */
+export function wrapStyled(row: string, width: number): readonly string[] {
+  if (cellsOf(row) <= width) return [row];
+  const flow = wordFlow(() => width, cellsOf);
+  return `${flow.push(row)}${flow.end()}`.split("\n");
+}
+
+function cellsOf(row: string): number {
+  const texts = row.split(SEQUENCE).filter((_, i) => i % 2 === 0);
+  return displayWidth(texts.join(""));
 }

@@ -43,7 +43,7 @@ interface Key {
 
 /**
  * Returns the bytes that a terminal without extended keys sends for a key.
- * @returns empty if there is no such key; undefined if the sequence is no extended key
+ * @returns empty if there is no such key; undefined if the sequence is not an extended key
  */
 export function plainKey(sequence: string): string | undefined {
   const [isCursor, number = "", bits, cursorEvent, end = ""] = CURSOR.exec(sequence) ?? [];

@@ -1,6 +1,6 @@
 import { cutToWidth, displayWidth } from "./cell-width.ts";
 import { shortPath } from "./short-path.ts";
-import { gridText } from "./terminal-text.ts";
+import { gridRow, gridText } from "./terminal-text.ts";
 
 /** A call of a tool that names a file by its whole path, maybe after a text such as `asks: `. */
 const CALL_OF_FILE = /^((?:[^()]{0,200}: )?)(\w{1,40})\(((?:\/|~\/)[^()]{1,4096})\)$/;
@@ -21,7 +21,7 @@ export function shortCall(
   return { text: `${before}${tool}(${shown})`, isWhole: shown === whole };
 }
 
-/** Returns a rule with the path of a file in the working directory relative to it: a rule with this path means the same. */
+/** Returns a rule with its path relative to the working directory, if the file is in it. The rule means the same. */
 export function shortRule(rule: string, cwd: string | undefined): string {
   const [, tool, path = ""] = /^(\w+)\(\/(\/.*)\)$/s.exec(rule) ?? [];
   const base = cwd === undefined || cwd === "/" ? undefined : `${cwd}/`;
@@ -37,10 +37,13 @@ export interface CallWithPath {
   readonly path?: string | undefined;
 }
 
-/** Columns of the text before a path at least. */
+/** Minimum columns of the text before a path. */
 const MIN_BEFORE = 8;
 
-/** Returns the path of a call, which is relative and shortened in the middle to the width, and the rest of its summary; undefined without a path. */
+/**
+ * Returns the summary of a call in one line, safe to print: its path is relative, and shortened in the middle to the width.
+ * @returns undefined if the summary neither begins nor ends with a path
+ */
 export function shortSummary(
   { summary, path }: CallWithPath,
   cwd: string | undefined,
@@ -48,7 +51,8 @@ export function shortSummary(
 ): string | undefined {
   if (path === undefined || path === "") return undefined;
   if (summary.startsWith(path)) {
-    const rest = summary.slice(path.length);
+    // A pattern that a model searches for may begin like the path: the rest is not only line numbers.
+    const rest = gridRow(summary.slice(path.length)).replace(/\s+/gu, " ");
     return `${shortPath(path, cwd, width - displayWidth(rest))}${rest}`;
   }
   if (!summary.endsWith(path)) return undefined;

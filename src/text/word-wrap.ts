@@ -32,13 +32,14 @@ interface WordFlow {
   end(): string;
 }
 
-export function wordFlow(width: () => number): WordFlow {
+/** @param cellsOf returns the cells of a word: those of its characters if omitted */
+export function wordFlow(width: () => number, cellsOf: (word: string) => number = displayWidth): WordFlow {
   let column = 0;
   let gap = "";
   let word = "";
   const settle = (): string => {
     if (word === "") return "";
-    const cells = displayWidth(word);
+    const cells = cellsOf(word);
     const breaks = column > 0 && column + gap.length + cells > width();
     const text = breaks ? `\n${word}` : `${gap}${word}`;
     column = breaks ? cells : column + gap.length + cells;

@@ -6,7 +6,7 @@ import { isTmuxServer, processTable } from "../os/process/process-table.ts";
 import { shellWord } from "../text/shell-quote.ts";
 import { TmuxError } from "./error.ts";
 
-/** Milliseconds that a server takes at most to end. */
+/** Maximum milliseconds that a server takes to end. */
 const ENDING_MS = 1_000;
 const ENDING_STEP_MS = 20;
 

@@ -7,7 +7,7 @@ export interface WaitOptions {
 }
 
 /**
- * Wakes a waiting process. A bell carries no data, and a ring may be lost, doubled or early: the file is the message.
+ * Wakes a waiting process. A bell carries no data, and a ring may be lost, duplicated or early: the file is the message.
  * Open the bell, then read the file, then wait: a ring after the last `wait` ends the next one at once.
  */
 export interface Bell {

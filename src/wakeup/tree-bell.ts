@@ -70,7 +70,13 @@ export function openTreeBell(
     return missing.some((dir) => watches.has(dir));
   };
 
-  followNew();
+  try {
+    followNew();
+  } catch (error) {
+    // The caller gets no bell that it could close.
+    rings.close();
+    throw error;
+  }
   return {
     isWatched: (directory) => watches.has(directory),
     wait: (options) => {

@@ -26,7 +26,7 @@ export function markOf(path: string): string {
   return readStart(path, MARK_BYTES.length)?.equals(MARK_BYTES) ? BYTE_ORDER_MARK : "";
 }
 
-/** True if this user can see a file or a directory there. */
+/** True if this user can see a file or a directory at this path. */
 export function isThere(path: string): boolean {
   return existsSync(path);
 }

@@ -94,7 +94,7 @@ export function openIfThere(path: string | Buffer): number | undefined {
   }
 }
 
-/** Returns the bytes of an open file from `from` to `to`; fewer if it ends before. */
+/** Returns the bytes of an open file from `from` to `to`; fewer if the file ends first. */
 export function readPart(fd: number, from: number, to: number): Buffer {
   const buffer = Buffer.alloc(Math.max(0, to - from));
   let filled = 0;

@@ -25,7 +25,7 @@ const LARGE = 32_768;
 
 /**
  * Finds many absolute paths as they are at one moment. It asks the system at most once for each entry on their way, and for none
- * below a missing directory. Create another one for a later look.
+ * below a missing directory. Create another one for a later lookup.
  */
 export class PathLookup {
   /** Keyed by path, whose directory contains no link. */

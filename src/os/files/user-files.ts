@@ -100,8 +100,7 @@ function writeSpecial(path: string, content: string): void {
 
 /**
  * Writes a file of the user, completely or not at all. Follows links, and keeps mode and owner. Never replaces a pipe or a
- * device. A new file and its missing
- * parent directories get their modes from the umask.
+ * device. A new file and its missing parent directories get their modes from the umask.
  */
 export function writeUserFile(path: string, content: string): void {
   const real = realPathOf(path);

@@ -19,7 +19,7 @@ export function createSocketPlace(): SocketPlace {
   return { path: join(directory, "s"), directory, remove };
 }
 
-/** Listens on a socket. @returns ends all connections and removes the place */
+/** Listens on a socket. @returns a function that ends all connections and removes the place */
 export async function listenLocally(
   { path, remove }: SocketPlace,
   onConnection: (socket: Socket) => void,

@@ -2,7 +2,7 @@ import { BlockList, isIP } from "node:net";
 import { domainToASCII } from "node:url";
 
 /**
- * Returns whether a list of `NO_PROXY` names the host of a URL, as curl reads it: names with all names below them, addresses,
+ * Returns whether a list of `NO_PROXY` names the host of a URL, as curl reads it: names with all their subdomains, addresses,
  * networks such as `10.0.0.0/8`, and `*` for every host, between commas or blanks. It also knows what other programs write there:
  * `*.example.org`, a port (`example.org:8080`), and the brackets of an IPv6 address.
  */

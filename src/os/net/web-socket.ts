@@ -59,7 +59,7 @@ function upgrade(
       if (answered["sec-websocket-accept"] === accept) resolve({ socket: socket as Socket, head });
       else {
         socket.destroy();
-        reject(new Error("its socket is no WebSocket"));
+        reject(new Error("its socket is not a WebSocket"));
       }
     });
     call.end();

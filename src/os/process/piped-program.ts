@@ -57,7 +57,7 @@ export function startPiped(file: string, args: readonly string[], options: Piped
   // A program that ends closes its stdin, which is an error event here; its end is reported below.
   child.stdin.on("error", () => undefined);
   const [, , , lifeline] = child.stdio;
-  // Even after its own end: the reader of the lifeline then ends its background processes.
+  // After every end, since the reader of the lifeline then ends the program's background processes.
   child.once("exit", () => lifeline?.destroy());
   const ended = new Promise<string>((resolve) => {
     child.once("close", (code, signal) => resolve(signal ?? `exit code ${code}`));

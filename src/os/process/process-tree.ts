@@ -129,21 +129,24 @@ interface Termination {
 
 /** The work of this process. Several members end at once, and a read of the process table takes milliseconds, so one serves all. */
 const terminations = new Set<Termination>();
-let isLooking = false;
+let isRunning = false;
 
 /** @returns the pids that survived both signals */
 function terminate(members: FindMembers, graceMs: number): Promise<number[]> {
   return new Promise((resolve, reject) => {
     const deadline = steadyNow() + graceMs;
     terminations.add({ members, resolve, reject, signal: "SIGTERM", deadline, signalled: new Set() });
-    if (!isLooking) void endAll();
+    if (!isRunning) void endAll();
   });
 }
 
-/** Looks at the process table until all has ended or its time is up. Never rejects: if the system does not show it, all callers get that error. */
+/**
+ * Polls the process table until all processes have ended or their time is up. Never rejects: if the system does not show
+ * it, all callers get that error.
+ */
 async function endAll(): Promise<void> {
-  isLooking = true;
-  // Callers that end several trees at once ask for the others before the first look.
+  isRunning = true;
+  // Callers that end several trees at once ask for the others before the first round.
   await nextRound();
   while (terminations.size > 0) {
     let isAnyLeft = false;
@@ -156,7 +159,7 @@ async function endAll(): Promise<void> {
     }
     if (isAnyLeft) await pause(POLL_MS);
   }
-  isLooking = false;
+  isRunning = false;
 }
 
 /**

@@ -2,7 +2,7 @@ import { signalProcess } from "./process-table.ts";
 
 /**
  * Restores the terminal before this process is suspended (Ctrl-Z), for a program that draws on it.
- * @returns removes the handler
+ * @returns a function that removes the handler
  */
 export function onSuspend(restoreTerminal: () => void): () => void {
   const stop = (): void => {

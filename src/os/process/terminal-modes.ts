@@ -11,7 +11,7 @@ const BELOW = "\x1b[999;1H\r\n";
 
 /**
  * Saves the modes of this process's terminal, for a program that gets it and may be killed there.
- * @returns restores them, and returns the text to print before anything else
+ * @returns a function that restores them, and returns the text to print before anything else
  */
 export function saveTerminalModes(): () => string {
   const saved = stty("-g");
@@ -23,8 +23,8 @@ export function saveTerminalModes(): () => string {
 }
 
 /**
- * Returns whether a terminal collects whole lines for the program that reads it. A program that edits its input itself turns that off
- * while it reads; text typed before is often dropped then.
+ * Returns whether a terminal is in canonical mode: it collects whole lines for the program that reads it. A program that
+ * edits its input itself turns that off while it reads; text typed before is often dropped then.
  * @param path of another terminal; by default the one of this process
  * @returns undefined if the system does not say it
  */

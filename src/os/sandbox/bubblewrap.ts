@@ -2,10 +2,10 @@ import type { Env } from "../env.ts";
 import { inOrder, type SandboxPlace, type SandboxView } from "./view.ts";
 
 /**
- * The walls around every program. A user namespace comes with the others: without it, root would keep the rights to undo the
+ * The options that isolate every program. A user namespace comes with the others: without it, root would keep the rights to undo the
  * mounts. A new session keeps it from typing into the terminal of its starter (TIOCSTI).
  */
-const WALLS = [
+const ISOLATE = [
   ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
   ...["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
 ];
@@ -31,7 +31,7 @@ export function bubblewrapArgs(view: SandboxView, { cwd, env = {}, words }: Inne
   const root = view.places.find(({ path }) => path === "/");
   const isRootWritable = root?.access === "write";
   return [
-    ...WALLS,
+    ...ISOLATE,
     ...(view.allowsNamespaces ? [] : [NO_NAMESPACES]),
     ...(view.network === "own" ? ["--unshare-net"] : []),
     ...(isRootWritable ? WRITABLE_BASE : BASE),
@@ -57,5 +57,5 @@ function mount({ path, isDirectory, access, source = path }: SandboxPlace, empty
  * enter the network.
  */
 export function networkHolderArgs(infoFd: number, program: readonly string[]): string[] {
-  return [...WALLS, "--unshare-net", "--info-fd", String(infoFd), "--dev-bind", "/", "/", "--", ...program];
+  return [...ISOLATE, "--unshare-net", "--info-fd", String(infoFd), "--dev-bind", "/", "/", "--", ...program];
 }

@@ -54,24 +54,25 @@ async function probeBubblewrap(env: Env): Promise<SandboxTool | NoSandbox> {
       remedy: "Install it: apt install bubblewrap (dnf, pacman and apk call it bubblewrap, too).",
     };
   }
-  const walls = await provenWalls((allowsNamespaces) => {
+  const probe = await probeIsolation((allowsNamespaces) => {
     const view: SandboxView = { places: [], emptyFile: "/dev/null", network: "own", allowsNamespaces };
     return failureOf(file, bubblewrapArgs(view, { cwd: "/", words: ["/bin/sh", "-c", ":"] }), env);
   });
-  if ("failure" in walls) return bubblewrapProblem(walls.failure, isInContainer());
+  if ("failure" in probe) return bubblewrapProblem(probe.failure, isInContainer());
   const nsenter = findProgram("nsenter", trusted);
-  return { kind: "bubblewrap", file, ...walls, ...(nsenter === undefined ? {} : { nsenter }) };
+  return { kind: "bubblewrap", file, ...probe, ...(nsenter === undefined ? {} : { nsenter }) };
 }
 
 /** Messages of a bubblewrap that lacks the option for it, or may not write the limit of user namespaces here. */
 const CANNOT_CLOSE = /unknown option|max_user_namespaces|user ns|user namespaces/i;
 
 /**
- * Finds out which walls bubblewrap can make here: an older one, or one in a container with a read-only /proc/sys, cannot close the way to
- * further user namespaces. Another failure, such as a lack of memory, makes no wall weaker.
+ * Finds out how far bubblewrap can isolate a program here: an older one, or one in a container with a read-only
+ * /proc/sys, cannot close the way to further user namespaces. Another failure, such as a lack of memory, does not weaken
+ * the sandbox.
  * @param failureWith runs a program inside. @returns its error output; undefined if it succeeds
  */
-export async function provenWalls(
+export async function probeIsolation(
   failureWith: (allowsNamespaces: boolean) => Promise<string | undefined>,
 ): Promise<Pick<SandboxTool, "openNamespacesReason"> | { readonly failure: string }> {
   const closed = await failureWith(false);
@@ -108,7 +109,7 @@ export function bubblewrapProblem(stderr: string, isContainer: boolean): NoSandb
     return {
       reason: `this container does not allow the namespaces of bubblewrap (${said})`,
       remedy:
-        "Start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined, or use the container as the wall: set teams.sandbox.mode to off.",
+        "Start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined, or rely on the container instead: set teams.sandbox.mode to off.",
     };
   }
   if (isNamespace) {

@@ -116,7 +116,7 @@ function stateOf({ maker, view }: Making): string {
   return JSON.stringify([maker, bubblewrapArgs(view, WAITER), identities, mounts]);
 }
 
-/** A number of an inode is reused. Its change time shows another link to a file, but also each change in a directory. */
+/** Inode numbers are reused. The change time shows another link to a file, but also each change in a directory. */
 function identityOf(path: string, isDirectory: boolean): string {
   const found = ifReadable(() => lstatSync(path, { bigint: true, throwIfNoEntry: false }));
   if (found === undefined) return "";

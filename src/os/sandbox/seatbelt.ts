@@ -4,7 +4,7 @@ import { inOrder, type SandboxPlace, type SandboxView } from "./view.ts";
  * Rules besides those for files and the network. The last matching rule decides. A program must not reach the keychain, have
  * another program start something for it (launchd, `open`, Apple events), or see and signal processes outside.
  */
-const WALLS = [
+const BASE_RULES = [
   "(version 1)",
   "(allow default)",
   "(deny process-info* signal)",
@@ -19,7 +19,7 @@ const WALLS = [
 
 /** Returns the profile for `sandbox-exec -p`. Pure. */
 export function seatbeltProfile(view: SandboxView): string {
-  return [...WALLS, ...networkRules(view.network), ...inOrder(view.places).map(rule)].join("\n");
+  return [...BASE_RULES, ...networkRules(view.network), ...inOrder(view.places).map(rule)].join("\n");
 }
 
 function rule({ path, isDirectory, access }: SandboxPlace): string {

@@ -113,7 +113,7 @@ function withLimit<T>(work: Promise<T>): Promise<T> {
   });
 }
 
-/** Reads a stream until it contains a text. Rejects if the process ends before. */
+/** Reads a stream until it contains a text. Rejects if the process ends first. */
 function textUntil(child: ChildProcess, stream: Readable, end: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";

@@ -70,7 +70,7 @@ export function allOf<T>(condition: (value: unknown) => boolean, guard: Guard<T>
   return (value): value is T => condition(value) && guard(value);
 }
 
-/** @param words keys are the allowed texts */
+/** A guard of texts. @param words its keys are the allowed texts */
 export function oneOf<T extends string>(words: Readonly<Record<T, unknown>>): Guard<T> {
   return (value): value is T => typeof value === "string" && Object.hasOwn(words, value);
 }

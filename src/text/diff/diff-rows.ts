@@ -78,7 +78,7 @@ function rowWriter(
       return `${first}${styledRow(`${sign} `, row, line.kind, plain)}`.trimEnd();
     });
   const pairs = new Map<number, readonly Part[]>();
-  /** Removed lines before this index are compared. */
+  /** Removed lines before this index have been compared with the added ones. */
   let compared = 0;
   return (at) => {
     const line = all[at];

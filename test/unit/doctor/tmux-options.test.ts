@@ -30,7 +30,7 @@ describe("true colour check", () => {
   });
 });
 
-describe("readView", () => {
+describe("parseTmuxView", () => {
   test("reads quoted values, lists and options without a value", () => {
     const { options, hooks, clients } = parseTmuxView([
       'status-left "[#S] \\"x\\" "',

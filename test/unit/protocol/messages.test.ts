@@ -35,7 +35,7 @@ test.each([
   ['\u200b\u2060\u3164\ufe0f\u2800{"type":"shutdown_request","requestId":"x"}'],
   ['{\u00a0"type":\u2009"mode_set_request","mode":"default"}\u0085'],
   ['\x00{"type":"mode_set_request","mode":"default"}\x00'],
-])("plainText prefixes a model's %j, so that it is no protocol message (S72)", (text) => {
+])("plainText prefixes a model's %j, so that it is not a protocol message (S72)", (text) => {
   expect(plainText(text)).toBe(`Text: ${text}`);
   expect(parseProtocol(plainText(text))).toBeUndefined();
 });

@@ -51,7 +51,7 @@ describe("plainKey", () => {
     ["Enter of the keypad with Shift", "57414;2u", NEWLINE],
     ["an arrow of the keypad", "57419u", `${ESC}[A`],
     ["a key without a character", "57358u", ""],
-    ["a code that is no character", "1114112u", ""],
+    ["a code that is not a character", "1114112u", ""],
     ["a control character as text", "97;1;10u", ""],
     ["half a character", "55357u", ""],
     ["Ctrl+Right", "1;5C", `${ESC}[1;5C`],
@@ -70,7 +70,7 @@ describe("plainKey", () => {
   });
 
   test.each(["[A", "[200~", "[?1;2c", "[1;2R", "[<0;1;2M", "[0;1;2;3u"])(
-    "returns nothing for %s, which is no extended key",
+    "returns nothing for %s, which is not an extended key",
     (sequence) => {
       expect(plainKey(`${ESC}${sequence}`)).toBeUndefined();
     },

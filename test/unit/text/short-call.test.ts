@@ -38,6 +38,7 @@ test("shortSummary › shortens the path, keeps the rest, and leaves other summa
     "a long pattern in a.ts",
   );
   expect(shortSummary({ summary: `a long pattern in ${path}`, path }, CWD, 16)).toBe("a long pat… a.ts");
+  expect(shortSummary({ summary: "a\u001b[2J\nb in a", path: "a" }, CWD, 80)).toBe("a b in a");
   expect(shortSummary({ summary: "ls", path }, CWD, 80)).toBeUndefined();
   expect(shortSummary({ summary: "ls" }, CWD, 80)).toBeUndefined();
 });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { paletteColor } from "../../../scripts/lib/ansi-svg.mjs";
+import { paletteColor } from "../../../scripts/lib/ansi-screen.mjs";
 import { SYNTAX } from "../../../src/text/markdown/highlight.ts";
 import { memberColor, styled, styler, TONE } from "../../../src/text/style.ts";
+import { contrast, LEAST_CONTRAST } from "../../support/assertions/readable-colors.ts";
 
 /** Backgrounds of terminals: black, VS Code, One Dark, Solarized Dark and Light, white. */
 const BACKGROUNDS = ["#000000", "#1e1e1e", "#282c34", "#002b36", "#fdf6e3", "#ffffff"];
@@ -40,7 +41,7 @@ describe("colours", () => {
       // No theme changes the colours from 16 up.
       expect(index).toBeGreaterThanOrEqual(16);
       const contrasts = BACKGROUNDS.map((background) => contrast(String(paletteColor(index)), background));
-      expect(Math.min(...contrasts)).toBeGreaterThanOrEqual(3);
+      expect(Math.min(...contrasts)).toBeGreaterThanOrEqual(LEAST_CONTRAST);
     },
   );
 
@@ -48,17 +49,3 @@ describe("colours", () => {
     expect(new Set(members.map(([, index]) => index)).size).toBe(MEMBERS.length);
   });
 });
-
-/** The contrast of two colours as WCAG 2 defines it: 1 to 21. */
-function contrast(a: string, b: string): number {
-  const [dark = 0, light = 0] = [luminance(a), luminance(b)].sort((one, other) => one - other);
-  return (light + 0.05) / (dark + 0.05);
-}
-
-function luminance(color: string): number {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((from) => {
-    const part = Number.parseInt(color.slice(from, from + 2), 16) / 255;
-    return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DeclaredMember, DeclaredTeam } from "../../../../src/operations/up/declared-team.ts";
-import { isEmptyPlan, type LivingTeam, planTeam } from "../../../../src/operations/up/plan-team.ts";
+import { type ExistingTeam, isEmptyPlan, planTeam } from "../../../../src/operations/up/plan-team.ts";
 import { addSecrets } from "../../../../src/os/redact.ts";
 import type { TeamConfig, TeamMember } from "../../../../src/schema/config.ts";
 import type { ProvenTask } from "../../../../src/team/tasks/task-proof.ts";
@@ -18,7 +18,7 @@ function declared(
   };
 }
 
-function living(members: readonly Partial<TeamMember>[], more: Partial<LivingTeam> = {}): LivingTeam {
+function existing(members: readonly Partial<TeamMember>[], more: Partial<ExistingTeam> = {}): ExistingTeam {
   const member = (one: Partial<TeamMember>): TeamMember => ({
     ...{ name: "ada", agentId: "", joinedAt: 0, tmuxPaneId: "", cwd: "/p", subscriptions: [], ...one },
   });
@@ -46,7 +46,7 @@ describe("planTeam", () => {
 
   it("is empty if the team is as declared, whatever the case of its names", () => {
     const plan = planTeam(declared([{ name: "ADA", permissionMode: "dontAsk", budget: { maxTokens: 5 } }]), {
-      ...living([{ mode: "dontAsk", metadata: { _budget: { maxTokens: 5, maxCostUsd: 1 } } }]),
+      ...existing([{ mode: "dontAsk", metadata: { _budget: { maxTokens: 5, maxCostUsd: 1 } } }]),
     });
     expect(isEmptyPlan(plan)).toBe(true);
   });
@@ -57,7 +57,7 @@ describe("planTeam", () => {
         permissionMode: "dontAsk",
         budget: { maxTokens: 100 },
       }),
-      living([{ mode: "default", metadata: { _budget: { maxTokens: 5, maxCostUsd: 1 } } }]),
+      existing([{ mode: "default", metadata: { _budget: { maxTokens: 5, maxCostUsd: 1 } } }]),
     );
     expect(plan.modes).toEqual([
       { name: "team-lead", before: undefined, mode: "dontAsk" },
@@ -82,11 +82,11 @@ describe("planTeam", () => {
     ],
     ["names no mode", {}, { mode: "acceptEdits" }],
   ] as const)("leaves the mode of a member that %s", (_what, member, found) => {
-    expect(planTeam(declared([member]), living([found])).modes).toEqual([]);
+    expect(planTeam(declared([member]), existing([found])).modes).toEqual([]);
   });
 
   it("leaves the mode of a lead that delegates", () => {
-    const team = living([]);
+    const team = existing([]);
     const config = {
       ...team.config,
       members: team.config.members.map((one) => ({ ...one, mode: "delegate" })),
@@ -95,7 +95,7 @@ describe("planTeam", () => {
   });
 
   it("restarts stopped members of the file only", () => {
-    const plan = planTeam(declared([{}]), living([{}, { name: "bob" }], { isStopped: () => true }));
+    const plan = planTeam(declared([{}]), existing([{}, { name: "bob" }], { isStopped: () => true }));
     expect(plan.resumed).toEqual(["ada"]);
   });
 
@@ -108,7 +108,7 @@ describe("planTeam", () => {
     const wanted = ["a", "b"].map((subject) => ({ subject, blockedBy: [], at }));
     const plan = planTeam(
       declared([], { tasks: wanted }),
-      living([{ name: "bob" }], { tasks, unreadable: ["4"] }),
+      existing([{ name: "bob" }], { tasks, unreadable: ["4"] }),
     );
     expect(plan.tasks).toMatchObject([{ subject: "b" }]);
     expect(plan.left).toEqual([
@@ -135,7 +135,7 @@ describe("planTeam", () => {
       { subject: "done", ...proof },
       { subject: "unnamed" },
     ].map((one) => ({ ...one, blockedBy: [], at }));
-    const plan = planTeam(declared([{}], { tasks: wanted }), living([{}], { tasks }));
+    const plan = planTeam(declared([{}], { tasks: wanted }), existing([{}], { tasks }));
     expect(plan.taskChanges).toEqual([
       { id: "2", subject: "other", before: proof, fields: other },
       { id: "3", subject: "none", before: { touches: [] }, fields: proof },
@@ -159,9 +159,9 @@ describe("planTeam", () => {
       { subject: "d", description: "new", blockedBy: [] },
       { subject: "e", blockedBy: ["a"] },
     ].map((one) => ({ ...one, at }));
-    expect(planTeam(declared([], { tasks: wanted }), living([], { tasks })).left).toEqual([
-      "Task #2 has another description and owner, and keeps that. To change it: teams task update 2",
-      "Task #3 waits for fewer tasks, and keeps that. To change it: teams task dep 3",
+    expect(planTeam(declared([], { tasks: wanted }), existing([], { tasks })).left).toEqual([
+      "Task #2 keeps its description and owner, which differ from team.json. To change them: teams task update 2",
+      "Task #3 waits for fewer tasks than in team.json. To change that: teams task dep 3",
     ]);
   });
 
@@ -169,7 +169,7 @@ describe("planTeam", () => {
     addSecrets({ UP_TEST_TOKEN: "s3cret-of-the-ci" });
     const wanted = [{ subject: "a", verify: "check s3cret-of-the-ci", blockedBy: [], at }];
     const tasks = [task("1", { verify: "check [secret]" })];
-    expect(planTeam(declared([], { tasks: wanted }), living([], { tasks })).taskChanges).toEqual([]);
+    expect(planTeam(declared([], { tasks: wanted }), existing([], { tasks })).taskChanges).toEqual([]);
   });
 
   it.each([
@@ -181,6 +181,6 @@ describe("planTeam", () => {
       ["Its lead has ended. To continue it: teams run --resume --team crew"],
     ],
   ])("starts a lead once: %j", (lead, startsLead, left) => {
-    expect(planTeam(declared([], { lead: { at } }), living([], lead))).toMatchObject({ startsLead, left });
+    expect(planTeam(declared([], { lead: { at } }), existing([], lead))).toMatchObject({ startsLead, left });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { bubblewrapArgs } from "../../../../src/os/sandbox/bubblewrap.ts";
-import { bubblewrapProblem, findSandbox, provenWalls } from "../../../../src/os/sandbox/find-sandbox.ts";
+import { bubblewrapProblem, findSandbox, probeIsolation } from "../../../../src/os/sandbox/find-sandbox.ts";
 import { seatbeltArgs, seatbeltProfile } from "../../../../src/os/sandbox/seatbelt.ts";
 import type { SandboxPlace, SandboxView } from "../../../../src/os/sandbox/view.ts";
 
@@ -83,13 +83,13 @@ describe("seatbeltProfile", () => {
   });
 });
 
-describe("provenWalls", () => {
-  const walls = (closed: string | undefined, open: string | undefined) =>
-    provenWalls(async (allowsNamespaces) => (allowsNamespaces ? open : closed));
+describe("probeIsolation", () => {
+  const probe = (closed: string | undefined, open: string | undefined) =>
+    probeIsolation(async (allowsNamespaces) => (allowsNamespaces ? open : closed));
 
   test("works without the option with a bubblewrap before 0.8, and says why", async () => {
-    expect(await walls(undefined, "never asked")).toEqual({});
-    expect(await walls("bwrap: Unknown option --disable-userns\n", undefined)).toEqual({
+    expect(await probe(undefined, "never asked")).toEqual({});
+    expect(await probe("bwrap: Unknown option --disable-userns\n", undefined)).toEqual({
       openNamespacesReason: "bubblewrap is older than 0.8",
     });
   });
@@ -100,16 +100,16 @@ describe("provenWalls", () => {
     "bwrap: unshare user ns: No space left on device",
     "bwrap: creation of new user namespaces was not disabled as requested",
   ])("works without the option if the machine refuses it: %s", async (message) => {
-    expect(await walls(`${message}\n`, undefined)).toEqual({ openNamespacesReason: message });
+    expect(await probe(`${message}\n`, undefined)).toEqual({ openNamespacesReason: message });
   });
 
   test("keeps the option after another failure, which may pass", async () => {
     const busy = "bwrap: Creating new namespace failed: Resource temporarily unavailable";
-    expect(await walls(busy, undefined)).toEqual({ failure: busy });
+    expect(await probe(busy, undefined)).toEqual({ failure: busy });
   });
 
   test("names the problem of a sandbox that does not work at all", async () => {
-    expect(await walls("bwrap: Unknown option --disable-userns", "second")).toEqual({ failure: "second" });
+    expect(await probe("bwrap: Unknown option --disable-userns", "second")).toEqual({ failure: "second" });
   });
 });
 
