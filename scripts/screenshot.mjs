@@ -2,7 +2,7 @@
  * Takes a picture of an attached tmux session: panes, borders, titles, status line.
  *
  *   node scripts/screenshot.mjs --socket NAME --target '=session:' --out docs/team.svg [--png docs/team.png]
- *                               [--title TEXT] [--columns N --rows N]
+ *                               [--title TEXT] [--theme light] [--columns N --rows N]
  *
  * --socket is a name (-L) or a path (-S). PNG needs rsvg-convert (librsvg2-bin).
  */
@@ -11,6 +11,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { THEMES } from "./lib/ansi-screen.mjs";
 import { screenToSvg } from "./lib/ansi-svg.mjs";
 import { callTmux, openCamera } from "./lib/camera.mjs";
 
@@ -25,14 +26,20 @@ const { values: options } = parseArgs({
     out: { type: "string" },
     png: { type: "string" },
     title: { type: "string" },
+    theme: { type: "string", default: "dark" },
     columns: { type: "string" },
     rows: { type: "string" },
   },
 });
 
-if (!options.socket || !options.target || !(options.out || options.png)) {
+if (
+  !options.socket ||
+  !options.target ||
+  !(options.out || options.png) ||
+  !Object.hasOwn(THEMES, options.theme)
+) {
   console.error(
-    "usage: node scripts/screenshot.mjs --socket NAME --target '=session:' --out FILE.svg [--png FILE.png]",
+    "usage: node scripts/screenshot.mjs --socket NAME --target '=session:' --out FILE.svg [--png FILE.png] [--theme dark|light]",
   );
   process.exitCode = 2;
 } else {
@@ -44,7 +51,8 @@ if (!options.socket || !options.target || !(options.out || options.png)) {
     );
     process.exit(2);
   }
-  const svg = screenToSvg(await photograph(size), { ...size, title: options.title });
+  const { title, theme } = options;
+  const svg = screenToSvg(await photograph(size), { ...size, title, theme });
   if (options.out) write(options.out, svg);
   if (options.png) {
     fs.mkdirSync(path.dirname(path.resolve(options.png)), { recursive: true });

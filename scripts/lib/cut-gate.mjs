@@ -104,7 +104,7 @@ function isMethod(node, name) {
   );
 }
 
-/** Returns a call of `toString` that is appended to a text, as the handlers of streams do. */
+/** Returns a call of `toString` whose result is appended to a text, as in handlers of streams. */
 function decodedPiece(node) {
   const parts = isBinaryExpression(node)
     ? [node.right]
@@ -134,7 +134,7 @@ function isText({ checker }, type) {
 function mayDivide(project, { arguments: [start, end] }) {
   if (isNegative(start)) return isLimit(project, start.operand) || isLarge(start.operand);
   if (isLimit(project, start)) return true;
-  // `-1`: what is cut off is known.
+  // `slice(0, -1)` cuts off a known sign.
   return (
     end !== undefined &&
     !(isNegative(end) && isNumericLiteral(end.operand)) &&

@@ -83,6 +83,7 @@ export const PACKAGE_HOMES = [
       "agent/permissions/syntax/line-depths.ts",
       "agent/permissions/syntax/line-flows.ts",
       "agent/permissions/syntax/line-words.ts",
+      "agent/permissions/syntax/parts-collector.ts",
       "agent/permissions/syntax/word-values.ts",
       "agent/playbook/quoted-values.ts",
       "agent/hooks/assignments.ts",

@@ -161,7 +161,7 @@ test("audit › reports the figures of git, wc and grep, with pauses that fill n
 });
 
 describe("audit report", () => {
-  test("is written to the given path, also from a subdirectory, and replaces an older one", async () => {
+  test("is written to the given path, even from a subdirectory, and replaces an older one", async () => {
     const own = privateTmux();
     const repo = repository(own);
     const report = join(own.home, "the report.md");

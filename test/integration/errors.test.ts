@@ -30,7 +30,7 @@ test("systemCode returns the code of a system error, and undefined for a TeamErr
   }
 });
 
-test("systemHint explains a file in place of a directory and the reverse", () => {
+test("systemErrorHint explains a file in place of a directory and the reverse", () => {
   const file = thrownBy(() => readFileSync(`${import.meta.filename}/below`));
   const directory = thrownBy(() => readFileSync(import.meta.dirname));
   expect([systemCode(file), systemErrorHint(file)]).toEqual([
@@ -43,7 +43,7 @@ test("systemHint explains a file in place of a directory and the reverse", () =>
   ]);
 });
 
-test("systemRefusal names only the path that the user knows", () => {
+test("fileAccessError names only the path that the user knows", () => {
   const directory = mkdtempSync(join(tmpdir(), "tt-errors-"));
   writeFileSync(join(directory, "file"), "");
   const refused = thrownBy(() => symlinkSync("123.abc", join(directory, "file", "x.q")));

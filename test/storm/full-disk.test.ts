@@ -8,7 +8,7 @@ import { DEADLINE, kills, type Random, rounds } from "../support/storm/storm.ts"
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 
 it.skipIf(!MAY_MOUNT)(
-  "a storm on a disk that fills up › loses and doubles no message, task or conversation",
+  "a storm on a disk that fills up › loses and duplicates no message, task or conversation",
   { timeout: DEADLINE },
   async () => {
     const disk = memoryDisk();
@@ -25,7 +25,7 @@ it.skipIf(!MAY_MOUNT)(
 
 /** Replaces the disk if this user may not mount one. */
 it.skipIf(MAY_MOUNT || !hasPrlimit)(
-  "a storm in which no file can grow › loses and doubles no message, task or conversation",
+  "a storm in which no file can grow › loses and duplicates no message, task or conversation",
   { timeout: DEADLINE },
   async () => {
     await rounds(temporaryDirectory(), async (team, storm) => {

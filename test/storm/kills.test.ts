@@ -3,7 +3,7 @@ import { it } from "vitest";
 import { temporaryDirectory } from "../support/files/temporary-directory.ts";
 import { DEADLINE, kills, rounds } from "../support/storm/storm.ts";
 
-it("a storm of kills and foreign writers › loses and doubles no message, task or conversation", {
+it("a storm of kills and foreign writers › loses and duplicates no message, task or conversation", {
   timeout: DEADLINE,
 }, async () => {
   await rounds(temporaryDirectory(), async (team, storm) => {

@@ -3,7 +3,7 @@ import { fileDisk, MAY_CUT_POWER } from "../support/storm/disk.ts";
 import { DEADLINE, kills, rounds } from "../support/storm/storm.ts";
 
 it.skipIf(!MAY_CUT_POWER)(
-  "a storm that ends in a power cut › loses and doubles no message, task or conversation",
+  "a storm that ends in a power cut › loses and duplicates no message, task or conversation",
   { timeout: DEADLINE },
   async () => {
     const disk = fileDisk();

@@ -4,7 +4,7 @@ import { MAY_MOUNT, memoryDisk } from "../support/storm/disk.ts";
 import { DEADLINE, kills, type Random, rounds } from "../support/storm/storm.ts";
 
 it.skipIf(!MAY_MOUNT)(
-  "a storm on a disk that turns read-only › loses and doubles no message, task or conversation",
+  "a storm on a disk that turns read-only › loses and duplicates no message, task or conversation",
   { timeout: DEADLINE },
   async () => {
     const disk = memoryDisk();

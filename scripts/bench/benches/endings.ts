@@ -61,7 +61,7 @@ const WAYS: readonly Way[] = [
     what: "SIGKILL of an agent → the lead is notified, its tasks are unassigned",
     limit: 2_000,
     end: kill,
-    known: told,
+    known: notified,
   },
 ];
 
@@ -103,7 +103,7 @@ async function recorded({ ref }: BenchTeam, name: string): Promise<void> {
   bell.close();
 }
 
-async function told(_: BenchTeam, name: string, ctx: OperationContext): Promise<void> {
+async function notified(_: BenchTeam, name: string, ctx: OperationContext): Promise<void> {
   const watching = new AbortController();
   const rejected = (message: string): void => console.error(message);
   await supervise(ctx, {

@@ -10,7 +10,7 @@ import { started } from "../support/children.ts";
 import { endTeam, leadOf, pidsOf, untilIdle } from "../support/lead.ts";
 import { modelServer } from "../support/model-server.ts";
 import { type Probe, probeIn } from "../support/probe.ts";
-import { costOf, residentMb, tellsCost } from "../support/process-cost.ts";
+import { canMeasureCost, costOf, residentMb } from "../support/process-cost.ts";
 import { type BenchTeam, benchTeam, TEAM } from "../support/scratch.ts";
 
 /**
@@ -19,8 +19,8 @@ import { type BenchTeam, benchTeam, TEAM } from "../support/scratch.ts";
  */
 const AFTER_START_MS = 12_000;
 
-/** Seconds until an idle state after a start. */
-const SETTLING_SECONDS = 10;
+/** Milliseconds until idle teammates do nothing after a start; a shared machine can pause for a minute. */
+const SETTLING_MS = 180_000;
 
 /** Seconds for one turn of all teammates. */
 const TURN_SECONDS = 60;
@@ -35,7 +35,7 @@ export const idle: Bench = {
     if (place === undefined) return [];
     const counted = await benchTeam(place, []);
     const figures = [...(await doings(room, counted))];
-    if (tellsCost && !room.short) figures.push(...(await costs(room, await benchTeam(place, []))));
+    if (canMeasureCost && !room.short) figures.push(...(await costs(room, await benchTeam(place, []))));
     return figures;
   },
 };
@@ -52,10 +52,8 @@ async function doings(room: Room, team: BenchTeam): Promise<readonly Figure[]> {
       { mode: "process" },
     );
     await untilIdle(team, names);
-    await settled(probe);
     const seconds = room.amount(12, 6);
-    await delay(seconds * 1000);
-    const { forks, fastTimers } = probe.look();
+    const { forks, fastTimers } = await quietest(probe, seconds);
     await teamsSend(room, team, probe);
     const sent = probe.look();
     return [
@@ -84,14 +82,17 @@ async function doings(room: Room, team: BenchTeam): Promise<readonly Figure[]> {
 }
 
 /**
- * Waits for a whole second without a fast timer, so that the work of the start is over. Work that never ends
- * is counted.
+ * Returns the counts of the first seconds in which nothing happens, or of the last ones: the work of a start may end late, and only
+ * work that never ends counts.
+ * @param seconds more than the shortest timer that an idle process may have
  */
-async function settled(probe: Probe): Promise<void> {
-  for (let second = 0; second < SETTLING_SECONDS; second += 1) {
+async function quietest(probe: Probe, seconds: number): Promise<ReturnType<Probe["look"]>> {
+  const deadline = performance.now() + SETTLING_MS;
+  for (;;) {
     probe.look();
-    await delay(1000);
-    if (probe.look().fastTimers === 0) return;
+    await delay(seconds * 1000);
+    const seen = probe.look();
+    if (seen.forks + seen.fastTimers === 0 || performance.now() > deadline) return seen;
   }
 }
 

@@ -7,7 +7,7 @@ import { createStatusKeeper, type StatusKeeper } from "../../../src/worker/statu
 import { atMost, type Bench, type Figure, type Place, type Room } from "../figure.ts";
 import { endServer, tmuxOf } from "../support/lead.ts";
 import { sendOne } from "../support/message-history.ts";
-import { costOf, tellsCost } from "../support/process-cost.ts";
+import { canMeasureCost, costOf } from "../support/process-cost.ts";
 import { sample } from "../support/samples.ts";
 import { type BenchTeam, benchTeam, TEAM } from "../support/scratch.ts";
 import { writeTasks } from "../support/tasks.ts";
@@ -31,7 +31,7 @@ export const sidebar: Bench = {
   short: false,
   async run(room) {
     const [place] = room.places;
-    if (place === undefined || !tellsCost) return [];
+    if (place === undefined || !canMeasureCost) return [];
     const figures: Figure[] = [];
     for (const size of SIZES) figures.push(...(await watched(room, place, size)));
     return figures;

@@ -7,7 +7,7 @@ import { type BenchTeam, SERVER } from "./scratch.ts";
 /** A real client of a team's tmux server, in a terminal whose bytes this process writes and reads. */
 export interface AttachedClient {
   write(text: string): void;
-  /** Resolves with the milliseconds from now until the client writes this text to its terminal. @throws Error after five seconds */
+  /** Resolves with the milliseconds from now until the client writes this text to its terminal. @throws Error after three minutes */
   draws(text: string): Promise<number>;
   end(): Promise<void>;
 }
@@ -17,7 +17,7 @@ const IN_TERMINAL =
   process.platform === "linux"
     ? (line: string) => ["script", "-qfc", line, "/dev/null"]
     : (line: string) => ["script", "-q", "/dev/null", "/bin/sh", "-c", line];
-const DEADLINE_MS = 5_000;
+const DEADLINE_MS = 180_000;
 
 /** Whether this system has that program. */
 export const canAttach = (): boolean => spawnSync("script", ["--version"]).error === undefined;

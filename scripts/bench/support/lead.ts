@@ -76,9 +76,9 @@ export function countedTmux(team: BenchTeam): {
   };
 }
 
-/** Waits until these teammates are idle and have read all their messages. @throws Error after a minute */
+/** Waits until these teammates are idle and have read all their messages. @throws Error after three minutes */
 export async function untilIdle({ ref }: BenchTeam, names: readonly string[]): Promise<void> {
-  const deadline = performance.now() + 60_000;
+  const deadline = performance.now() + 180_000;
   const isIdle = (name: string): boolean =>
     peekInbox(ref, name).every(({ read }) => read) && readStatus(ref, name)?.state === "idle";
   while (!names.every(isIdle)) {

@@ -9,7 +9,7 @@ export interface ProcessCost {
 }
 
 /** Only Linux reports this exactly. */
-export const tellsCost = process.platform === "linux";
+export const canMeasureCost = process.platform === "linux";
 
 export function costOf(pids: readonly number[]): ProcessCost {
   const threads = pids.flatMap((pid) =>

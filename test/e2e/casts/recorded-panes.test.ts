@@ -107,7 +107,7 @@ describe.skipIf(process.platform !== "linux")("a recorded pane", () => {
     expect(recordings[0]?.markers.map(({ label }) => label)).toContain("team-lead: start with the clock");
   });
 
-  it("works on when its recorder is killed", async () => {
+  it("keeps working when its recorder is killed", async () => {
     const t = privateTmux();
     const { teams } = personAt(t);
     await teams(["create", "crew"]);
@@ -122,7 +122,7 @@ describe.skipIf(process.platform !== "linux")("a recorded pane", () => {
     expect(checkCast(path).output).not.toContain("mended");
   });
 
-  it("works on while its recorder is stopped, and loses nothing", async () => {
+  it("keeps working while its recorder is stopped, and loses nothing", async () => {
     const t = privateTmux();
     const { teams } = personAt(t);
     await teams(["create", "crew"]);

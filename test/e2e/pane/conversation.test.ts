@@ -145,7 +145,7 @@ it("a teammate's pane › says what a playbook cannot do, clears, and ends on /e
   dev.type("/model", "Enter");
   await dev.sees(/model: scripted:.*play\.json/);
   dev.type("/model opus", "Enter");
-  await dev.sees("There is no access to claude-opus-5-5; the model stays.");
+  await dev.sees("There is no access to claude-opus-5-5; the model was not changed.");
   await dev.sees("ANTHROPIC_API_KEY");
   dev.type("/model scripted:missing.json", "Enter");
   await dev.sees(/There is no playbook .*missing\.json/);

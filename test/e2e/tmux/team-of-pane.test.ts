@@ -40,7 +40,7 @@ it("a command without --team › acts on the team of the pane in which it runs",
     const ended = await teams(["status", "--json"], { env: { ...t.inside(pane), ...env } });
     return ended.code === 0 ? ended.json<{ team: string }>().team : ended.error().message;
   };
-  // The pane of a member, also against the variable of the shell.
+  // The pane of a member decides, even against the variable of the shell.
   expect(await teamIn(paneOf("ada@one"))).toBe("one");
   expect(await teamIn(paneOf("ben@two"))).toBe("two");
   expect(await teamIn(paneOf("ben@two"), { TEAMS_TEAM: "one" })).toBe("two");

@@ -148,7 +148,7 @@ describe("checkTeams with a broken config", () => {
     writeStatus(ref, "dev", statusOf());
     writeFileSync(ref.paths.config, JSON.stringify({ members: readTeam(ref).members }).slice(0, -2));
     expect(listTeams(ref.home)).toMatchObject([
-      { team: "crew", ours: true, flaw: expect.stringContaining("it is not JSON") },
+      { team: "crew", ours: true, problem: expect.stringContaining("it is not JSON") },
     ]);
     expect(await fix(ref)).toMatchObject([{ level: "ok" }]);
     expect(listTeams(ref.home)).toMatchObject([{ team: "crew", ours: true, config: expect.anything() }]);

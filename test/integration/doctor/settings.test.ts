@@ -19,14 +19,14 @@ function findings(user: unknown, project?: unknown) {
   );
 }
 
-it("checkSettings › accepts readable settings, including entries of other programs", () => {
+it("settingsFindings › accepts readable settings, including entries of other programs", () => {
   expect(findings({})).toEqual(["ok can be read"]);
   expect(findings({ theme: "dark", hooks: { SessionEnd: [1], PreToolUze: [] } })).toEqual([
     "ok can be read; hooks for events of other programs: SessionEnd, PreToolUze",
   ]);
 });
 
-it("checkSettings › fails for settings that commands refuse, with file and key", () => {
+it("settingsFindings › fails for settings that commands refuse, with file and key", () => {
   const hooks = { PreToolUse: [{ matcher: "Glob", hooks: [{ command: 5 }] }] };
   expect(findings({ hooks })).toEqual([
     expect.stringMatching(/^fail .*settings\.json:1: hooks\.PreToolUse\[0\]\.hooks\[0\]/),
@@ -34,7 +34,7 @@ it("checkSettings › fails for settings that commands refuse, with file and key
   expect(findings("{")).toEqual([expect.stringMatching(/^fail .*settings\.json is not JSON/)]);
 });
 
-it("checkSettings › warns about entries without effect: broken rules, unknown hook types, untrusted settings", () => {
+it("settingsFindings › warns about entries without effect: broken rules, unknown hook types, untrusted settings", () => {
   const permissions = { allow: ["Bash(git"], deny: ["Read"] };
   const hooks = { Stop: [{ hooks: [{ type: "prompt", prompt: "Is it done?" }, { type: "command" }] }] };
   expect(findings({ permissions, hooks }, { permissions: { allow: ["Bash"] } })).toEqual([
@@ -46,7 +46,7 @@ it("checkSettings › warns about entries without effect: broken rules, unknown 
   ]);
 });
 
-it("checkSettings › warns about a rule whose tool is misspelled, and about none of another program", () => {
+it("settingsFindings › warns about a rule whose tool is misspelled, and about none of another program", () => {
   const allow = ["Bash(git:*)", "bash", "WebSearch", "Task(x)", "mcp__foo__bar", "Frobnicate", "mcp__*"];
   const deny = ["Reed(.env)", "UnsandboxedBsh"];
   expect(findings({ permissions: { allow, deny } })).toEqual([
@@ -56,7 +56,7 @@ it("checkSettings › warns about a rule whose tool is misspelled, and about non
   ]);
 });
 
-it("checkSettings › warns about a default mode that does not exist, with the nearest one", () => {
+it("settingsFindings › warns about a default mode that does not exist, with the nearest one", () => {
   expect(findings({ permissions: { defaultMode: "acceptEdit" } })).toEqual([
     "ok can be read",
     expect.stringMatching(/^warn .*settings\.json: permissions\.defaultMode "acceptEdit" has no effect/),
@@ -64,7 +64,7 @@ it("checkSettings › warns about a default mode that does not exist, with the n
   expect(findings({ permissions: { defaultMode: "plan" } })).toEqual(["ok can be read"]);
 });
 
-it("checkSettings › warns about keys of teams without effect: misspelled ones, and a path as one key", () => {
+it("settingsFindings › warns about keys of teams without effect: misspelled ones, and a path as one key", () => {
   const teams = { sandbox: { mod: "required" }, notfy: "true", models: { fast: "haiku" } };
   expect(findings({ teams, "teams.sandbox.mode": "required", sandbox: {} })).toEqual([
     "ok can be read",

@@ -255,7 +255,7 @@ describe("a worktree with submodules", () => {
         git(lib, "stash", "push", "--quiet");
       },
     ],
-  ])("counts a commit %s of a submodule, also for a discard", async (_, leave) => {
+  ])("counts a commit %s of a submodule, even for a discard", async (_, leave) => {
     const lib = await withSubmodules();
     git(lib, "switch", "--quiet", "-c", "work");
     commitFile(lib);
@@ -358,7 +358,7 @@ describe("a repository inside a worktree", () => {
     git(path, "worktree", "remove", other);
     git(path, "clone", "--quiet", "--separate-git-dir", join(base, "elsewhere"), repository, other);
     await expect(unsaved()).rejects.toThrow(/ignored\/tree/);
-    // A file that leads nowhere, as in a published package, is no repository.
+    // A .git file that leads nowhere, as in a published package, does not make a repository.
     writeFileSync(join(other, ".git"), "gitdir: ../../nowhere\n");
     expect(await unsaved()).toBeUndefined();
   });

@@ -88,7 +88,7 @@ describe("creating a worktree", () => {
     [["teams/review/ada/old"], "teams/review/ada-2"],
     [["teams/review/ada", "teams/review/ada-2/old"], "teams/review/ada-3"],
     [["teams", "teams-2/review", "teams-2/review-2/ada"], "teams-2/review-2/ada-2"],
-  ])("picks a free branch beside the branches %s, which git allows no other near", async (taken, free) => {
+  ])("picks a branch that git allows next to the branches %s", async (taken, free) => {
     for (const branch of taken) git(repository, "branch", branch);
     const { branch, path } = await add();
     expect(branch).toBe(free);

@@ -206,7 +206,7 @@ describe("loadSettings", () => {
     ]);
   });
 
-  it("bypassForbidden reports a setting or variable that forbids bypassPermissions, even if the other allows it", () => {
+  it("bypassForbiddenBy reports a setting or variable that forbids bypassPermissions, even if the other allows it", () => {
     const settings = (mode?: string) =>
       load(mode === undefined ? {} : { user: { permissions: { disableBypassPermissionsMode: mode } } });
     const variable = (value: string) => ({ CLAUDE_CODE_BYPASS_PERMISSIONS_MODE: value });

@@ -158,7 +158,7 @@ describe("teams trust (S70)", () => {
     expect(readFileSync(join(cli.root, "teams-trust.json"), "utf8")).toBe(record);
   });
 
-  it("of a record from before contents were compared needs one new confirmation, which is said", async () => {
+  it("says that a record from before contents were compared needs a new confirmation, once", async () => {
     const cli = cliIn();
     const { repo } = repository(cli.directory);
     mkdirSync(cli.root);

@@ -197,7 +197,7 @@ describe("sidebar in a pane", () => {
     expect(rows().join("")).not.toContain("200~");
   });
 
-  test("takes extended keys: a line by Shift+Enter, a blank by Shift+Space, and Shift+Enter is no Esc", async () => {
+  test("takes extended keys: a line by Shift+Enter, a blank by Shift+Space, and no Esc by Shift+Enter", async () => {
     const { keys, sees, log } = await openSidebar();
     const bytes = (text: string) => keys("-H", ...[...Buffer.from(text)].map((byte) => byte.toString(16)));
     bytes("n\u001b[114;1u");

@@ -102,7 +102,7 @@ test("a change of a dead process › is removed and not made", () => {
   expect(change.withdraw()).toBe(false);
 });
 
-test("a staged file of an unfinished group › is no leftover that a repair may remove", () => {
+test("a staged file of an unfinished group › is not removed by a repair", () => {
   const { path } = posted();
   const { staged, group } = grouped(path);
   const stale = join(dirname(path), ".f.999999999.abc.tmp");

@@ -106,7 +106,7 @@ test("inQueue leaves the shared lock free for four times the time that it was he
     });
     turn.noteWaiting();
   });
-  // The lock is free for the whole turn except the hold, also before it. A stalled machine makes both longer; the program never
+  // The lock is free for the whole turn except the hold, even before it. A stalled machine makes both longer; the program never
   // leaves the lock free for more than 100 ms on purpose.
   const freeMs = steadyNow() - begun - heldMs;
   expect(freeMs).toBeGreaterThanOrEqual(Math.min(4 * heldMs, 100) - 1);

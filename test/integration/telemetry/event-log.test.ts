@@ -98,7 +98,7 @@ describe("events of a team", () => {
       { type: "task", what: "changed", taskId: id, status: "completed", agentId: "dev@crew" },
       { type: "message", from: "dev", to: "team-lead", protocol: "task_completed" },
       { type: "task", what: "deleted", taskId: id, owner: "dev", agentId: "team-lead@crew" },
-      { type: "member", what: "taken_back", agentId: "rev@crew" },
+      { type: "member", what: "start_failed", agentId: "rev@crew" },
     ]);
     expect(recorded[2]).not.toHaveProperty("protocol");
     expect(events[0]?.parentSessionId).toBe("5f0e2a6e-0000-4000-8000-000000000000");
@@ -119,7 +119,7 @@ describe("events of a team", () => {
       [undefined, "dev@crew", "type of dev"],
       ["created", "dev@crew", "type of dev"],
       ["changed", "dev@crew", "type of dev"],
-      ["taken_back", "rev@crew", "type of rev"],
+      ["start_failed", "rev@crew", "type of rev"],
       ["ended", "dev@crew", "type of dev"],
     ]);
     const sessions = new Set(events.map(({ parentSessionId }) => parentSessionId));

@@ -190,7 +190,7 @@ interface MessageFields {
   readonly id?: unknown;
 }
 
-/** Returns the fields of a message; none of a line that is no JSON object. */
+/** Returns the fields of a message; an empty object for a line that is not a JSON object. */
 function fieldsOf(line: string): MessageFields {
   try {
     return Object(JSON.parse(line)) as MessageFields;

@@ -6,7 +6,7 @@ import { eventually } from "../timing/eventually.ts";
 import type { Trait } from "./habits.ts";
 import type { MemberTeam } from "./member-team.ts";
 
-/** A team whose member tells when it has got a text. */
+/** A team whose member reports when it has got a text. */
 export interface HeardTeam extends MemberTeam {
   heard(text: string): Promise<unknown>;
 }

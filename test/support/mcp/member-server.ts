@@ -44,6 +44,9 @@ export interface Answer {
   readonly data: Record<string, unknown> | undefined;
 }
 
+/** The options of a request: the client package gives up after a minute, for which a shared machine can stand still. */
+export const PATIENT = { timeout: 240_000 };
+
 /** Answers a form as a person would. */
 export type Person = (form: {
   readonly message: string;
@@ -61,13 +64,13 @@ async function connected(
   if (person !== undefined)
     client.setRequestHandler("elicitation/create", ({ params }) => person(params as Parameters<Person>[0]));
   onTestFinished(() => client.close());
-  await client.connect(transport);
+  await client.connect(transport, PATIENT);
   const call = async (
     name: string,
     input: Record<string, unknown> = {},
     options: Parameters<Client["callTool"]>[1] = {},
   ): Promise<Answer> => {
-    const result = await client.callTool({ name, arguments: input }, { timeout: 180_000, ...options });
+    const result = await client.callTool({ name, arguments: input }, { ...PATIENT, ...options });
     const [content] = result.content as { text: string }[];
     const text = content?.text ?? "";
     return {

@@ -19,29 +19,42 @@ export interface InstalledPackage {
   compile(files: Readonly<Record<string, string>>): string;
 }
 
+/** A tarball, and the paths in it. */
+interface PackedPackage {
+  /** Relative to its directory. */
+  readonly filename: string;
+  readonly files: readonly { readonly path: string }[];
+}
+
+/** Packs a package into a directory; by default what is built here. */
+export function packPackage(directory: string, source = ROOT): PackedPackage {
+  return JSON.parse(npm(directory, "pack", source, "--json"))[0];
+}
+
+/** Runs npm in a directory, without the network, the user's cache and the scripts of any package. */
+function npm(directory: string, ...words: string[]): string {
+  return execFileSync("npm", [...words, "--ignore-scripts", "--offline", "--no-audit", "--no-fund"], {
+    cwd: directory,
+    encoding: "utf8",
+    env: {
+      ...process.env,
+      npm_config_cache: join(directory, "cache"),
+      npm_config_update_notifier: "false",
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
 /** Packs what is built, and installs it in an empty directory, without a network: its one dependency is packed, too. */
 export function installPackage(): InstalledPackage {
   const directory = mkdtempSync(join(tmpdir(), "installed-"));
-  const npm = (...words: string[]): string =>
-    execFileSync("npm", [...words, "--ignore-scripts", "--offline", "--no-audit", "--no-fund"], {
-      cwd: directory,
-      encoding: "utf8",
-      env: {
-        ...process.env,
-        npm_config_cache: join(directory, "cache"),
-        npm_config_update_notifier: "false",
-      },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-  const pack = (source: string): { readonly filename: string; readonly files: readonly { path: string }[] } =>
-    JSON.parse(npm("pack", source, "--json"))[0];
-  const own = pack(ROOT);
-  const blessed = pack(join(ROOT, "node_modules/blessed"));
+  const own = packPackage(directory);
+  const blessed = packPackage(directory, join(ROOT, "node_modules/blessed"));
   writeFileSync(
     join(directory, "package.json"),
     '{ "name": "empty", "version": "1.0.0", "private": true }\n',
   );
-  npm("install", `./${own.filename}`, `./${blessed.filename}`);
+  npm(directory, "install", `./${own.filename}`, `./${blessed.filename}`);
   const modules = join(directory, "node_modules");
   const packages = packagesIn(modules);
   // Earlier builds of a day stay in dist/ until it is pruned, as for a release.

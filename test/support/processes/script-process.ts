@@ -15,7 +15,7 @@ const SCRIPTS = fileURLToPath(new URL("../../fixtures/scripts/", import.meta.url
  * Bundles `test/fixtures/scripts/<name>.ts` into one file before the first test of a file, and removes it
  * after the last: the supported Node versions cannot run TypeScript. Call it at the top of a test file.
  * @param through the words of a program that starts it, as `env` would
- * @returns starts the script with these arguments
+ * @returns a function that starts the script with these arguments
  */
 export function script(
   name: string,

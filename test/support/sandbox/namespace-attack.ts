@@ -21,7 +21,10 @@ umount -nl /old
 mv .git gone && cp -r gone .git && echo '# evil' >> .git/config && echo evil > .git/hooks/pre-commit
 `;
 
-/** A shell line for the sandbox, to be run in the project. Root has no right to map its uid, so it keeps its capabilities without. */
+/**
+ * A shell line for the sandbox, to be run in the project. Root may not map its uid: the second try keeps its capabilities
+ * unmapped.
+ */
 export const NAMESPACE_ATTACK = [
   ...["-Urm", "-Um --keep-caps"].map((options) => `unshare ${options} sh steps 2>&1`),
   "true",

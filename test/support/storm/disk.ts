@@ -3,6 +3,7 @@ import { closeSync, copyFileSync, ftruncateSync, mkdirSync, openSync, rmSync, wr
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { isSystemError } from "../../../src/errors.ts";
+import { mayMount } from "../files/may-mount.ts";
 import { temporaryDirectory } from "../files/temporary-directory.ts";
 import { eventually } from "../timing/eventually.ts";
 
@@ -95,8 +96,8 @@ function writeSome(fd: number, bytes: number): number {
   }
 }
 
-/** Whether this user may mount a disk in memory, where processes of other namespaces see it. */
-export const MAY_MOUNT = canMount("mount -t tmpfs none");
+/** Whether {@link mayMount this user may mount} a disk in memory. */
+export const MAY_MOUNT = mayMount();
 /** Whether this user may also mount a file, and cut its power. */
 export const MAY_CUT_POWER =
   MAY_MOUNT &&
@@ -108,7 +109,3 @@ export const MAY_CUT_POWER =
     `d=$(mktemp -d); trap 'umount "$d" || :; rm -rf "$d" "$d.image"' EXIT; truncate -s 4M "$d.image"
     mkfs.ext4 -q -F "$d.image"; mount -o loop "$d.image" "$d"; perl -e '${CUT}' "$d"`,
   );
-
-function canMount(command: string): boolean {
-  return works("sh", "-ec", `d=$(mktemp -d); trap 'rmdir "$d"' EXIT; ${command} "$d"; umount "$d"`);
-}

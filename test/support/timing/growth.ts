@@ -6,7 +6,7 @@ const FACTOR = 8;
 export const MAX_GROWTH = 32;
 const MEASURES = 3;
 /** Milliseconds; less is mostly the noise of the measure. */
-const LEAST_MS = 2;
+const MIN_MS = 2;
 
 /**
  * Returns how many times as much processor time some work takes with an input of 8 times the size. The best of up to three measures counts,
@@ -25,6 +25,6 @@ export function growth<T>(
   const least = Math.min(...Array.from({ length: MEASURES }, () => measure(() => work(small))));
   let ratio = Number.POSITIVE_INFINITY;
   for (let i = 0; i < MEASURES && ratio > MAX_GROWTH; i += 1)
-    ratio = Math.min(ratio, measure(() => work(large)) / Math.max(LEAST_MS, least));
+    ratio = Math.min(ratio, measure(() => work(large)) / Math.max(MIN_MS, least));
   return ratio;
 }

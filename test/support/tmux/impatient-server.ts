@@ -1,4 +1,6 @@
+import { spawnSync } from "node:child_process";
 import { pause } from "../../../src/os/clock.ts";
+import { processTable } from "../../../src/os/process/process-table.ts";
 import { run as runProgram } from "../../../src/os/process/run.ts";
 import { type TmuxServer, tmuxServer } from "../../../src/tmux/server.ts";
 import { eventually } from "../timing/eventually.ts";
@@ -7,8 +9,10 @@ import type { PrivateTmux } from "./private-tmux.ts";
 /** A command for a hook of the user's that waits for ever, and notes before that it does. */
 export const WAITS = "set-option -g -a @waits x ; wait-for never";
 
-/** Milliseconds for a client to print what it has received. */
-const PRINT_MS = 1_000;
+/** Milliseconds for this process to read what a client prints. */
+const READ_MS = 1_000;
+/** The server asks its client to open its output, then sends it; one more step for a version that asks twice. */
+const STEPS = 3;
 
 /** Returns the server of a test, whose calls time out only after a hook of the user's has begun to wait, with {@link WAITS}. */
 export function impatientServer(t: PrivateTmux): TmuxServer {
@@ -21,11 +25,25 @@ export function impatientServer(t: PrivateTmux): TmuxServer {
       isAnswered = true;
     });
     await eventually("an answer, or a hook that waits", () => isAnswered || waiting() > before);
-    await Promise.race([answer, pause(PRINT_MS, over.signal)]);
+    for (let step = 0; step < STEPS && !isAnswered; step += 1) {
+      // The server has done its part by the time that it answers another client.
+      waiting();
+      await eventually("an answer, or a client that waits", () => isAnswered || !isClientBusy());
+    }
+    await Promise.race([answer, pause(READ_MS, over.signal)]);
     over.abort();
     const result = await answer;
     return result.failure === "aborted" ? { ...result, failure: "timed-out" } : result;
   };
   const { socket } = t.server;
   return tmuxServer({ ...(socket && { socket }), env: t.env, run });
+}
+
+/** Whether a client that this process has started still works on what it has received. */
+function isClientBusy(): boolean {
+  const clients = processTable().filter(({ ppid, name }) => ppid === process.pid && /(^|\/)tmux/.test(name));
+  if (clients.length === 0) return false;
+  const pids = clients.map(({ pid }) => pid).join(",");
+  const { stdout } = spawnSync("ps", ["-o", "state=", "-p", pids], { encoding: "utf8" });
+  return stdout.split("\n").some((state) => /^\s*[RD]/.test(state));
 }

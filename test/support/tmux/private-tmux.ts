@@ -28,8 +28,11 @@ export interface PrivateTmux {
    * involved).
    */
   session(name?: string, size?: { width: number; height: number }): { session: string; pane: string };
-  /** Attaches a user's terminal to a session: a pane of a second private server. */
-  attach(session: string, size?: { width: number; height: number }): Promise<Terminal>;
+  /**
+   * Attaches a user's terminal to a session: a pane of a second private server.
+   * @param colors the terminal's own text and background, as a style of tmux; it answers programs that ask for them
+   */
+  attach(session: string, size?: { width: number; height: number }, colors?: string): Promise<Terminal>;
   /** The environment of a caller inside a pane. */
   inside(pane: string): Env;
   paths(team: string): TeamPaths & { readonly team: TeamDir };
@@ -40,6 +43,8 @@ export interface PrivateTmux {
 export interface Terminal {
   /** The visible text of the terminal. */
   screen(): string;
+  /** The same text with its styles. */
+  drawn(): string;
   /** Types key names or text. */
   type(...keys: string[]): void;
   /** Resizes the terminal. */
@@ -124,8 +129,8 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
       const [session = "", pane = ""] = text.split(" ");
       return { session, pane };
     },
-    async attach(target, { width, height } = { width: 200, height: 50 }) {
-      const outside = privateTmux({ config: "set -g status off" });
+    async attach(target, { width, height } = { width: 200, height: 50 }, colors = "default") {
+      const outside = privateTmux({ config: `set -g status off\nset -g window-style "${colors}"\n` });
       const clients = () => tmux("list-clients", "-F", "#{client_name}").split("\n").filter(Boolean).length;
       const before = clients();
       const words = ["env", "-u", "TMUX", "tmux", "-u", ...args, "attach-session", "-t", target];
@@ -137,6 +142,7 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
       await eventually("the client", () => clients() > before);
       return {
         screen: () => outside.tmux("capture-pane", "-p", "-t", "=person:"),
+        drawn: () => outside.tmux("capture-pane", "-e", "-p", "-t", "=person:"),
         type: (...keys) => void outside.tmux("send-keys", "-t", "=person:", ...keys),
         resize: (to) =>
           void outside.tmux("resize-window", "-t", "=person:", "-x", `${to.width}`, "-y", `${to.height}`),

@@ -331,7 +331,7 @@ describe("down", () => {
     const { ref, ctx, spawn: start } = await ledTeam();
     await start("dev");
     signalProcess(pidOf(ref), "SIGSTOP");
-    expect(await downTeam(ctx, { timeoutMs: 200 })).toEqual([{ name: "dev", outcome: "timed_out" }]);
+    expect(await downTeam(ctx, { timeoutMs: 200 })).toEqual([{ name: "dev", outcome: "timed-out" }]);
     await killed(ref);
     expect(unreadCount(ref, "dev")).toBe(1);
     expect(outcomesOf(await resume(ctx))).toEqual(["dev restarted"]);
@@ -345,7 +345,7 @@ describe("down", () => {
     await start("dev");
     const pid = pidOf(ref);
     signalProcess(pid, "SIGSTOP");
-    expect(await downTeam(ctx, { timeoutMs: 200 })).toEqual([{ name: "dev", outcome: "timed_out" }]);
+    expect(await downTeam(ctx, { timeoutMs: 200 })).toEqual([{ name: "dev", outcome: "timed-out" }]);
     signalProcess(pid, "SIGCONT");
     await eventually("its end", () => !runs(pid));
     expect(outcomesOf(await resume(ctx))).toEqual(["dev restarted"]);

@@ -205,7 +205,7 @@ describe("a teammate with a custom agent type", () => {
     expect(system).not.toContain("You are a coding agent");
   });
 
-  it("is refused with the list of types if the type does not exist, also for a lead", async () => {
+  it("is refused with the list of types if the type does not exist, even for a lead", async () => {
     const { tmux } = await home();
     const teams = teamsIn(tmux.env, tmux.home);
     const ended = await teams(["create", "other", "--agent-type", "wizard", "--json"]);

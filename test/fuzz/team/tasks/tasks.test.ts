@@ -5,7 +5,7 @@ import { TeamError } from "../../../../src/errors.ts";
 import { isPlainTask } from "../../../../src/schema/guards/task.ts";
 import { type Task, task as taskSchema } from "../../../../src/schema/task.ts";
 import { repairLinks } from "../../../../src/team/repair/repair-dependencies.ts";
-import { hasLeaseLapsed } from "../../../../src/team/tasks/lease.ts";
+import { hasLeaseExpired } from "../../../../src/team/tasks/lease.ts";
 import { assertAllowed, assertClaimable } from "../../../../src/team/tasks/task-rules.ts";
 import {
   changeTask,
@@ -65,7 +65,7 @@ test("the task schema keeps all fields of any valid task and never throws", () =
       const given = Object.entries(value as object).filter(([, one]) => one !== null);
       expect(parsed.data).toMatchObject(Object.fromEntries(given));
       isBlocked(parsed.data, () => parsed.data);
-      hasLeaseLapsed(parsed.data);
+      hasLeaseExpired(parsed.data);
       ownerName(parsed.data);
     }),
     cases(15_000),
@@ -104,7 +104,7 @@ test("assertAllowed and assertClaimable throw only TeamErrors, and a claimable t
         answers(() => assertAllowed(task, actor, wanted, get));
         if (!answers(() => assertClaimable(task, actor, get))) continue;
         expect(task.status).not.toBe("completed");
-        expect([undefined, actor]).toContain(hasLeaseLapsed(task) ? actor : ownerName(task));
+        expect([undefined, actor]).toContain(hasLeaseExpired(task) ? actor : ownerName(task));
       }
     }),
     cases(8_000),

@@ -19,7 +19,7 @@ test.each([
   expect(JSON.parse(defaultsWithoutUpdate({ [DEFAULTS_PATH]: file }) ?? "")).toEqual(expected);
 });
 
-test("defaultsWithoutUpdate › leaves defaults that it cannot parse, beside the machine's settings, as they are", () => {
+test("defaultsWithoutUpdate › returns nothing if the defaults next to the machine's settings cannot be parsed", () => {
   const file = defaultsFile();
   writeFileSync(file, '{ "general": ');
   const settings = join(dirname(file), "settings.json");

@@ -12,7 +12,7 @@ test("runCommandGroup › gives a command no editor, pager or question that wait
     {
       cwd: temporaryDirectory(),
       env: { PATH: process.env.PATH, EDITOR: "vim", PAGER: "less", GPG_TTY: "/dev/pts/1", KEPT: "kept" },
-      timeoutMs: 60_000,
+      timeoutMs: 180_000,
       signal: new AbortController().signal,
       onOutput: (_, bytes) => {
         output += bytes.toString();

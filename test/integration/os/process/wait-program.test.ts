@@ -14,7 +14,7 @@ function fifo(): string {
   return path;
 }
 
-describe("startWaiting", () => {
+describe("startSentinel", () => {
   it("does not keep the process alive if not held", async () => {
     const path = fifo();
     const free = waitFor("free", path);

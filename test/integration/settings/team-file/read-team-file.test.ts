@@ -127,7 +127,7 @@ describe("readTeamFile", () => {
       'team.json:1: members[0].maxTokens: must be a whole number above zero, or a text such as "500k" or "1.5M"',
     ],
     [
-      "tokens that are no whole number",
+      "a number of tokens that is not whole",
       member('"maxTokens": "1.5"'),
       "team.json:1: members[0].maxTokens: must be a whole number above zero",
     ],
