@@ -2,11 +2,13 @@ import { realPathOf } from "../../os/files/symlinks.ts";
 import { APPENDS_INPUT, commandStarts } from "./commands/command-starts.ts";
 import { linkTargets } from "./commands/created-links.ts";
 import { gitDirectories } from "./commands/git-config.ts";
+import { withRealDirectories } from "./commands/joined-paths.ts";
 import { MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { absolute, followed, type NamedPath, realOf } from "./commands/path-list.ts";
 import { isAnywhere, literally, UNKNOWN } from "./commands/pattern-meetings.ts";
 import { writerOf, writtenBy } from "./commands/writers.ts";
-import { changedByLine, isForFiles, joinedByLine, withRealDirectories } from "./line-guards.ts";
+import { isForFiles } from "./line-guards.ts";
+import { changedByLine, joinedByLine } from "./line-paths.ts";
 import { copiedByLine, holds, movedByLine } from "./moved-files.ts";
 import { pathsMatch } from "./path-rules.ts";
 import {

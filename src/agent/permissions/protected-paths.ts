@@ -5,7 +5,7 @@ import { foldedName } from "../../text/folded-name.ts";
 import { isBareRepository } from "./commands/git-config.ts";
 import type { JoinedPaths } from "./commands/joined-paths.ts";
 import { literally } from "./commands/pattern-meetings.ts";
-import { joinedReader, startupReader } from "./startup-files.ts";
+import { joinedReader, startupReader } from "./files/startup-files.ts";
 
 /**
  * Returns why a path is protected, as the end of a sentence about it. A write to a protected path could extend an agent's

@@ -12,9 +12,9 @@ import {
 import { readingOf } from "./commands/readers.ts";
 import { writerOf } from "./commands/writers.ts";
 import { optionExpansion, PatternMatches } from "./files/patterns.ts";
+import { mayMatchStartupFile } from "./files/startup-files.ts";
 import type { PermissionQuestion } from "./question.ts";
 import type { ShellLine } from "./shell-line.ts";
-import { mayMatchStartupFile } from "./startup-files.ts";
 import { directoriesOf } from "./syntax/entered-directories.ts";
 
 /**

@@ -169,7 +169,7 @@ describe("creating a worktree", () => {
     writeFileSync(join(repository, "src/two.txt"), "two\n");
     commit(repository, "second");
     const other = { branch: "old", branchIsGiven: true, withChanges: true };
-    await expect(add(other)).rejects.toThrow(/another commit than old/);
+    await expect(add(other)).rejects.toThrow(/a different commit than old/);
     const env = { ...ENV, GIT_DIR: "/nowhere", GIT_WORK_TREE: "/", GIT_INDEX_FILE: "/nowhere" };
     expect((await add({ env })).startedFrom).toBe("main");
   });

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { ends, meetings, UNKNOWN } from "./pattern-meetings.ts";
+import { realOf } from "./path-list.ts";
+import { ends, literally, meetings, UNKNOWN, unescaped } from "./pattern-meetings.ts";
 
 /**
  * The words of a line as directories, and as names in them: `cp a.fish ~/.config/fish` and `env -C ~/.config tee git/config` write
@@ -42,4 +43,13 @@ export function joinedMeeting(
   const ending = names.filter((_, i) => rows[i]?.some((meets, j) => meets && j < rule.length));
   if (fitting.length * ending.length > MAX_JOINED) return undefined;
   return fitting.flatMap((directory) => ending.map((name) => join(directory, ...name)));
+}
+
+/** Adds the places where the links of directories lead. */
+export function withRealDirectories(
+  joined: JoinedPaths,
+  resolve: ((path: string) => string) | undefined,
+): JoinedPaths {
+  const real = joined.directories.map((path) => literally(realOf(unescaped(path), resolve)));
+  return { ...joined, directories: [...new Set([...joined.directories, ...real])] };
 }

@@ -87,20 +87,23 @@ describe("decidePermission", () => {
   const MAX_PATH = 4_096;
 
   test.each([
-    [`cat {${"x".repeat(MAX_PATH)},.env}`],
-    [`cat .[${"e".repeat(MAX_PATH)}]nv`],
-    [`cat <{${"x".repeat(MAX_PATH)},.env}`],
-    [`for i in {${"x".repeat(MAX_PATH)},.env}; do cat $i; done`],
-    [`cat {${times(21, (i) => `${"abcdefghijklmnopqrstuvwxyz"[i]}{1,2}`).replaceAll(" ", ",")},.env}`],
-    [`echo ${"{a,b} ".repeat(20)}; cat {.env,x}`],
-    [`cat ${times(2_001, (i) => `f${i}`)} .env`],
-    [`foo ${"a,".repeat(64)}.env`],
-    [`foo '${"a, ".repeat(64)},.env'`],
-    [`git show 'HEAD^{/${"a:".repeat(64)}}:.env'`],
-    [`tar -c${"v".repeat(20)}f.env`],
-    [`env ${"A=1 ".repeat(45)}sed s/a/b/w.env x`],
-    ["cd a; cd b; cd c; cd d; cd e; cd f; cat ../../../../../../.env"],
-  ])("› denies a line whose words may stand for more names than it checks: %j", (line) => {
+    ["a long word in braces", `cat {${"x".repeat(MAX_PATH)},.env}`],
+    ["a long set of letters", `cat .[${"e".repeat(MAX_PATH)}]nv`],
+    ["a redirection from braces", `cat <{${"x".repeat(MAX_PATH)},.env}`],
+    ["a loop over braces", `for i in {${"x".repeat(MAX_PATH)},.env}; do cat $i; done`],
+    [
+      "2^21 names in braces",
+      `cat {${times(21, (i) => `${"abcdefghijklmnopqrstuvwxyz"[i]}{1,2}`).replaceAll(" ", ",")},.env}`,
+    ],
+    ["braces in two commands", `echo ${"{a,b} ".repeat(20)}; cat {.env,x}`],
+    ["2,001 files", `cat ${times(2_001, (i) => `f${i}`)} .env`],
+    ["a list with commas", `foo ${"a,".repeat(64)}.env`],
+    ["a quoted list", `foo '${"a, ".repeat(64)},.env'`],
+    ["a revision of git", `git show 'HEAD^{/${"a:".repeat(64)}}:.env'`],
+    ["many glued options", `tar -c${"v".repeat(20)}f.env`],
+    ["many assignments", `env ${"A=1 ".repeat(45)}sed s/a/b/w.env x`],
+    ["many directories", "cd a; cd b; cd c; cd d; cd e; cd f; cat ../../../../../../.env"],
+  ])("› denies a line whose words may stand for more names than it checks: %s", (_, line) => {
     for (const mode of ["default", "bypassPermissions"] as const)
       expect(decide(line, READ, { mode })).toMatchObject(denied);
   });

@@ -68,7 +68,8 @@ function isSameSubcommand(program: string, wanted: string, word: string): boolea
 }
 
 /** Options of git whose value is the next word. */
-const GIT_VALUE = /^(?:-[cC]|--(?:git-dir|work-tree|namespace|exec-path|super-prefix|config-env))$/;
+const GIT_VALUE =
+  /^(?:-[cC]|--(?:git-dir|work-tree|namespace|exec-path|super-prefix|config-env|attr-source|shallow-file))$/;
 
 /** Returns the index of git's subcommand among the words after `git`; -1 without one. */
 export function gitSubcommandAt(args: readonly string[]): number {

@@ -1,7 +1,7 @@
 import { sep } from "node:path";
-import { foldedName } from "../../text/folded-name.ts";
-import type { JoinedPaths } from "./commands/joined-paths.ts";
-import { hasWildcard, namesMeet, unescaped } from "./commands/pattern-meetings.ts";
+import { foldedName } from "../../../text/folded-name.ts";
+import type { JoinedPaths } from "../commands/joined-paths.ts";
+import { hasWildcard, namesMeet, unescaped } from "../commands/pattern-meetings.ts";
 
 interface StartupFiles {
   /** They are often values of variables, such as PATH and KUBECONFIG. */
