@@ -14,12 +14,19 @@ const START = join(CHECKOUT, "scripts/gate/start.mjs");
 const IMPORT = 'import { expect, test } from "vitest";\n\n';
 const PASSES = `${IMPORT}test("passes", () => expect(1).toBe(1));\n`;
 const FAILS = `${IMPORT}test("always fails", () => expect(1, "one is not two").toBe(2));\n`;
+/** Fails in a process that has run another file before. */
+const FAILS_WITH_OTHERS = `${IMPORT}test("is alone", () => {
+  const shared = globalThis as { files?: number };
+  shared.files = (shared.files ?? 0) + 1;
+  expect(shared.files, "it was not alone").toBe(1);
+});
+`;
 /** Each run leaves a file, and the first one fails. */
 const FAILS_ONCE = `import { existsSync, writeFileSync } from "node:fs";
-${IMPORT}test("fails with others", () => {
+${IMPORT}test("fails once", () => {
   const isFirst = !existsSync("ran");
   writeFileSync("ran", "");
-  expect(isFirst, "it was not alone").toBe(false);
+  expect(isFirst, "it is the first run").toBe(false);
 });
 `;
 
@@ -118,12 +125,16 @@ function copyOfSuite(files: Readonly<Record<string, string>>): string {
   return root;
 }
 
-/** @returns the exit status, the last lines, and whether a test ran again */
+/** @returns the exit status, the last lines, and the whole output */
 function gate(root: string, ...words: readonly string[]) {
+  return gateWith({}, root, ...words);
+}
+
+function gateWith(env: Readonly<Record<string, string>>, root: string, ...words: readonly string[]) {
   const { PATH, HOME } = process.env;
   const { status, stdout, stderr } = spawnSync(process.execPath, [START, ...words], {
     cwd: root,
-    env: { PATH, HOME, NO_COLOR: "1", LEAK_GRACE_MS: "300" },
+    env: { PATH, HOME, NO_COLOR: "1", LEAK_GRACE_MS: "300", ...env },
     encoding: "utf8",
   });
   const all = stdout.trimEnd().split("\n");
@@ -180,14 +191,40 @@ describe("scripts/gate", () => {
     expect(stdout.match(/^== once more, alone: test\/b.test.ts$/gm)).toHaveLength(2);
   });
 
-  it("reports a test as unsteady when it passes alone", () => {
-    const { status, last } = gate(copyOfSuite({ "test/b.test.ts": FAILS_ONCE }), "--no-checks");
-    expect([status, last]).toEqual([
-      0,
-      [
-        "unsteady: test/b.test.ts > fails with others: AssertionError: it was not alone: expected true to be false // Object.is equality",
-        "1 passed, 0 failed, 0 skipped",
-      ],
+  it("reports a test as unsteady when it passes alone, in a new process", () => {
+    const root = copyOfSuite({
+      "test/vitest.config.ts":
+        'export default { test: { isolate: false, maxWorkers: 1, include: ["test/**/*.test.ts"] } };\n',
+      "test/a.test.ts": FAILS_WITH_OTHERS,
+      "test/b.test.ts": FAILS_WITH_OTHERS,
+    });
+    const { status, last, stdout } = gate(root, "--no-checks");
+    // Either file may be the first one.
+    const unsteady = /^unsteady: (test\/[ab]\.test\.ts) > is alone: AssertionError: it was not alone: /;
+    expect([status, ...last]).toEqual([0, expect.stringMatching(unsteady), "2 passed, 0 failed, 0 skipped"]);
+    const [, file] = unsteady.exec(last[0] ?? "") ?? [];
+    expect(stdout.match(/^== once more, alone: .*$/gm)).toEqual([`== once more, alone: ${file}`]);
+  });
+
+  it("fails when all tests pass, but a test is unsteady below test/unit, skipped in CI or long in quarantine", () => {
+    const quarantine = [{ test: "test/c.test.ts > passes", reason: "a fixture", since: "2026-01-01" }];
+    const root = copyOfSuite({
+      "test/a.test.ts": `${IMPORT}test.skip("needs a program", () => expect(1).toBe(1));\n`,
+      "test/unit/b.test.ts": FAILS_ONCE,
+      "test/c.test.ts": PASSES,
+      "test/quarantine.json": JSON.stringify(quarantine),
+    });
+    const { status, last } = gateWith({ CI: "true" }, root, "--no-checks");
+    const old = /^failed: quarantine: an entry is \d+ days old, .*: test\/c\.test\.ts > passes$/;
+    expect([status, ...last]).toEqual([
+      1,
+      "skipped: test/a.test.ts > needs a program",
+      expect.stringMatching(old),
+      "failed: not in test/skips.json for this user, but skipped: test/a.test.ts > needs a program",
+      "failed: unsteady below test/unit: test/unit/b.test.ts > fails once",
+      "quarantined: test/c.test.ts > passes: passed",
+      expect.stringContaining("unsteady: test/unit/b.test.ts > fails once: AssertionError: it is the"),
+      "1 passed, 3 failed, 1 skipped",
     ]);
   });
 
@@ -343,7 +380,7 @@ describe("scripts/gate", () => {
     const failed = stress("test/b.test.ts", "-n", "2");
     expect([failed.status, ...failed.stdout.trimEnd().split("\n").slice(-2)]).toEqual([
       1,
-      expect.stringContaining("failed 1 of 2: test/b.test.ts > fails with others: AssertionError: it"),
+      expect.stringContaining("failed 1 of 2: test/b.test.ts > fails once: AssertionError: it"),
       "1 passed, 1 failed",
     ]);
     const passed = stress("test/a.test.ts", "-n", "1");
