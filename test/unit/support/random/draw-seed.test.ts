@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { drawSeed } from "../../../support/random/draw-seed.ts";
+import { SEED } from "../../../support/random/seed.ts";
 
 /** @returns the seed of a run with this environment, and what it printed */
 function drawn(env: Record<string, string>) {
@@ -21,4 +23,9 @@ it("drawSeed › draws a seed for a search, and prints how to repeat it", () => 
 
 it("drawSeed › keeps a given seed", () => {
   expect(drawn({ FUZZ: "random", FUZZ_SEED: "7" })).toEqual({ seed: "7", printed: [] });
+});
+
+it("properties › try the same cases in each run, unless FUZZ_SEED names another seed", () => {
+  expect(SEED).toBe(Number(process.env.FUZZ_SEED ?? 1));
+  expect(fc.readConfigureGlobal().seed).toBe(SEED);
 });
