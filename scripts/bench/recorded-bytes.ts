@@ -1,15 +1,26 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatJson } from "../../src/os/files/atomic-write.ts";
-import type { Figure } from "./figure.ts";
+import { countAtMost, type Figure, type Goal } from "./figure.ts";
+import { format } from "./table.ts";
 
 /** The recorded bytes of loaded code by figure, relative to the checkout, which is the working directory. */
 const FILE = join("scripts", "bench", "loaded-code.json");
 
-export type RecordedBytes = Readonly<Record<string, number>>;
+/** The limit, as a multiple of the recorded bytes: a small feature does not break it, a heavy package does. */
+const ROOM = 1.1;
 
-export function recordedBytes(): RecordedBytes {
+type RecordedBytes = Readonly<Record<string, number>>;
+
+function recordedBytes(): RecordedBytes {
   return JSON.parse(readFileSync(FILE, "utf8")) as RecordedBytes;
+}
+
+/** Returns the goal of a figure, a tenth above its recorded bytes. @throws Error if none are recorded */
+export function recordedGoal(what: string, bytes: number): Goal {
+  const recorded = recordedBytes()[what];
+  if (recorded === undefined) throw new Error(`loaded-code.json has no figure "${what}".`);
+  return countAtMost(recorded * ROOM, bytes, `≤ ${ROOM} × ${format(recorded, "bytes")}`);
 }
 
 /** Writes the figures that are below their recorded bytes. @returns their names */

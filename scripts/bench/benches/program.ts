@@ -1,10 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Bench, countAtMost, type Figure, type Place } from "../figure.ts";
-import { recordedBytes } from "../recorded-bytes.ts";
+import type { Bench, Figure, Place } from "../figure.ts";
+import { recordedGoal } from "../recorded-bytes.ts";
 import { benchTeam } from "../support/scratch.ts";
-import { format } from "../table.ts";
 
 /** Files of the program, with their bytes. */
 type Loaded = ReadonlyMap<string, number>;
@@ -63,18 +62,8 @@ function loadedBy(words: readonly string[], tracer: string, env: NodeJS.ProcessE
 
 function figure(what: string, files: Loaded): Figure {
   const value = [...files.values()].reduce((sum, bytes) => sum + bytes, 0);
-  const recorded = recordedBytes()[what];
-  if (recorded === undefined) throw new Error(`loaded-code.json has no figure "${what}".`);
-  return {
-    what,
-    value,
-    unit: "bytes",
-    goal: countAtMost(recorded * ROOM, value, `≤ 1.1 × ${format(recorded, "bytes")}`),
-  };
+  return { what, value, unit: "bytes", goal: recordedGoal(what, value) };
 }
-
-/** The limit, as a multiple of the recorded bytes: a small feature does not break it, a heavy package does. */
-const ROOM = 1.1;
 
 /** A file with every file that it requires at its top, in addition to the loaded ones. */
 function loadedWith(file: string, before: Loaded = new Map()): Loaded {

@@ -1,18 +1,31 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { recordLower } from "../../../scripts/bench/recorded-bytes.ts";
+import { recordedGoal, recordLower } from "../../../scripts/bench/recorded-bytes.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
-it("recordLower › lowers the figures that have become fewer, and raises or adds none", () => {
+/** Records bytes in a checkout of the test, which becomes the working directory. @returns the path of the record */
+function recorded(bytes: object): string {
   const checkout = temporaryDirectory();
   const file = join(checkout, "scripts/bench/loaded-code.json");
   mkdirSync(join(checkout, "scripts/bench"), { recursive: true });
-  writeFileSync(file, '{"send": 10, "inbox": 10}');
+  writeFileSync(file, JSON.stringify(bytes));
   const before = process.cwd();
   process.chdir(checkout);
   onTestFinished(() => process.chdir(before));
+  return file;
+}
+
+it("recordLower › lowers the figures that have become fewer, and raises or adds none", () => {
+  const file = recorded({ send: 10, inbox: 10 });
   const figures = Object.entries({ send: 9, inbox: 11, status: 1 });
   expect(recordLower(figures.map(([what, value]) => ({ what, value, unit: "bytes" })))).toEqual(["send"]);
   expect(readFileSync(file, "utf8")).toBe('{\n  "send": 9,\n  "inbox": 10\n}\n');
+});
+
+it("recordedGoal › is missed from a tenth above the recorded bytes on, and counts", () => {
+  recorded({ send: 1_000 });
+  expect(recordedGoal("send", 1_100)).toEqual({ text: "≤ 1.1 × 1,000 bytes", met: true, isCount: true });
+  expect(recordedGoal("send", 1_101).met).toBe(false);
+  expect(() => recordedGoal("inbox", 1)).toThrow('loaded-code.json has no figure "inbox".');
 });
