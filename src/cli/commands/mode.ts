@@ -2,8 +2,7 @@ import type { PeerAnswer } from "../../operations/peer-mode.ts";
 import { changeMode } from "../../runtime/commands/change-mode.ts";
 import { openAddress } from "../../runtime/select-team.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
-import { peerTitle } from "../../team/members/peer-abilities.ts";
-import { line } from "../../terminal/output.ts";
+import { modeSentence, UNKNOWN_ANSWER } from "../../terminal/mode-text.ts";
 import { defineCommand, usageError } from "../command.ts";
 export const command = defineCommand({
   name: "mode",
@@ -28,17 +27,7 @@ export const command = defineCommand({
     const change = await changeMode(call, open, member, mode, (answer) => {
       peer = answer;
     });
-    out.done(change, () => sentence(change, peer));
-    if (peer?.takes === "unknown" && out.json) out.note(UNKNOWN);
+    out.done(change, () => modeSentence(change, peer));
+    if (peer?.takes === "unknown" && out.json) out.note(UNKNOWN_ANSWER);
   },
 });
-
-/** claude drops the message without an answer (interop.md). */
-const UNKNOWN =
-  "Whether it obeys is unknown: claude accepts mode changes up to 2.1.200 and not since 2.1.250, and its version is unknown or between them.";
-
-function sentence({ name, mode }: { name: string; mode: string }, peer: PeerAnswer | undefined): string {
-  if (peer === undefined) return line`${name} is now in mode ${mode}.`;
-  const asked = line`${name} was asked to change to mode ${mode}.`;
-  return peer.takes === "yes" ? line`${asked} ${peerTitle(peer.version)} does so.` : `${asked} ${UNKNOWN}`;
-}

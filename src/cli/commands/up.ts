@@ -13,6 +13,7 @@ import { teamFileTrust } from "../../settings/team-file/team-file-trust.ts";
 import { readPlace } from "../../team/records/read-records.ts";
 import { teamsHome } from "../../team/ref.ts";
 import type { Call } from "../../terminal/call.ts";
+import { modeSentence } from "../../terminal/mode-text.ts";
 import { line, type Output } from "../../terminal/output.ts";
 import { optionWords, shellWord } from "../../text/shell-quote.ts";
 import { printableJson } from "../../text/terminal-text.ts";
@@ -121,6 +122,11 @@ async function up(call: UpCall, given: string): Promise<number> {
   // A lead prints its own result.
   if (!(out.json && checked.plan.startsLead))
     out.done(report(call, checked, applied), () => resultText(out, checked, applied));
+  if (out.json)
+    for (const one of checked.plan.modes) {
+      const answer = applied.modeAnswers.get(one.name);
+      if (answer?.takes === "unknown") out.note(modeSentence(one, answer));
+    }
   const unscripted = applied.started.flatMap((one) => (one.model === SCRIPTED ? [one.name] : []));
   if (unscripted.length > 0)
     out.note(
@@ -206,7 +212,7 @@ async function mayChange(call: UpCall, { team, plan, ref }: CheckedPlan): Promis
 }
 
 function resultText(out: Output, { plan, ref }: CheckedPlan, applied: AppliedPlan): string {
-  const { started, resumed, tasks } = applied;
+  const { started, resumed, tasks, modeAnswers } = applied;
   const team = optionWords("--team", ref.team);
   const isRunning = started.length + resumed.length > 0;
   const hasPanes =
@@ -215,7 +221,7 @@ function resultText(out: Output, { plan, ref }: CheckedPlan, applied: AppliedPla
   const panes = hasPanes ? `Their panes: teams attach ${team}   their` : "Their";
   return [
     plan.isNew ? line`Created team ${ref.team}.` : line`Changed team ${ref.team}.`,
-    ...plan.modes.map(({ name, mode }) => line`${name} is now in mode ${mode}.`),
+    ...plan.modes.map((one) => modeSentence(one, modeAnswers.get(one.name))),
     ...plan.budgets.map(({ name }) => line`The budget of ${name ?? "the team"} was changed.`),
     ...plan.taskChanges.flatMap((one) => taskChangeTexts(one).map((text) => line`Task #${one.id}: ${text}.`)),
     ...(tasks.length === 0 ? [] : [line`Added ${pluralized(tasks.length, "task")}: ${idRange(tasks)}.`]),

@@ -8,6 +8,7 @@ import { confirmVerify } from "../../team/tasks/verify-record.ts";
 import { operand, shellWord } from "../../text/shell-quote.ts";
 import { budget, type KnownCosts } from "../budget.ts";
 import type { OperationContext } from "../context.ts";
+import type { PeerAnswer } from "../peer-mode.ts";
 import { setPermissionMode } from "../permission-mode.ts";
 import { resumeMember } from "../resume/resume.ts";
 import type { SpawnInput } from "../spawn/draft-member.ts";
@@ -28,6 +29,8 @@ export interface AppliedPlan {
   readonly started: readonly SpawnedTeammate[];
   readonly resumed: readonly string[];
   readonly tasks: readonly { readonly id: string; readonly subject: string }[];
+  /** What programs that read their inbox themselves do with a new mode, by member. */
+  readonly modeAnswers: ReadonlyMap<string, PeerAnswer>;
 }
 
 /**
@@ -43,11 +46,15 @@ export async function applyPlan(
   const done: string[] = plan.isNew ? [`team ${ctx.ref.team} was created`] : [];
   const tasks: { id: string; subject: string }[] = [];
   const resumed: string[] = [];
+  const modeAnswers = new Map<string, PeerAnswer>();
   try {
     for (const { name, mode } of plan.modes) {
       const forbidden = options.spawn.bypassForbidden;
-      await setPermissionMode(ctx, name, mode, { decider: "person", forbidden });
-      done.push(`${name} is in mode ${mode}`);
+      const onPeer = (answer: PeerAnswer): void => void modeAnswers.set(name, answer);
+      await setPermissionMode(ctx, name, mode, { decider: "person", forbidden, onPeer });
+      done.push(
+        modeAnswers.has(name) ? `${name} was asked to change to mode ${mode}` : `${name} is in mode ${mode}`,
+      );
     }
     for (const { name, limits } of plan.budgets) {
       await budget(ctx, name, limits, options.costs);
@@ -68,7 +75,7 @@ export async function applyPlan(
       done.push(`task #${id} was changed`);
     }
     await notifyOwners(ctx, tasks, started);
-    return { started, resumed, tasks };
+    return { started, resumed, tasks, modeAnswers };
   } catch (error) {
     if (!(error instanceof TeamError)) throw error;
     if (tasks.length > 0)

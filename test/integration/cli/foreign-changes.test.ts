@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
@@ -33,6 +35,19 @@ test.each([
 ])("mode › asks a foreign claude %s, and says what it does", async (version, text) => {
   const { teams, sent } = await setUp(version);
   expect((await teams("mode", "ada", "plan")).out).toEqual(text);
+  expect(await sent("ada")).toEqual(["mode_set_request"]);
+});
+
+test.each([
+  ["2.1.150", "ada was asked to change to mode acceptEdits. claude 2.1.150 does so.\n"],
+  [undefined, "ada was asked to change to mode acceptEdits. Whether it obeys is unknown"],
+])("up › asks a foreign claude %s to change its mode, and says what it does", async (version, text) => {
+  const { ref, teams, sent } = await setUp(version);
+  const file = join(ref.home.root, "crew.json");
+  const member = { name: "ada", prompt: "Go.", permissionMode: "acceptEdits" };
+  writeFileSync(file, JSON.stringify({ name: "crew", members: [member] }));
+  const done = await teams("up", file, "--yes", "--teammate-mode", "process");
+  expect([done.code, done.out]).toEqual([0, expect.stringContaining(text)]);
   expect(await sent("ada")).toEqual(["mode_set_request"]);
 });
 
