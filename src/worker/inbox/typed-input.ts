@@ -58,7 +58,8 @@ export class TypedInput {
       isSaved = view.saving(line);
     });
     try {
-      const { messageId } = await sendMessage(ref, { from: PERSON_NAME, to, text, isTyped: true }, clock);
+      const mail = { from: PERSON_NAME, to, text, isTyped: true };
+      const { messageId } = await sendMessage(ref, mail, clock, (repair) => view.error(repair));
       return messageId;
     } catch (error) {
       if (!(error instanceof TeamError) && !isSystemError(error)) throw error;

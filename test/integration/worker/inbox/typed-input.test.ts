@@ -1,4 +1,4 @@
-import { mkdirSync, rmdirSync } from "node:fs";
+import { mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
@@ -80,6 +80,18 @@ describe("typed line", () => {
     expect(dev.shown.filter((line) => line.includes("kept only as long as this process runs"))).toHaveLength(
       1,
     );
+  });
+
+  it("is read although the inbox was broken, and the pane shows its repair", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await workerOfTest(ref, { turns: [{ say: "ok" }] });
+    writeFileSync(ref.paths.inbox("dev"), "not a list");
+    await dev.worker.handleTypedLine("look here");
+    await eventually("its turn", () => dev.inputs.length === 1);
+    expect(dev.inputs).toEqual([`${TYPED}look here`]);
+    expect(dev.shown.filter((line) => line.includes("was broken"))).toEqual([
+      expect.stringMatching(/^error: .*inboxes\/dev\.json was broken: 0 messages were recovered/),
+    ]);
   });
 
   it("is shown at once while another process has locked the inbox", async () => {
