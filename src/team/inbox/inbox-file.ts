@@ -1,9 +1,8 @@
 import { pauseSync, systemClock } from "../../os/clock.ts";
 import { formatJson } from "../../os/files/atomic-write.ts";
-import { entryOf, fileSize, readText, removeFile } from "../../os/files/fs.ts";
+import { entryOf, readText } from "../../os/files/fs.ts";
 import type { InboxMessage, JournalLine } from "../../schema/inbox.ts";
 import { REREAD_MS, rereadUntil } from "../../store/json-file.ts";
-import type { Held } from "../../store/lock.ts";
 import { copyAside } from "../../store/quarantine.ts";
 import type { EndUpdate, FileUpdate, Offer, Update } from "../../store/update-file.ts";
 import { updateTeamFile } from "../config/team-lock.ts";
@@ -11,7 +10,7 @@ import { readCached, type TeamRef } from "../ref.ts";
 import { appendedTo } from "./inbox-end.ts";
 import { isMessage, messageKey, parseEntries, readEntry, recoverEntries, withTime } from "./inbox-format.ts";
 import { isJournalled, restoreFromJournal } from "./inbox-recovery.ts";
-import { appendJournal, journalled, statesOf } from "./journal.ts";
+import { appendJournal, statesOf } from "./journal.ts";
 import { dropSettledCopies, keepBadEntries } from "./original-copies.ts";
 
 /** Receives one sentence for each repair or quarantine. */
@@ -48,7 +47,7 @@ export function changeInbox(
   const path = ref.paths.inbox(agent);
   const update: Update<void> = (text, isLocked, waiting) => {
     const repairs: string[] = [];
-    const { entries, broken } = load(ref, agent, text, isLocked);
+    const { entries, broken } = loadInbox(ref, agent, text, isLocked);
     if (broken !== undefined && (broken.trim() !== "" || entries.length > 0)) {
       repairs.push(keepOriginal(ref, agent, entries));
     }
@@ -117,7 +116,7 @@ function timeOf(ref: TeamRef, agent: string): string {
 }
 
 /** Returns the entries, those without a time with that of the file. */
-function timed(ref: TeamRef, agent: string, entries: readonly unknown[]): unknown[] {
+export function timed(ref: TeamRef, agent: string, entries: readonly unknown[]): unknown[] {
   return entries.map((entry) => withTime(entry, () => timeOf(ref, agent)));
 }
 
@@ -160,58 +159,13 @@ export function settleEntries(ref: TeamRef, agent: string, warn?: Warn): Promise
   );
 }
 
-/**
- * Empties an inbox for a new member of the same name. Unread messages are journalled as bounced, read ones as delivered if
- * the journal lacks that. Unreadable entries are quarantined.
- */
-export async function resetInbox(ref: TeamRef, agent: string): Promise<void> {
-  if (fileSize(ref.paths.inbox(agent)) === undefined) return;
-  const kept = new Set<string>();
-  await changeInbox(ref, agent, (entries) => {
-    if (entries.length === 0) return undefined;
-    journalEntries(ref, agent, entries, kept);
-    return [];
-  });
-}
-
-/** Removes an inbox and its lock. Its messages are in the journal; a broken file is copied aside, unreadable entries are quarantined. */
-export async function dropInbox(ref: TeamRef, agent: string): Promise<void> {
-  const path = ref.paths.inbox(agent);
-  if (fileSize(path) === undefined) return;
-  const kept = new Set<string>();
-  const whileLocked = (held: Held): void => {
-    const { entries, broken } = load(ref, agent, readText(path), true);
-    if (broken !== undefined && broken.trim() !== "") copyAside(path);
-    journalEntries(ref, agent, entries, kept);
-    held.assertOwned();
-    removeFile(path);
-  };
-  await updateTeamFile(ref, path, { whileLocked });
-}
-
-function journalEntries(ref: TeamRef, agent: string, raw: readonly unknown[], kept: Set<string>): void {
-  const entries = timed(ref, agent, raw);
-  const messages = entries.flatMap((entry) => readEntry(entry) ?? []);
-  const bad = entries.filter((entry) => readEntry(entry) === undefined);
-  keepBadEntries(ref, agent, bad, kept);
-  const consumed = messages.filter(({ read }) => read);
-  const known = journalled(ref, agent, consumed.map(messageKey));
-  const at = systemClock.now();
-  const lines = messages.flatMap((message): JournalLine[] => {
-    const id = messageKey(message);
-    if (message.read && known.has(id)) return [];
-    return [{ at, id, to: agent, state: message.read ? "delivered" : "bounced", message }];
-  });
-  appendJournal(ref, lines, { sync: true });
-}
-
 interface Loaded {
   readonly entries: unknown[];
   /** The text, if it is not an array at the second try either. */
   readonly broken?: string;
 }
 
-function load(ref: TeamRef, agent: string, first: string | undefined, isLocked: boolean): Loaded {
+export function loadInbox(ref: TeamRef, agent: string, first: string | undefined, isLocked: boolean): Loaded {
   const path = ref.paths.inbox(agent);
   const entries = first === undefined ? [] : parseEntries(first);
   if (entries !== undefined) return { entries };

@@ -15,7 +15,7 @@ import { isCalled } from "../config/find-team.ts";
 import { keepLastConfig } from "../config/last-config.ts";
 import { quarantinePlan } from "../config/plan-files.ts";
 import { updateTeamFile } from "../config/team-lock.ts";
-import { dropInbox, resetInbox } from "../inbox/inbox-file.ts";
+import { dropInbox, resetInbox } from "../inbox/empty-inbox.ts";
 import { clearRun, readExit, readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
 
@@ -55,6 +55,7 @@ export async function addMembers(
   const { unique = false, now = systemClock.now() } = options;
   for (const { name } of inputs) newAgentName(name);
   let parentSessionId: string | undefined;
+  const repaired = new Set<string>();
   const whileLocked = async (held: Held): Promise<TeamMember[]> => {
     const config = readConfigFile(ref);
     parentSessionId = config.leadSessionId;
@@ -67,9 +68,10 @@ export async function addMembers(
     }
     // Before they are members: no message to the new holder of a name can exist yet.
     for (const { name } of added) {
-      for (const spelling of otherSpellings(config, name)) await dropInbox(ref, spelling);
+      for (const spelling of otherSpellings(config, name))
+        if (await dropInbox(ref, spelling)) repaired.add(spelling);
       clearRun(ref, name);
-      await resetInbox(ref, name);
+      if (await resetInbox(ref, name)) repaired.add(name);
       quarantinePlan(ref, name);
     }
     const joinedCount = joined(config) + added.length;
@@ -81,6 +83,7 @@ export async function addMembers(
   const members = await updateTeamFile(ref, ref.paths.config, { whileLocked });
   for (const { agentId, agentType, backendType: backend } of members)
     recordEvent(ref, { type: "member", what: "joined", agentId, agentType, parentSessionId, backend });
+  for (const name of repaired) recordRepair(ref, name, currentEventSubject(ref, name));
   return members;
 }
 
@@ -203,8 +206,12 @@ export async function removeMember(ref: TeamRef, name: string): Promise<void> {
     return { ...without(config, member), joinedCount: wasLast ? count - 1 : count };
   });
   clearRun(ref, name);
-  await dropInbox(ref, name);
+  if (await dropInbox(ref, name)) recordRepair(ref, name, subject);
   recordEvent(ref, { type: "member", what: "start_failed", ...subject });
+}
+
+function recordRepair(ref: TeamRef, owner: string, subject: EventSubject): void {
+  recordEvent(ref, { ...subject, type: "inbox", what: "repaired", owner });
 }
 
 function without(config: TeamConfig, member: TeamMember): TeamConfig {

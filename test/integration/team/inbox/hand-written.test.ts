@@ -21,7 +21,7 @@ import { readJournal } from "../../../../src/team/inbox/journal.ts";
 import { history, openMailFeed } from "../../../../src/team/mailbox/history.ts";
 import { markAsRead, unreadCount, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
-import { removeMember } from "../../../../src/team/members/members.ts";
+import { addMembers, removeMember } from "../../../../src/team/members/members.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { lookingContext } from "../../../support/team/reconcile-context.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
@@ -129,6 +129,24 @@ test("an entry that is not a message › is reported in the pane, to the lead, i
   expect(problems).toEqual([notice]);
   const findings = await checkTeams(ref.home, { fix: false, only: undefined });
   expect(findings.map(({ text, remedy }) => `${text} ${remedy}`)).toContainEqual(notice);
+});
+
+test("an entry that is not a message › is in the events, too, if the inbox is emptied for another member", async () => {
+  const ref = await testTeam(["rev"]);
+  writeFileSync(ref.paths.inbox("dev"), '[{"to":"dev","body":"do the work"}]');
+  writeFileSync(ref.paths.inbox("ada"), "not a list");
+  await addMembers(
+    ref,
+    ["dev", "ada", "bob"].map((name) => ({ name, cwd: "/" })),
+  );
+  writeFileSync(ref.paths.inbox("bob"), "not a list");
+  await removeMember(ref, "bob");
+  const repair = { type: "inbox", what: "repaired" };
+  expect(repairsIn(ref)).toMatchObject([
+    { ...repair, agentId: "dev@crew", owner: "dev" },
+    { ...repair, agentId: "ada@crew", owner: "ada" },
+    { ...repair, agentId: "bob@crew", owner: "bob" },
+  ]);
 });
 
 test("an entry that is not a message › is moved and reported once when another program writes meanwhile", async () => {
