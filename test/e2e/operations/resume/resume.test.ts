@@ -169,6 +169,20 @@ describe("resume", () => {
     expect(argv).toContain("--disallowedTools Bash(rm:*)");
   });
 
+  it("reassigns the tasks as well when the crash is approved", async () => {
+    const { ref, ctx, spawn: start } = await ledTeam();
+    await start({ name: "dev" });
+    await createTask(ref, { subject: "count" });
+    await claimTask(ref, "dev", "1");
+    await killed(ref);
+    await reconcile(ctx);
+    expect(getTask(ref, "1").owner).toBeUndefined();
+    const [crash] = (await teamStatus(ctx)).approvals;
+    expect(crash).toMatchObject({ kind: "crash", from: "dev" });
+    await answerApproval(ctx, crash?.id ?? "", { approve: true });
+    expect(getTask(ref, "1").owner).toBe("dev");
+  });
+
   it("continues an approved plan, and asks again for a plan without an answer", async () => {
     const plan = [
       { tools: [{ name: "Write", input: { file_path: "{{plan_file}}", content: "# Do it" } }] },
