@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { Duplex } from "node:stream";
 import { messageOf, systemCode } from "../../errors.ts";
 import { pause } from "../clock.ts";
 import type { Env } from "../env.ts";
@@ -62,6 +63,7 @@ export async function runCommandGroup(
   child.stdin?.on("error", () => undefined).end(options.input);
   for (const stream of ["stdout", "stderr"] as const) {
     child[stream]?.on("data", (bytes: Buffer) => options.onOutput(stream, bytes));
+    if (child.pid !== undefined) endInput(child[stream]);
   }
   const end = endOf(child);
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
@@ -77,6 +79,15 @@ export async function runCommandGroup(
   child.stdout?.destroy();
   child.stderr?.destroy();
   return first;
+}
+
+/**
+ * Ends what a program could read from its output, which is a socket: if stdin has ended, programs such as vim read keys from stderr,
+ * and would wait for them.
+ */
+function endInput(output: ChildProcess["stdout"]): void {
+  // The types do not say that it is a socket.
+  if (output instanceof Duplex) output.end();
 }
 
 /** A missing program is reported by an event; arguments or an environment that are too long throw at once. */

@@ -24,3 +24,19 @@ test("runCommandGroup › gives a command no editor, pager or question that wait
   expect([editor, visual]).toEqual([expect.stringMatching(/^false/), expect.stringMatching(/^false/)]);
   expect(rest).toEqual(["cat", "0", "[]", "kept"]);
 });
+
+// vim reads keys from stderr once stdin has ended.
+test.each([1, 2])("runCommandGroup › gives a program no keys to wait for in its output %i", async (fd) => {
+  const script = `read -r key <&${fd} || echo "no key" >&${fd}; exit 3`;
+  let output = "";
+  const end = await runCommandGroup("/bin/sh", ["-c", script], {
+    cwd: temporaryDirectory(),
+    env: { PATH: process.env.PATH },
+    timeoutMs: 180_000,
+    signal: new AbortController().signal,
+    onOutput: (_, bytes) => {
+      output += bytes.toString();
+    },
+  });
+  expect([end, output]).toEqual([{ code: 3, signal: undefined }, "no key\n"]);
+});
