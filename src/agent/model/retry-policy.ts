@@ -41,7 +41,8 @@ export function isLimited({ kind, retryAfterMs: asked = 0 }: FailedTry): boolean
 }
 
 /**
- * Returns the delay before the next try in milliseconds; undefined to give up. Never shorter than the server asks for.
+ * Returns the delay before the next try in milliseconds; undefined to give up. Never shorter than the server asks for; a server that
+ * asks for none gets the usual one, or all agents would try again together, and soon give up.
  * @param random from 0 to 1
  */
 export function nextDelay(failed: FailedTry, random: number): number | undefined {
@@ -49,6 +50,6 @@ export function nextDelay(failed: FailedTry, random: number): number | undefined
   if (!isRetryable(kind) || shouldRetry === false || attempt >= MAX_ATTEMPTS) return undefined;
   if (asked !== undefined && asked > MAX_RETRY_AFTER_MS) return undefined;
   const backoff = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1));
-  if (asked !== undefined) return Math.round(asked * (1 + JITTER * random));
+  if (asked !== undefined && asked > 0) return Math.round(asked * (1 + JITTER * random));
   return Math.round(backoff * (1 - JITTER * random));
 }

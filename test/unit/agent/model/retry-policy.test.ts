@@ -33,6 +33,11 @@ describe("nextDelay", () => {
     expect(nextDelay(asked, 1)).toBe(11_250);
   });
 
+  test("is the usual one if the server asks for none, or names a time that has passed", () => {
+    const asked = { kind: "rate_limited", attempt: 3, retryAfterMs: 0 } as const;
+    expect([nextDelay(asked, 0), nextDelay(asked, 1)]).toEqual([4000, 3000]);
+  });
+
   test.each([400, 4_000, 60_000])(
     "spreads the agents of a team over a quarter of a wait of %i ms",
     (wait) => {
