@@ -7,6 +7,7 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import { memberWord } from "../../team/address-words.ts";
 import { listTeams } from "../../team/config/config.ts";
 import { findTeam } from "../../team/config/find-team.ts";
+import { readPlace, readStatus } from "../../team/records/read-records.ts";
 import { type Home, teamsHome } from "../../team/ref.ts";
 import type { Io } from "../../terminal/io.ts";
 import { line, type Output, openOutput, visible } from "../../terminal/output.ts";
@@ -39,7 +40,7 @@ export function printNextSteps(io: Io, options: { readonly json: boolean; readon
   const missing = missingParts(io);
   const next = [
     ...answers(living, home, io.env),
-    ...visits(living, io),
+    ...visits(living, home, io.env),
     ...continuing(stopped),
     ...starts(missing),
   ];
@@ -98,15 +99,27 @@ function answers(living: readonly TeamOverview[], home: Home, env: Env): readonl
     }));
 }
 
-function visits(living: readonly TeamOverview[], { env }: Io): readonly NextStep[] {
+function visits(living: readonly TeamOverview[], home: Home, env: Env): readonly NextStep[] {
   const [first, second] = living;
   const name = second === undefined ? "" : " <team>";
   if (first === undefined) return [];
+  const why = env.TMUX ? "go to its panes" : "show its panes in this terminal";
   return [
-    { command: `teams attach${name}`, why: env.TMUX ? "go to its panes" : "show its panes in this terminal" },
+    ...(living.some((team) => mayHavePane(home, team)) ? [{ command: `teams attach${name}`, why }] : []),
     { command: `teams status${name}`, why: "members, tasks and costs" },
   ];
 }
+
+/** Whether `teams attach` may find a pane: of the lead, or of a teammate that is in no process without one. */
+function mayHavePane(home: Home, { name: team, members }: TeamOverview): boolean {
+  const ref = findTeam(home, team);
+  return members.some((name) => {
+    if (name === LEAD_NAME) return readStatus(ref, name)?.paneId !== undefined;
+    return !PANELESS.has(readPlace(ref, name)?.backend ?? "");
+  });
+}
+
+const PANELESS: ReadonlySet<string> = new Set(["process", "in-process"]);
 
 /** Returns the stopped team of this directory, as a list. */
 function stoppedHere(

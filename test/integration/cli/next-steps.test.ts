@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { addMembers } from "../../../src/team/members/members.ts";
+import { writePlace } from "../../../src/team/records/read-records.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests/requests.ts";
@@ -70,6 +71,21 @@ describe("teams without a command", () => {
       missing: expect.any(Array),
       next: expect.arrayContaining([{ command: "teams resume one", why: expect.any(String) }]),
     });
+  });
+
+  it("names teams attach only for a team that may have a pane", async () => {
+    const teams = cliIn();
+    const ref = await living(teams, "one");
+    writeStatus(ref, "dev", statusOf({ instance: "i" }));
+    writePlace(ref, "dev", { instance: "i", backend: "process", spawnedAt: 1 });
+    const commands = async (): Promise<string[]> =>
+      (await teams(["--json"], { env: KEY }))
+        .json<{ next: { command: string }[] }>()
+        .next.map(({ command }) => command);
+    expect(await commands()).not.toContain("teams attach");
+    expect(await commands()).toContain("teams status");
+    writePlace(ref, "dev", { instance: "i", backend: "tmux", paneId: "%1", spawnedAt: 1 });
+    expect(await commands()).toContain("teams attach");
   });
 
   it("cuts no command, and no row is wider than the terminal", async () => {
