@@ -7,6 +7,7 @@ import { shellBytes } from "../../text/shell-quote.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { absolutePath, failed, hasNoNul, keepBack } from "./file-access.ts";
 import { BYTES_NOTE, type ListedFile, listFiles, splitGlob } from "./list-files.ts";
+import { SearchGaps } from "./search-gaps.ts";
 
 /** Maximum paths in one result, the newest files first. */
 const MAX_SHOWN = 500;
@@ -40,7 +41,8 @@ export const globTool: Tool<Input> = {
     const { directory, glob } = placeOf(value, context);
     if (pathStat(directory).kind !== "directory") return failed(`${directory} is not a directory.`);
     const matches = picomatch(glob, { dot: true });
-    const listed = await listFiles(directory, context);
+    const gaps = new SearchGaps();
+    const listed = await listFiles(directory, { env: context.env, signal: context.signal, gaps });
     let matching: readonly ListedFile[];
     try {
       matching = timeLimit(MATCH_TIMEOUT_MS)(() => listed.filter(({ name }) => matches(name)));
@@ -49,12 +51,15 @@ export const globTool: Tool<Input> = {
     }
     const { kept, note } = keepBack(matching, ({ place }) => String(place), context.isExcludedFromSearch);
     const found = kept
-      .map(({ name, place }) => ({ name, place, look: pathStat(place) }))
-      .filter(({ look }) => look.kind === "file")
+      .flatMap(({ name, place }) => {
+        const look = gaps.unlessUnreadable(place, () => pathStat(place));
+        return look?.kind === "file" ? [{ name, place, look }] : [];
+      })
       .sort((a, b) => b.look.mtimeMs - a.look.mtimeMs || (a.name < b.name ? -1 : 1));
     const shown = found.slice(0, MAX_SHOWN);
     const files = shown.map(({ place }) => shownPath(place, context.cwd));
     if (shown.some(({ place }) => typeof place !== "string")) note.push(BYTES_NOTE);
+    note.push(...gaps.notes((path) => shownPath(path, context.cwd), context.isExcludedFromSearch));
     const rest = found.length > files.length ? [`(the newest ${files.length} of ${found.length})`] : [];
     return {
       content: [...(found.length === 0 ? ["No file matches."] : files), ...rest, ...note].join("\n"),

@@ -1,5 +1,5 @@
 import { dirname, join, relative } from "node:path";
-import { messageOf, systemCode } from "../../errors.ts";
+import { messageOf } from "../../errors.ts";
 import { pause } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import { entryOf } from "../../os/files/fs.ts";
@@ -7,6 +7,7 @@ import { realBytes, realPathOf } from "../../os/files/symlinks.ts";
 import { run } from "../../os/process/run.ts";
 import { timeLimit } from "../../os/time-limit.ts";
 import { fileFilter, globOfType, isFile, listFiles } from "./list-files.ts";
+import { SearchGaps } from "./search-gaps.ts";
 import { readTextFile } from "./text-file.ts";
 
 export interface GrepQuery {
@@ -37,6 +38,8 @@ export type GrepOutcome = { readonly matches: readonly GrepMatch[] } | { readonl
 interface GrepContext {
   readonly env: Env;
   readonly signal: AbortSignal;
+  /** Receives what the search leaves out. */
+  readonly gaps?: SearchGaps | undefined;
 }
 
 /** Searches with ripgrep if it is installed, else in JavaScript. Matches are sorted by file name, then line. */
@@ -44,14 +47,17 @@ export async function search(query: GrepQuery, context: GrepContext): Promise<Gr
   return (await searchWithRipgrep(query, context)) ?? searchWithoutRipgrep(query, context);
 }
 
+/** What ripgrep says of a file or a directory that it cannot read, unless it was removed meanwhile. */
+const UNREAD = /^(?:rg: )?(.+?): (?:IO error for operation on .+: )?[^:]+ \(os error (?!2\))\d+\)$/gm;
+
 /** @returns undefined if ripgrep is not installed */
 export async function searchWithRipgrep(
   query: GrepQuery,
-  { env, signal }: GrepContext,
+  { env, signal, gaps }: GrepContext,
 ): Promise<GrepOutcome | undefined> {
   const { pattern, path, ignoreCase, multiline } = query;
   const args = [
-    ..."--json --no-config --no-messages --crlf --hidden --sort path --glob !.git".split(" "),
+    ..."--json --no-config --crlf --hidden --sort path --glob !.git".split(" "),
     ...(ignoreCase ? ["--ignore-case"] : []),
     ...(multiline ? ["--multiline", "--multiline-dotall"] : []),
     ...["--regexp", pattern, "--", path],
@@ -59,7 +65,10 @@ export async function searchWithRipgrep(
   const { code, stdout, stderr, failure } = await run("rg", args, { env, signal });
   signal.throwIfAborted();
   if (failure === "not-found") return undefined;
-  if (code === 2 && stdout === "") return { problem: stderr.trim() };
+  const problem = stderr.replace(UNREAD, "").trim();
+  if (code === 2 && stdout === "" && problem !== "") return { problem };
+  for (const [, path = ""] of stderr.matchAll(UNREAD)) gaps?.addUnreadable(path);
+  if (failure === "output-limit") gaps?.add("there are more matches than can be read; narrow the search");
   // The filters are applied here: --glob of ripgrep would include files that .gitignore excludes.
   const matches = stdout.split("\n").flatMap(readRipgrepLine);
   const fitting = isFile(path)
@@ -115,14 +124,15 @@ const BATCH = 100;
 export async function searchWithoutRipgrep(query: GrepQuery, context: GrepContext): Promise<GrepOutcome> {
   const pattern = compile(query);
   if (typeof pattern === "string") return { problem: pattern };
-  const files = isFile(query.path) ? [query.path] : await filesBelow(query, context);
+  const { gaps = new SearchGaps() } = context;
+  const files = isFile(query.path) ? [query.path] : await filesBelow(query, { ...context, gaps });
   if (files === undefined) return { problem: SLOW_GLOB };
   const matches: GrepMatch[] = [];
   const within = timeLimit(FILE_TIMEOUT_MS);
   for (const [i, file] of files.entries()) {
     if (i % BATCH === 0) await pause(0, context.signal);
     context.signal.throwIfAborted();
-    const text = readableText(file);
+    const text = readableText(file, gaps);
     if (text === undefined) continue;
     try {
       matches.push(...within(() => (query.multiline ? acrossLines : byLine)(pattern, file, text)));
@@ -133,24 +143,28 @@ export async function searchWithoutRipgrep(query: GrepQuery, context: GrepContex
   return { matches };
 }
 
-async function filesBelow(query: GrepQuery, context: GrepContext): Promise<(string | Buffer)[] | undefined> {
+async function filesBelow(
+  query: GrepQuery,
+  { env, signal, gaps }: GrepContext & { readonly gaps: SearchGaps },
+): Promise<(string | Buffer)[] | undefined> {
   const { path } = query;
-  const listed = fittingOnes(await listFiles(path, context), ({ name }) => name, query);
-  return listed?.map(({ place }) => place).filter(liesBelow(path));
+  const listed = fittingOnes(await listFiles(path, { env, signal, gaps }), ({ name }) => name, query);
+  return listed?.map(({ place }) => place).filter(liesBelow(path, gaps));
 }
 
 /** Returns a filter for regular files that no symbolic link leads to: files outside the directory were not asked for. */
-function liesBelow(directory: string): (file: string | Buffer) => boolean {
+function liesBelow(directory: string, gaps: SearchGaps): (file: string | Buffer) => boolean {
   const real = realPathOf(directory);
   const known = new Map<string, boolean>();
   return (file) => {
-    if (typeof file !== "string") return unlessUnreadable(() => isOwnPlace(file, directory, real)) ?? false;
+    if (typeof file !== "string")
+      return gaps.unlessUnreadable(file, () => isOwnPlace(file, directory, real)) ?? false;
     const parent = dirname(file);
     const inside =
       known.get(parent) ??
-      unlessUnreadable(() => realPathOf(parent)) === join(real, relative(directory, parent));
+      gaps.unlessUnreadable(parent, () => realPathOf(parent)) === join(real, relative(directory, parent));
     known.set(parent, inside);
-    return inside && (unlessUnreadable(() => entryOf(file)?.isFile()) ?? false);
+    return inside && (gaps.unlessUnreadable(file, () => entryOf(file)?.isFile()) ?? false);
   };
 }
 
@@ -160,19 +174,9 @@ function isOwnPlace(file: Buffer, directory: string, real: string): boolean {
   return realBytes(file)?.equals(own) === true && entryOf(file)?.isFile() === true;
 }
 
-function readableText(file: string | Buffer): string | undefined {
-  const content = unlessUnreadable(() => readTextFile(file));
+function readableText(file: string | Buffer, gaps: SearchGaps): string | undefined {
+  const content = gaps.unlessUnreadable(file, () => readTextFile(file));
   return content?.problem === undefined ? content?.text : undefined;
-}
-
-/** Returns undefined for an unreadable file or a loop of links, so that the search continues with other files. */
-function unlessUnreadable<T>(look: () => T): T | undefined {
-  try {
-    return look();
-  } catch (error) {
-    if (["EACCES", "EPERM", "ELOOP"].includes(systemCode(error) ?? "")) return undefined;
-    throw error;
-  }
 }
 
 /** Compiles a pattern, or returns why it is invalid. A leading `(?i)`, as in other tools, is a flag. */

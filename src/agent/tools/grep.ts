@@ -6,6 +6,7 @@ import { absolutePath, failed, hasNoNul, keepBack } from "./file-access.ts";
 import { shownPath } from "./glob.ts";
 import { type GrepMatch, search } from "./grep-search.ts";
 import { BYTES_NOTE, FILE_TYPES, globOfType } from "./list-files.ts";
+import { SearchGaps } from "./search-gaps.ts";
 import { readTextFile } from "./text-file.ts";
 
 /** Default number of lines or files in one result. */
@@ -68,7 +69,8 @@ export const grepTool: Tool<Input> = {
       ignoreCase: value["-i"] ?? false,
       multiline: value.multiline ?? false,
     };
-    const outcome = await search(query, context);
+    const gaps = new SearchGaps();
+    const outcome = await search(query, { env: context.env, signal: context.signal, gaps });
     if ("problem" in outcome) return failed(outcome.problem);
     const { kept: matches, note } = keepBack(
       outcome.matches,
@@ -81,6 +83,7 @@ export const grepTool: Tool<Input> = {
     const shown = all.slice(offset, offset + limit);
     const end = offset + shown.length;
     if (shown.some(({ hasBytes }) => hasBytes)) note.push(BYTES_NOTE);
+    note.push(...gaps.notes((file) => shownPath(file, context.cwd), context.isExcludedFromSearch));
     const rest =
       end < all.length
         ? [

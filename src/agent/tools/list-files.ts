@@ -4,14 +4,18 @@ import type { Env } from "../../os/env.ts";
 import { pathStat } from "../../os/files/user-files.ts";
 import { byteText, pathOf, walkFiles } from "../../os/files/walk.ts";
 import { run } from "../../os/process/run.ts";
+import type { SearchGaps } from "./search-gaps.ts";
 
 /** Maximum files of one listing; more than in any repository that is searched without a narrower path. */
 const MAX_FILES = 200_000;
+const LIMIT_NOTE = `only the first ${MAX_FILES} files were searched; give a narrower path`;
 const SKIPPED: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
 interface ListContext {
   readonly env: Env;
   readonly signal: AbortSignal;
+  /** Receives what the listing leaves out. */
+  readonly gaps?: SearchGaps | undefined;
 }
 
 /** A file below a listed directory. */
@@ -42,8 +46,11 @@ function placeIn(directory: string, path: string | Buffer): string | Buffer {
 
 /** @param top the byte text of the directory @returns byte texts */
 async function namesBelow(top: string, directory: string, context: ListContext): Promise<readonly string[]> {
+  const { gaps, signal } = context;
+  const onLimit = (): void => gaps?.add(LIMIT_NOTE);
+  const onUnreadable = (path: string): void => gaps?.addUnreadable(path);
   const walk = (path: string): Promise<string[]> =>
-    walkFiles(path, { skip: SKIPPED, limit: MAX_FILES, signal: context.signal });
+    walkFiles(path, { skip: SKIPPED, limit: MAX_FILES, signal, onUnreadable, onLimit });
   const known = await gitFiles(directory, context);
   // No repository, or a directory that git ignores but the caller asked for.
   if (known === undefined || known.length === 0) return walk(top);
@@ -53,6 +60,7 @@ async function namesBelow(top: string, directory: string, context: ListContext):
     if (name.endsWith("/")) for (const inner of await walk(join(top, name))) files.add(join(name, inner));
     else files.add(name);
   }
+  if (files.size > MAX_FILES) onLimit();
   return [...files].sort().slice(0, MAX_FILES);
 }
 
@@ -68,14 +76,31 @@ const ONLY_LOOKS = ["core.fsmonitor=false", "safe.bareRepository=explicit"];
 /** Before git 2.45, only the lack of a protocol prevents a fetch: a repository's own setting wins over `protocol.allow`. */
 const NO_FETCH = { GIT_NO_LAZY_FETCH: "1", GIT_ALLOW_PROTOCOL: "", GIT_TERMINAL_PROMPT: "0" };
 
+/** What git says of a directory that it cannot open, without a translation; its path is relative to the top of the worktree. */
+const UNOPENED = /^warning: could not open directory '(.+?)\/?': [^:]*$/gm;
+
 /** @returns byte texts; undefined outside of a repository */
-async function gitFiles(directory: string, { env, signal }: ListContext): Promise<string[] | undefined> {
+async function gitFiles(
+  directory: string,
+  { env, signal, gaps }: ListContext,
+): Promise<string[] | undefined> {
   const settings = ONLY_LOOKS.flatMap((setting) => ["-c", setting]);
+  const own = { ...env, ...NO_FETCH, LC_ALL: "C" };
+  const how = { cwd: directory, env: own, signal, encoding: "latin1" } as const;
   const args = [...settings, "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-  const how = { cwd: directory, env: { ...env, ...NO_FETCH }, signal, encoding: "latin1" } as const;
-  const { code, stdout } = await run("git", args, how);
+  const { code, stdout, stderr } = await run("git", args, how);
   signal.throwIfAborted();
-  return code === 0 ? stdout.split("\0").filter((name) => name !== "") : undefined;
+  if (code !== 0) return undefined;
+  const unopened = [...stderr.matchAll(UNOPENED)].map(([, path = ""]) => path);
+  if (gaps !== undefined && unopened.length > 0) {
+    const { stdout: prefix } = await run("git", [...settings, "rev-parse", "--show-prefix"], how);
+    const top = prefix.replace(/\n$/, "");
+    for (const path of unopened) {
+      const below = path.startsWith(top) ? path.slice(top.length) : path;
+      gaps.addUnreadable(join(directory, String(pathOf(below))));
+    }
+  }
+  return stdout.split("\0").filter((name) => name !== "");
 }
 
 /** Splits a glob that leads outside the directory into its fixed directory and the rest. */

@@ -10,23 +10,28 @@ interface WalkOptions {
   /** Maximum number of files. */
   readonly limit: number;
   readonly signal: AbortSignal;
+  /** Called with a directory that cannot be read; by default it is skipped. */
+  readonly onUnreadable?: (path: string) => void;
+  /** Called if there are more files than the limit. */
+  readonly onLimit?: () => void;
 }
 
 /**
  * Returns the relative paths of all regular files below a directory, ordered by name. Links are not followed, so the walk
- * ends and stays inside. Unreadable directories are skipped. All paths are byte texts: a name need not be UTF-8.
+ * ends and stays inside. All paths are byte texts: a name need not be UTF-8.
  */
 export async function walkFiles(directory: string, options: WalkOptions): Promise<string[]> {
   const files: string[] = [];
   const open = [""];
-  for (let next = open.pop(); next !== undefined && files.length < options.limit; next = open.pop()) {
+  for (let next = open.pop(); next !== undefined && files.length <= options.limit; next = open.pop()) {
     options.signal.throwIfAborted();
-    const entries = await entriesOf(join(directory, next));
+    const entries = await entriesOf(join(directory, next), options.onUnreadable);
     entries.sort((a, b) => (a.name < b.name ? -1 : 1));
     for (const entry of entries) if (entry.isFile) files.push(join(next, entry.name));
     const below = entries.filter((entry) => entry.isDirectory && !options.skip.has(entry.name));
     open.push(...below.map((entry) => join(next, entry.name)).reverse());
   }
+  if (files.length > options.limit) options.onLimit?.();
   return files.slice(0, options.limit);
 }
 

@@ -1,0 +1,118 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { BackgroundTasks } from "../../../src/agent/background/background-tasks.ts";
+import type { AnyTool, ToolContext } from "../../../src/agent/tool.ts";
+import { globTool, shownPath } from "../../../src/agent/tools/glob.ts";
+import { grepTool } from "../../../src/agent/tools/grep.ts";
+import { searchWithoutRipgrep, searchWithRipgrep } from "../../../src/agent/tools/grep-search.ts";
+import { SearchGaps } from "../../../src/agent/tools/search-gaps.ts";
+import { findProgram } from "../../../src/os/files/access.ts";
+
+let cwd: string;
+let context: ToolContext;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), "tt-gaps-"));
+  // rmSync cannot remove a path that is too long.
+  onTestFinished(() => void execFileSync("rm", ["-rf", cwd]));
+  context = {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: cwd },
+    signal: new AbortController().signal,
+    toolUseId: "t1",
+    seenFiles: new Map(),
+    background: new BackgroundTasks({ cwd, secrets: [] }),
+  };
+  writeFileSync(join(cwd, "a.txt"), "TODO\n");
+});
+
+const answerOf = async (tool: AnyTool, value: object): Promise<string> =>
+  (await tool.execute(tool.input.parse(value) as object, context)).content;
+
+const LONG = "d".repeat(200);
+
+/** Makes directories below each other until no program, not even one of root, can read the last ones by their whole path. */
+function makeUnreadable(): void {
+  const before = process.cwd();
+  process.chdir(cwd);
+  try {
+    for (let depth = 0; depth < 24; depth += 1) {
+      mkdirSync(LONG);
+      process.chdir(LONG);
+    }
+  } finally {
+    process.chdir(before);
+  }
+}
+
+/** Puts a `git` before the others on the PATH. */
+function withGit(script: string): void {
+  const bin = join(cwd, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "git"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  context = { ...context, env: { ...context.env, PATH: `${bin}:${process.env.PATH}` } };
+}
+
+describe("a directory that cannot be read", () => {
+  const NOTE = /\(could not be read, so not searched: d{200}… \(\d+ more characters\)/;
+
+  test("is named by Glob, unless a rule denies it", async () => {
+    expect(await answerOf(globTool, { pattern: "**/*.txt" })).toBe("a.txt");
+    makeUnreadable();
+    const lines = (await answerOf(globTool, { pattern: "**/*.txt" })).split("\n");
+    expect(lines).toEqual(["a.txt", expect.stringMatching(NOTE)]);
+    context = { ...context, isExcludedFromSearch: (path) => path.includes(LONG) };
+    expect(await answerOf(globTool, { pattern: "**/*.txt" })).toBe("a.txt");
+  });
+
+  test("is named by Grep", async () => {
+    makeUnreadable();
+    const lines = (await answerOf(grepTool, { pattern: "TODO" })).split("\n");
+    expect(lines).toEqual(["a.txt", expect.stringMatching(NOTE)]);
+  });
+
+  test.each([
+    ["the built-in search", searchWithoutRipgrep],
+    ["ripgrep", searchWithRipgrep],
+  ])("is a gap of %s", async (name, engine) => {
+    if (name === "ripgrep" && findProgram("rg", context.env) === undefined) return;
+    makeUnreadable();
+    const gaps = new SearchGaps();
+    const query = { pattern: "TODO", path: cwd, ignoreCase: false, multiline: false };
+    const outcome = await engine(query, { ...context, gaps });
+    expect(outcome).toEqual({ matches: [{ file: join(cwd, "a.txt"), line: 1, span: 1, text: "TODO" }] });
+    expect(gaps.notes((path) => shownPath(path, cwd))).toEqual([expect.stringMatching(NOTE)]);
+  });
+
+  test("is named below the directory that Glob lists, as git says it from the top", async () => {
+    mkdirSync(join(cwd, "src"));
+    writeFileSync(join(cwd, "src", "b.txt"), "");
+    withGit(`case "$*" in
+*rev-parse*) echo src/ ;;
+*) printf 'b.txt\\0'; echo "warning: could not open directory 'src/it's closed/': Permission denied" >&2 ;;
+esac`);
+    expect(await answerOf(globTool, { pattern: "*.txt", path: "src" })).toBe(
+      "src/b.txt\n(could not be read, so not searched: src/it's closed)",
+    );
+  });
+});
+
+test("SearchGaps › names five paths, and the number of the others", () => {
+  const gaps = new SearchGaps();
+  for (let i = 1; i <= 7; i += 1) gaps.addUnreadable(`/w/${i}`);
+  gaps.add("only a part was searched");
+  const isWithheld = (path: string): boolean => path === "/w/2";
+  expect(gaps.notes((path) => path.slice(3), isWithheld)).toEqual([
+    "(could not be read, so not searched: 1, 3, 4, 5, 6 and 1 more)",
+    "(only a part was searched)",
+  ]);
+});
+
+test("Glob › says that it looked only at the first 200,000 files", async () => {
+  withGit("seq 0 200000 | tr '\\n' '\\0'");
+  expect(await answerOf(globTool, { pattern: "*.md" })).toBe(
+    "No file matches.\n(only the first 200000 files were searched; give a narrower path)",
+  );
+});
