@@ -186,6 +186,15 @@ test("worktree › gets a free branch next to a branch named teams, and a hint i
   expect(branches()).toEqual(before);
 });
 
+test("worktree › gets a free branch next to a branch named as its team", async () => {
+  const { ref, ctx, repository } = await withWorktree();
+  git(repository, "branch", "--move", "teams/crew/dev", "dev");
+  git(repository, "branch", "teams/crew");
+  const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
+  const { member: dev } = await createWorktree(ctx, member, {}, {});
+  expect(worktreeOf(dev)?.branch).toBe("teams/crew-2/dev");
+});
+
 test("worktree › is rolled back if its setup is interrupted", async () => {
   const { ref, ctx, branches, repository } = await withWorktree();
   const stop = new AbortController();
