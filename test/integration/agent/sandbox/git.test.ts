@@ -25,6 +25,16 @@ describeInSandbox("git in the sandbox", () => {
     expect(git(project, "log", "--format=%s", "-1")).toBe("merged");
   });
 
+  test("gives a command no editor and no keys to wait for, in a new sandbox and in a prepared one", async () => {
+    const { bash } = await sandboxedAgent({ env: GIT_IDENTITY, prepare: (_, at) => repository(at) });
+    for (let i = 0; i < 2; i += 1) {
+      const command = "git commit -q --amend; read -r key <&2 || echo no key";
+      const { content } = await bash(command, { timeout: 240_000 });
+      expect(content).toContain("There is no terminal for an editor");
+      expect(content).toContain("no key");
+    }
+  });
+
   test("commits in a linked worktree, and creates another one in the working directory", async () => {
     const { context, home, bash, project } = await sandboxedAgent({
       env: GIT_IDENTITY,
