@@ -67,7 +67,7 @@ export async function searchWithRipgrep(
   if (failure === "not-found") return undefined;
   const problem = stderr.replace(UNREAD, "").trim();
   if (code === 2 && stdout === "" && problem !== "") return { problem };
-  for (const [, path = ""] of stderr.matchAll(UNREAD)) gaps?.addUnreadable(path);
+  for (const [, unread = ""] of stderr.matchAll(UNREAD)) gaps?.addUnreadable(unread);
   if (failure === "output-limit") gaps?.add("there are more matches than can be read; narrow the search");
   // The filters are applied here: --glob of ripgrep would include files that .gitignore excludes.
   const matches = stdout.split("\n").flatMap(readRipgrepLine);
