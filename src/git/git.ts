@@ -35,6 +35,16 @@ export function withoutRepository(env: Env): Env {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !REPOSITORY_VARIABLES.test(name)));
 }
 
+/** Adds settings to those that git gets from the environment already (git(1), GIT_CONFIG_COUNT). Pure. */
+export function withGitSettings(env: Env, settings: readonly (readonly [key: string, value: string])[]): Env {
+  const given = /^\d{1,6}$/.test(env.GIT_CONFIG_COUNT ?? "") ? Number(env.GIT_CONFIG_COUNT) : 0;
+  const numbered = settings.flatMap(([key, value], i) => [
+    [`GIT_CONFIG_KEY_${given + i}`, key],
+    [`GIT_CONFIG_VALUE_${given + i}`, value],
+  ]);
+  return { ...env, ...Object.fromEntries(numbered), GIT_CONFIG_COUNT: String(given + settings.length) };
+}
+
 /**
  * Returns an environment in which git runs no hook and no file system monitor of a repository, and reaches no other repository. For
  * calls that a model may have caused: a fetch of missing objects runs commands of the repository's config. Filters stay, as
@@ -48,15 +58,8 @@ export function guardedGitEnv(env: Env): Env {
   ] as const;
   // GIT_CONFIG_PARAMETERS is left out: git reads it after the numbered variables, so it would win.
   const { GIT_CONFIG_PARAMETERS: _, ...rest } = env;
-  const given = /^\d{1,6}$/.test(env.GIT_CONFIG_COUNT ?? "") ? Number(env.GIT_CONFIG_COUNT) : 0;
-  const numbered = guards.flatMap(([key, value], i) => [
-    [`GIT_CONFIG_KEY_${given + i}`, key],
-    [`GIT_CONFIG_VALUE_${given + i}`, value],
-  ]);
   return {
-    ...rest,
-    ...Object.fromEntries(numbered),
-    GIT_CONFIG_COUNT: String(given + guards.length),
+    ...withGitSettings(rest, guards),
     // git knows the first variable since 2.45. Older versions cannot fetch without an allowed protocol.
     GIT_NO_LAZY_FETCH: "1",
     GIT_ALLOW_PROTOCOL: "",

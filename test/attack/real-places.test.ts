@@ -1,10 +1,13 @@
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
+import { BackgroundTasks } from "../../src/agent/background/background-tasks.ts";
 import { localRemotesAt } from "../../src/agent/permissions/commands/git-config.ts";
 import { decidePermission } from "../../src/agent/permissions/decide.ts";
+import { mayFindNewRepository } from "../../src/agent/permissions/other-repositories.ts";
 import { readShellLine } from "../../src/agent/permissions/shell-line.ts";
-import { git } from "../support/files/git.ts";
+import { bashTool } from "../../src/agent/tools/bash.ts";
+import { GIT_IDENTITY, git } from "../support/files/git.ts";
 import { temporaryDirectory } from "../support/files/temporary-directory.ts";
 
 let top: string;
@@ -28,14 +31,19 @@ function makeBare(directory: string): void {
 }
 
 /** Decides a line with the real files of the project. */
-function decide(command: string, allow: readonly string[], deny: readonly string[] = []): string {
+function decide(
+  command: string,
+  allow: readonly string[],
+  deny: readonly string[] = [],
+  cwd = project,
+): string {
   const { behavior, guarded } = decidePermission({
     mode: "default",
     tool: "Bash",
     access: { kind: "command", command },
     line: readShellLine(command),
     rules: { allow, ask: [], deny },
-    workingDirs: [project],
+    workingDirs: [cwd],
     home: join(top, "home"),
   });
   return guarded ? "guarded" : behavior;
@@ -86,6 +94,88 @@ test.each([
   // Moving a repository also changes files that only a person may change.
   expect(decide(line, allow)).toBe(line.startsWith("mv evil") ? "guarded" : "ask");
   expect(decide("mv a b; cd sub && git status", allow)).toBe("allow");
+});
+
+test("decidePermission › asks for git if the working directory is in a bare repository among other files", () => {
+  const [evil, own] = [join(project, "evil"), join(top, "own.git")];
+  for (const directory of [evil, own]) makeBare(directory);
+  mkdirSync(join(evil, "deep"));
+  const inDirectory = (cwd: string): string => decide("git status", ["Bash(git status:*)"], [], cwd);
+  for (const cwd of [evil, join(evil, "deep")]) expect(inDirectory(cwd)).toBe("ask");
+  for (const cwd of [own, project, join(project, "sub")]) expect(inDirectory(cwd)).toBe("allow");
+});
+
+const [, major, minor] = /(\d+)\.(\d+)/.exec(git(".", "--version")) ?? [];
+/** Git before 2.38 does not know the setting. */
+const knowsBareRepositories = Number(major) > 2 || Number(minor) >= 38;
+
+/**
+ * Makes a branch `evil`, on which the directory `sub` is a bare repository whose configuration names a program.
+ * @returns whether the program has run
+ */
+function withEvilBranch(): () => boolean {
+  const ran = join(top, "ran");
+  const commit = (message: string): void => {
+    git(project, "add", ".");
+    git(project, "commit", "--quiet", "--message", message);
+  };
+  commit("main");
+  git(project, "checkout", "--quiet", "-b", "evil");
+  makeBare(join(project, "sub"));
+  for (const name of ["objects/x", "refs/x"]) writeFileSync(join(project, "sub", name), "");
+  const core = ["repositoryformatversion = 1", "bare = false", "worktree = .", `fsmonitor = touch ${ran}`];
+  writeFileSync(join(project, "sub/config"), `[core]\n\t${core.join("\n\t")}\n`);
+  commit("evil");
+  git(project, "checkout", "--quiet", "main");
+  return () => existsSync(ran);
+}
+
+/** Runs a line with the Bash tool in the project. @returns what its model reads */
+async function output(command: string): Promise<string> {
+  const { content } = await bashTool.execute(
+    { command },
+    {
+      cwd: project,
+      env: { PATH: process.env.PATH, HOME: join(top, "home"), ...GIT_IDENTITY },
+      signal: new AbortController().signal,
+      toolUseId: "toolu_1",
+      seenFiles: new Map(),
+      background: new BackgroundTasks({ cwd: project, secrets: [] }),
+    },
+  );
+  return content;
+}
+
+test.skipIf(!knowsBareRepositories).each([
+  "git checkout -q evil && cd sub && git status",
+  "git switch -q evil; git -C sub status",
+  "cd sub; git checkout -q evil; git status",
+])("Bash › runs no program of a repository that a branch brings in the same line: %s", async (line) => {
+  const hasRun = withEvilBranch();
+  expect(await output(line)).toContain("cannot use bare repository");
+  expect(hasRun()).toBe(false);
+  git(join(project, "sub"), "status");
+  expect(hasRun()).toBe(true);
+});
+
+test("Bash › uses repositories and worktrees after git has changed files in the same line", async () => {
+  withEvilBranch();
+  const worktree = "git worktree add -q ../linked && cd ../linked && git log --format=%s";
+  expect(await output(`git checkout -q main && cd sub && git status --short && ${worktree}`)).toBe("main");
+});
+
+test.each([
+  ["git pull && git log", true],
+  ["git checkout x && cd a && npm test", true],
+  ["while git pull; do cd sub; done", true],
+  ["sh -c 'git checkout x; git status'", true],
+  ["timeout 60 git switch x; /usr/bin/git status", true],
+  ["git pull", false],
+  ["git pull && npm test", false],
+  ["git checkout -b x && git status", false],
+  ["git init --bare a && cd a && git log", false],
+])("mayFindNewRepository › answers %j with %s", (line, expected) => {
+  expect(mayFindNewRepository(readShellLine(line))).toBe(expected);
 });
 
 test("decidePermission › asks for a name that is too long to look up", () => {

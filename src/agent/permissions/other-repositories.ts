@@ -1,6 +1,6 @@
 import { dirname, join, normalize, relative, sep } from "node:path";
 import { realPathOf } from "../../os/files/symlinks.ts";
-import { commandsNamed } from "./commands/command-starts.ts";
+import { changesDirectory, commandsNamed } from "./commands/command-starts.ts";
 import { linksMadeBy } from "./commands/created-links.ts";
 import { isBareRepository, isPlainRepository, localRemotesAt } from "./commands/git-config.ts";
 import { MAX_DIRS } from "./commands/line-limits.ts";
@@ -87,6 +87,8 @@ function findOtherRepository(question: PermissionQuestion): string | undefined {
   const { isPlain = (dir, part) => isPlainRepository(dir, part, home) } = question;
   if (line?.commands.some(runsGit) !== true) return undefined;
   const [cwd = "/"] = workingDirs;
+  const own = topOf(realOr(cwd, resolve), exists);
+  if (own !== undefined && isAmongFiles(own, exists)) return repositoryIn(own);
   const dirs = directoriesOf(line, cwd, home, resolve);
   const named = new Set(
     line.commands.flatMap((words) => (words[0] === "git" && words[1] === "-C" ? [words[2] ?? ""] : [])),
@@ -94,7 +96,6 @@ function findOtherRepository(question: PermissionQuestion): string | undefined {
   if (dirs === undefined || named.size > MAX_DIRS) return "a repository in one of its many directories";
   if (dirs.length === 1 && named.size === 0) return undefined;
   const isMade = makesDirectory(line, cwd, exists);
-  const own = topOf(realOr(cwd, resolve), exists);
   for (const { path, isPattern } of dirs.slice(1)) {
     if (isPattern) return "a repository in a directory that only the shell knows";
     const real = realOr(path, resolve);
@@ -142,4 +143,20 @@ function topOf(directory: string, exists: (path: string) => boolean): string | u
     if (exists(join(at, ".git")) || isBareRepository((name) => exists(join(at, name)))) return at;
     if (at === dirname(at)) return undefined;
   }
+}
+
+/** Returns whether a repository is a bare one among the files of another: a branch or an archive may have brought it. */
+function isAmongFiles(top: string, exists: (path: string) => boolean): boolean {
+  const above = dirname(top);
+  return above !== top && !exists(join(top, ".git")) && topOf(above, exists) !== undefined;
+}
+
+/**
+ * Returns whether a line may turn a directory into a bare repository and run git there afterwards. The decision about the line cannot see
+ * that repository: a branch can bring it into a directory that exists already.
+ */
+export function mayFindNewRepository({ anywhere: { mentioned } }: ShellLine): boolean {
+  const maker = mentioned.find((words) => linksMadeBy(words) === "any");
+  const isAfter = (words: readonly string[]): boolean => runsGit(words) || changesDirectory(words);
+  return maker !== undefined && mentioned.some((words) => words !== maker && isAfter(words));
 }

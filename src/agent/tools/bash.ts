@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import * as z from "zod/mini";
 import { messageOf } from "../../errors.ts";
+import { withGitSettings } from "../../git/git.ts";
 import type { Env } from "../../os/env.ts";
 import { findProgram } from "../../os/files/access.ts";
 import { pathStat } from "../../os/files/user-files.ts";
@@ -126,7 +127,8 @@ async function runInShell(
   how: Pick<CommandOptions, "timeoutMs" | "onOutput">,
 ): Promise<CommandEnd> {
   const { cwd, signal, sandbox } = context;
-  const own = withoutShellSettings(withoutModelCredentials(context.env, context.passSecrets));
+  const kept = withoutShellSettings(withoutModelCredentials(context.env, context.passSecrets));
+  const own = await withKnownRepositories(command, kept);
   const given = (await context.sessionVariables?.(false)) ?? [];
   const variables = given.filter(({ name }) => sandbox?.controls(name) !== true);
   // Not in the arguments, which all users of the machine can see.
@@ -139,6 +141,16 @@ async function runInShell(
   const end = await runCommandGroup(shell.file, shell.args(command), options);
   if (end.failure !== "not-started" || end.systemCode === TOO_LONG) return end;
   return runCommandGroup(sh.file, sh.args(command), options);
+}
+
+/** Keeps git from bare repositories that a command brings and then finds. Git before 2.38 ignores the setting. */
+async function withKnownRepositories(command: string, env: Env): Promise<Env> {
+  // Loaded with the first decision, not at the start of an agent.
+  const { readShellLine } = await import("../permissions/shell-line.ts");
+  const { mayFindNewRepository } = await import("../permissions/other-repositories.ts");
+  return mayFindNewRepository(readShellLine(command))
+    ? withGitSettings(env, [["safe.bareRepository", "explicit"]])
+    : env;
 }
 
 /** Never runs the command outside: a sandbox that no longer works is a failed command. */
