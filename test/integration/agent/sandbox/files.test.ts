@@ -119,6 +119,16 @@ describeInSandbox("a command in the sandbox", () => {
     expect(readFileSync(join(home, ".npmrc"), "utf8")).toBe("registry=x");
   });
 
+  test("writes the further places that a setting names, except what is protected in them", async () => {
+    const { bash, home } = await sandboxedAgent({
+      setting: { write: ["~/cache", "~/missing"] },
+      prepare: (at) => write(join(at, "cache/.envrc"), "mine"),
+    });
+    await bash(`cd ${home}/cache && echo in > made; echo x > .envrc; rm -f .envrc`);
+    expect(readFileSync(join(home, "cache/made"), "utf8")).toBe("in\n");
+    expect(readFileSync(join(home, "cache/.envrc"), "utf8")).toBe("mine");
+  });
+
   test("cannot change, replace or create the files from which other programs run commands", async () => {
     const guarded = [
       ".mcp.json",
