@@ -1,4 +1,5 @@
 import { realPathOf } from "../../os/files/symlinks.ts";
+import { foldedName } from "../../text/folded-name.ts";
 import { APPENDS_INPUT, commandStarts } from "./commands/command-starts.ts";
 import { linkTargets } from "./commands/created-links.ts";
 import { gitDirectories } from "./commands/git-config.ts";
@@ -17,6 +18,8 @@ import {
   joinedEntries,
   joinedReason,
   joinsInside,
+  ownPrograms,
+  PROGRAM_REASON,
   protectedReason,
 } from "./protected-paths.ts";
 import { filesThroughLinks, isPatternInside, matchedFiles } from "./protected-patterns.ts";
@@ -32,6 +35,7 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
   if (written.length === 0) return undefined;
   const { home, resolve = realPathOf, gitDirs = (directory) => gitDirectories(directory, home) } = question;
   const repository = resolved.dirs.flatMap(gitDirs);
+  const programs = ownPrograms(home, resolved.dirs, resolve);
   const matched = matchedFiles(written, [...repository, ...resolved.protectedDirs], question);
   if (matched === undefined) return "Its patterns match too many files to check for protected ones.";
   const linked = filesThroughLinks(written, question, (path) => realOf(path, resolve));
@@ -49,7 +53,7 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
   const created = new Set([...changed.map(({ path }) => path), ...entries]);
   const { exists = mayExist } = question;
   for (const one of changed) {
-    const why = reasonFor(one, question, resolved, repository);
+    const why = reasonFor(one, question, resolved, { repository, programs });
     if (why !== undefined) return why;
   }
   const moved = movedByLine(question).find((path) =>
@@ -64,7 +68,8 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
     return `${completing} completes a repository, from which git can run commands.`;
   const why =
     joinedReason(joined, resolved.protectedDirs) ??
-    (repository.some((directory) => joinsInside(joined, directory)) ? "belongs to git" : undefined);
+    (repository.some((directory) => joinsInside(joined, directory)) ? "belongs to git" : undefined) ??
+    (programs.some((directory) => joinsInside(joined, directory)) ? PROGRAM_REASON : undefined);
   return why === undefined ? undefined : `The line may write a file that ${why}.`;
 }
 
@@ -76,7 +81,7 @@ function reasonFor(
   { path, isPattern, isHiddenPattern, isValue }: NamedPath,
   { access }: PermissionQuestion,
   { protectedDirs }: Places,
-  repository: readonly string[],
+  { repository, programs }: Readonly<Record<"repository" | "programs", readonly string[]>>,
 ): string | undefined {
   if (isHiddenPattern) return `${path} may match a protected file.`;
   // A command may copy into a directory that it names.
@@ -88,6 +93,9 @@ function reasonFor(
   const isIn = isPattern ? isPatternInside : isInside;
   if (repository.some((directory) => isIn(path, directory)))
     return `${path} belongs to git, which can run commands from it.`;
+  // Some file systems ignore case.
+  if (!isValue && programs.some((directory) => isIn(foldedName(path), foldedName(directory))))
+    return `${path} ${PROGRAM_REASON}.`;
   return isAnywhere(path) && PROTECTED_SOMEWHERE.test(path)
     ? `${path.replace(/^\/\*+\//, "")} may be a protected file: only the shell knows its directory.`
     : undefined;

@@ -64,6 +64,25 @@ export function linkedEntries(root: string): readonly string[] {
   return targets.filter((target) => !isInside(target, real));
 }
 
+/** Why a file in {@link ownPrograms} is protected, as the end of a sentence about it. */
+export const PROGRAM_REASON = "is read by shells, which find programs in it";
+
+/**
+ * Returns `~/bin` and the place where a link from it leads: start files of many systems put it into PATH. Returns nothing if a person has
+ * chosen it as a working directory. All paths are absolute.
+ */
+export function ownPrograms(
+  home: string | undefined,
+  workingDirs: readonly string[],
+  resolve: (path: string) => string,
+): readonly string[] {
+  if (home === undefined || home === "/") return [];
+  const own = join(home, "bin");
+  const real = ifReadable(() => resolve(own)) ?? own;
+  const all = real === own ? [own] : [own, real];
+  return workingDirs.some((directory) => all.some((one) => isInside(directory, one))) ? [] : all;
+}
+
 /** Entries that make git treat a directory as a bare repository. */
 const REPOSITORY_ENTRIES = ["head", "objects", "refs", "commondir"];
 /** Files of such a directory that git obeys. */

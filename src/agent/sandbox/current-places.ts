@@ -3,6 +3,7 @@ import { ensureDir, entryOf } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { SandboxPlace } from "../../os/sandbox/view.ts";
 import type { FileDenial } from "../permissions/denied-files.ts";
+import { ownPrograms } from "../permissions/protected-paths.ts";
 import { type DeniedPlace, deniedPlaces } from "./denied-places.ts";
 import { commandFiles } from "./git-places.ts";
 import { type PlacesOptions, sandboxPlaces } from "./places.ts";
@@ -49,7 +50,8 @@ export class CurrentPlaces {
 
   constructor(options: CurrentPlacesOptions) {
     this.#options = options;
-    this.#protected = new ProtectedFiles(options.roots);
+    const programs = ownPrograms(options.home, options.workingDirs().map(realPathOf), realPathOf);
+    this.#protected = new ProtectedFiles([...options.roots, ...programs]);
     this.#found = this.#search();
     this.#found.then(
       ({ nested }) => {

@@ -27,7 +27,7 @@ export class ProtectedFiles {
   /** Keyed by directory: its names and modification time at the last search, and the protected entries then. */
   readonly #known = new Map<string, { readonly state: string; readonly paths: readonly string[] }>();
 
-  /** @param roots directories of teams */
+  /** @param roots directories that are protected as a whole: those of teams, and the user's own programs */
   constructor(roots: readonly string[]) {
     this.#roots = roots;
   }

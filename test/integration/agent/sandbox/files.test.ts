@@ -161,6 +161,21 @@ describeInSandbox("a command in the sandbox", () => {
     expect(readFileSync(join(project, "shared/mcp.json"), "utf8")).toBe("mine");
   });
 
+  test("cannot change the user's own programs in ~/bin, unless it works there", async () => {
+    for (const [also, left] of [
+      ["", "mine"],
+      ["bin", "x\n"],
+    ] as const) {
+      const { bash, home } = await sandboxedAgent({
+        also: [also],
+        prepare: (at) => write(join(at, "bin/ls"), "mine"),
+      });
+      const file = join(home, "bin/ls");
+      await bash(`cat ${file} && { echo x > ${file} || mv ${file} ${file}.old || rm ${file}; }`);
+      expect(readFileSync(file, "utf8")).toBe(left);
+    }
+  });
+
   test("protects a file that appeared after the sandbox was opened", async () => {
     const { bash, project } = await sandboxedAgent();
     write(join(project, ".envrc"), "mine");

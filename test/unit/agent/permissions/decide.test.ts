@@ -308,6 +308,7 @@ describe("writes to protected files ask despite any allow rule (S73)", () => {
       "work/.direnvrc",
       "dotfiles/fish/functions/ls.fish",
       ".Zshrc",
+      "bin/ls",
       ".config/autostart/a.desktop",
       // A file system that ignores case treats a long s like any other s.
       ".\u017fsh/rc",
@@ -328,6 +329,19 @@ describe("writes to protected files ask despite any allow rule (S73)", () => {
     expect(why(".inputrc")).toBe("/home/ada/.inputrc is read by shells when they start or end.");
     expect(why(".ssh/rc")).toBe("/home/ada/.ssh/rc is read by ssh, which can allow logins with it.");
     expect(why("work/.git/config")).toContain("belongs to git");
+  });
+
+  test("~/bin asks unless it is a working directory, and another bin does not", () => {
+    const asked = (path: string, ...workingDirs: string[]): string =>
+      ask("acceptEdits", "Write", write(path), { workingDirs });
+    expect(asked("/home/ada/bin/ls", "/home/ada")).toBe("ask");
+    expect(asked("/home/ada/bin/ls", "/home/ada/bin")).toBe("allow");
+    expect(asked("/home/ada/bin/deep/ls", "/home/ada/bin/deep")).toBe("allow");
+    expect(asked("/home/ada/project/bin/ls", "/home/ada")).toBe("allow");
+    const resolve = (path: string): string => path.replace("/home/ada/bin", "/home/ada/dotfiles/programs");
+    const linked = { workingDirs: ["/home/ada"], resolve };
+    for (const path of ["/home/ada/bin/ls", "/home/ada/dotfiles/programs/ls"])
+      expect(ask("acceptEdits", "Write", write(path), linked)).toBe("ask");
   });
 
   test("a link that has a protected name, or leads to a protected file, asks as well", () => {
