@@ -30,7 +30,8 @@ export interface ChannelSetup {
   /** Undefined: the CLI's own default. */
   readonly model: string | undefined;
   readonly effort: string | undefined;
-  readonly mode: PermissionMode;
+  /** Returns the permission mode of now: it changes when a plan is approved, and by `teams mode`. */
+  readonly mode: () => PermissionMode;
   readonly servers: readonly ToolServer[];
   /** The sandbox of the whole CLI; undefined without one. */
   readonly sandbox: Sandbox | undefined;

@@ -18,6 +18,11 @@ function withValue(words: readonly string[] | undefined, place: string, value: s
   return value === undefined ? [] : (words ?? []).map((word) => word.replace(place, () => value));
 }
 
+/** Returns the permission mode of now, as the CLI names it; undefined if its adapter names none. */
+export function ownMode({ adapter, mode }: Pick<ChannelSetup, "adapter" | "mode">): string | undefined {
+  return adapter.modes[mode()] ?? adapter.modes.default;
+}
+
 /** Whether a CLI can be started with an effort. */
 export function takesEffort({ efforts, effortArgs, channel }: Adapter): boolean {
   return efforts.length > 0 && (effortArgs !== undefined || channel === "app-server");

@@ -23,7 +23,7 @@ import { notStarted, requireProgram } from "../require-program.ts";
 import { startStep } from "../start-step.ts";
 import { answerElicitation } from "./acp-questions.ts";
 import { type AcpCall, contentText, isTeamCall, optionFor, requestOf } from "./acp-requests.ts";
-import { chooseMode, initialize, messagesOf, openSession, STOP_REASONS } from "./acp-session.ts";
+import { failureOf, initialize, messagesOf, openSession, REFUSAL_ENDS, SessionMode } from "./acp-session.ts";
 import { PromptUsage, sessionCostOf } from "./acp-usage.ts";
 
 /** Opens the channel to a CLI that speaks the Agent Client Protocol, version 1, on its stdin and stdout. */
@@ -49,6 +49,7 @@ class AcpChannel implements Channel {
   #program: PipedProgram | undefined;
   #connection: ClientConnection | undefined;
   #session = "";
+  #mode: SessionMode | undefined;
   #prompt: Prompt | undefined;
   #isInterrupted = false;
   /** Calls that were refused since its model did anything else, and all whose reason a person gave: the protocol has no reasons. */
@@ -112,12 +113,15 @@ class AcpChannel implements Channel {
     const { sessionId, opened } = await openSession(connection, this.#setup, conversation, note);
     this.#isReplaying = false;
     this.#session = sessionId;
-    await chooseMode(connection, this.#setup, { sessionId, opened }, note);
+    this.#mode = new SessionMode(connection, this.#setup, { sessionId, opened }, note);
+    await this.#mode.follow();
     return this.#setup.adapter.resume === "none" ? undefined : this.#session;
   }
 
   async deliver(text: string): Promise<void> {
     this.#isInterrupted = false;
+    await this.#mode?.follow();
+    if (this.#isInterrupted) throw new Error("it was interrupted before it got the message");
     await this.#send(text);
   }
 
@@ -159,20 +163,19 @@ class AcpChannel implements Channel {
     this.#prompt = undefined;
     this.#calls.clear();
     this.#open.clear();
-    if (this.#refusals.length > 0 && !this.#isInterrupted && ENDS.has(stopReason)) {
+    if (this.#refusals.length > 0 && !this.#isInterrupted && REFUSAL_ENDS.has(stopReason)) {
       // Its end, and an interrupt, are reported elsewhere.
       this.#send(refusalText(this.#refusals.map(({ line }) => line))).catch(() => undefined);
       return;
     }
     if (stopReason === "cancelled") this.#events.turnEnded({ outcome: "interrupted" });
     else if (stopReason === "end_turn") this.#events.turnEnded({ outcome: "completed" });
-    else
-      this.#events.turnEnded({ outcome: "failed", failure: STOP_REASONS[stopReason] ?? cleaned(stopReason) });
+    else this.#events.turnEnded({ outcome: "failed", failure: failureOf(stopReason) });
   }
 
   async interrupt(): Promise<void> {
-    if (this.#prompt === undefined) return;
     this.#isInterrupted = true;
+    if (this.#prompt === undefined) return;
     await this.#connection?.agent.notify("session/cancel", { sessionId: this.#session });
   }
 
@@ -293,6 +296,3 @@ class AcpChannel implements Channel {
 
 /** A request is closed only by its answer: no one else can answer in this channel. */
 const NEVER = new AbortController().signal;
-
-/** Some CLIs end a turn when a call is refused, though its work is not done. */
-const ENDS: ReadonlySet<string> = new Set(["end_turn", "cancelled"]);

@@ -4,6 +4,8 @@ import { messageOf } from "../../errors.ts";
 import type { PipedProgram } from "../../os/process/piped-program.ts";
 import { LoginMissing } from "../await-login.ts";
 import type { ChannelSetup } from "../channel.ts";
+import { cleaned } from "../last-words.ts";
+import { ownMode } from "../option-args.ts";
 import { fieldsOf } from "../requests.ts";
 import { wellFormedStream } from "./well-formed-stream.ts";
 
@@ -76,24 +78,50 @@ export async function openSession(
   return { sessionId, opened };
 }
 
-/** Sets the permission mode explicitly: some CLIs start in a mode in which a model decides. */
-export async function chooseMode(
-  { agent }: ClientConnection,
-  { adapter, mode }: ChannelSetup,
-  { sessionId, opened }: OpenedSession,
-  note: (text: string) => void,
-): Promise<void> {
-  const modeId = adapter.modes[mode] ?? adapter.modes.default;
-  if (modeId === undefined) return;
-  const { modes, configOptions } = fieldsOf(opened);
-  const options = Array.isArray(configOptions) ? configOptions.map(fieldsOf) : [];
-  const option = options.find(({ category, id }) => category === "mode" || id === "mode");
-  if (typeof modes === "object" && modes !== null)
-    await agent.request("session/set_mode", { sessionId, modeId });
-  else if (option !== undefined) {
-    const change = { sessionId, configId: String(option.id), value: modeId };
-    await agent.request("session/set_config_option", change);
-  } else note(`${adapter.id} has no permission modes; its own settings decide what it asks for`);
+/** The permission mode of a session, as the CLI names it. */
+export class SessionMode {
+  readonly #agent: ClientConnection["agent"];
+  readonly #setup: ChannelSetup;
+  readonly #session: OpenedSession;
+  readonly #note: (text: string) => void;
+  /** The mode that was set last. */
+  #modeId: string | undefined;
+
+  /** @param note reports that the CLI has no modes */
+  constructor(
+    { agent }: ClientConnection,
+    setup: ChannelSetup,
+    session: OpenedSession,
+    note: (text: string) => void,
+  ) {
+    this.#agent = agent;
+    this.#setup = setup;
+    this.#session = session;
+    this.#note = note;
+  }
+
+  /**
+   * Sets the mode of now, unless it is set. The first one is set explicitly: some CLIs start in a mode in which a model decides.
+   * @throws an error of the connection or of the CLI
+   */
+  async follow(): Promise<void> {
+    const modeId = ownMode(this.#setup);
+    if (modeId === undefined || modeId === this.#modeId) return;
+    const { sessionId, opened } = this.#session;
+    const { modes, configOptions } = fieldsOf(opened);
+    const options = Array.isArray(configOptions) ? configOptions.map(fieldsOf) : [];
+    const option = options.find(({ category, id }) => category === "mode" || id === "mode");
+    if (typeof modes === "object" && modes !== null)
+      await this.#agent.request("session/set_mode", { sessionId, modeId });
+    else if (option !== undefined) {
+      const change = { sessionId, configId: String(option.id), value: modeId };
+      await this.#agent.request("session/set_config_option", change);
+    } else {
+      const { id } = this.#setup.adapter;
+      this.#note(`${id} has no permission modes; its own settings decide what it asks for`);
+    }
+    this.#modeId = modeId;
+  }
 }
 
 /** JSON-RPC error of a CLI without a login. */
@@ -110,8 +138,16 @@ async function loggedIn<T>(answer: Promise<T>): Promise<T> {
 }
 
 /** Why a prompt failed, by the protocol's reasons. */
-export const STOP_REASONS: Readonly<Record<string, string>> = {
+const STOP_REASONS: Readonly<Record<string, string>> = {
   max_tokens: "The answer reached its maximum length.",
   max_turn_requests: "The turn reached the maximum number of model calls.",
   refusal: "The model refused to continue.",
 };
+
+/** Returns why a prompt failed, for people. */
+export function failureOf(stopReason: string): string {
+  return STOP_REASONS[stopReason] ?? cleaned(stopReason);
+}
+
+/** Reasons with which some CLIs end a turn when a call is refused, though its work is not done. */
+export const REFUSAL_ENDS: ReadonlySet<string> = new Set(["end_turn", "cancelled"]);

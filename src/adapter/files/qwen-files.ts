@@ -5,7 +5,7 @@ import { FollowedFile } from "../../os/files/followed-file.ts";
 import { appendPrivate, writeNew } from "../../os/files/fs.ts";
 import { wellFormed } from "../../text/characters/well-formed.ts";
 import type { ChannelSetup } from "../channel.ts";
-import { optionArgs } from "../option-args.ts";
+import { optionArgs, ownMode } from "../option-args.ts";
 import { fieldsIn } from "../requests.ts";
 import { DEFAULTS_PATH, defaultsWithoutUpdate } from "./qwen-defaults.ts";
 
@@ -29,7 +29,7 @@ export class QwenFiles {
 
   /** @returns the arguments and the environment that name them */
   create(setup: ChannelSetup): { readonly args: readonly string[]; readonly env: Env } {
-    const { adapter, mode, servers, addDirs } = setup;
+    const { adapter, servers, addDirs } = setup;
     const own = { ...setup.env, ...adapter.env };
     const [events, tools] = [join(this.directory, "events"), join(this.directory, "tools.json")];
     ensureOwnDirectory(this.directory);
@@ -43,7 +43,7 @@ export class QwenFiles {
     const defaultsFile = join(this.directory, "defaults.json");
     if (defaults !== undefined) writeNew(defaultsFile, defaults, undefined, false);
     this.#events.follow();
-    const modeName = adapter.modes[mode] ?? adapter.modes.default;
+    const modeName = ownMode(setup);
     const args = [
       ...optionArgs(setup),
       // Always given: otherwise the newest versions may let a model decide.

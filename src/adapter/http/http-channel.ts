@@ -6,7 +6,7 @@ import { removeTree, writeNew } from "../../os/files/fs.ts";
 import { type ScreenProgram, startOnScreen } from "../../os/process/screen-program.ts";
 import { awaitTools, SCREEN_TIMEOUTS } from "../await-tools.ts";
 import type { Channel, ChannelEvents, ChannelSetup } from "../channel.ts";
-import { optionArgs } from "../option-args.ts";
+import { optionArgs, ownMode } from "../option-args.ts";
 import { fieldsOf } from "../requests.ts";
 import { notStarted, requireProgram } from "../require-program.ts";
 import { Bridge } from "./bridge.ts";
@@ -143,11 +143,10 @@ class HttpChannel implements Channel {
   }
 
   async deliver(text: string): Promise<void> {
-    const { adapter, mode } = this.#setup;
     const turn = this.#turn;
     if (turn === undefined || this.#isEnding) throw new Error("it is not running");
     const taken = turn.begin();
-    const agent = adapter.modes[mode] ?? adapter.modes.default;
+    const agent = ownMode(this.#setup);
     const body = { parts: [{ type: "text", text }], ...(agent === undefined ? {} : { agent }) };
     const sent = this.#bridge?.request("POST", `/session/${this.#session}/prompt_async`, body);
     try {

@@ -143,7 +143,7 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
     addDirs: addDirs ?? [],
     model: model === adapter.id ? undefined : model,
     effort: readMetadata(member, "effort"),
-    mode: worker.planApproval.mode,
+    mode: () => worker.planApproval.mode,
     servers: [server],
     sandbox: parts.sandbox,
     toolsListed: listed,
