@@ -167,6 +167,38 @@ describe("a CLI over the Agent Client Protocol", () => {
     expect(await inbox()).not.toContain("replayed");
   });
 
+  it("stays when it refuses a shutdown, and its reason is in the output", async () => {
+    const { spawn, teams, leadGot, state } = await team();
+    await spawn("stubborn\nsay: ready");
+    await leadGot("ready");
+    const refused = await teams("shutdown", "ada", "--json");
+    expect([refused.code, refused.json()]).toMatchObject([
+      1,
+      { shutdowns: [{ name: "ada", outcome: "rejected", reason: "not finished" }] },
+    ]);
+    await state("ada", "idle");
+    await teams("send", "ada", "say: still here");
+    await leadGot("still here");
+  });
+
+  it("waits for the limit that another member of its account has met, with one notice for both", async () => {
+    const { spawn, state, teams, leadGot, inbox, log } = await team({ teams: { autoResume: false } });
+    await spawn("say: ada is ready");
+    await leadGot("ada is ready");
+    const place = ["--teammate-mode", "process"];
+    await teams("spawn", "bob", "--cli", "fake", "--prompt", "say: bob is ready", ...place);
+    await leadGot("bob is ready");
+    await teams("send", "ada", "limit: 3600");
+    await state("ada", "paused");
+    await teams("send", "bob", "say: bob was here");
+    await state("bob", "paused");
+    expect(JSON.stringify(log())).not.toContain("bob was here");
+    expect((await inbox()).split("The limit of the model's account is reached")).toHaveLength(2);
+    for (const name of ["ada@crew", "bob@crew"]) expect((await teams("resume", "--now", name)).code).toBe(0);
+    await leadGot("bob was here");
+    await state("ada", "idle");
+  });
+
   it("starts a new conversation if it has lost the earlier one", async () => {
     const { spawn, state, teams, log, place, inbox, leadGot } = await team();
     await spawn("say: remember 42");
@@ -217,6 +249,8 @@ describe("a CLI over the Agent Client Protocol", () => {
     expect(unknown.error()).toMatchObject({ code: "INVALID_INPUT", hint: expect.stringContaining("gemini") });
     const noAcp = await teams("spawn", "bob", "--cli", "fake", "--acp", "--json");
     expect(noAcp.error().message).toContain('"fake-acp"');
+    const noNative = await teams("spawn", "bob", "--cli", "fake", "--native", "--json");
+    expect(noNative.error().message).toContain('"fake-native"');
     const missing = await teams("spawn", "bob", "--cli", "goose", "--json");
     expect(missing.error()).toMatchObject({
       code: "SPAWN_FAILED",

@@ -1,0 +1,62 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { type MemberTeam, memberTeam } from "../../support/cli/member-team.ts";
+import { scriptFile } from "../../support/processes/script-process.ts";
+
+const acp = scriptFile("cli/acp");
+const http = scriptFile("cli/http");
+
+/** CLIs with modes of their own; their stand-ins log the mode of each prompt, or each change of it, under `key`. */
+const CLIS = [
+  { channel: "acp", file: acp, place: "process", modes: { default: "ask", plan: "look" }, key: "mode" },
+  { channel: "http", file: http, place: "tmux", modes: { default: "build", plan: "plan" }, key: "agent" },
+] as const;
+
+/** The CLI's own modes, without repetitions. */
+function ownModes({ log }: MemberTeam, key: string): readonly unknown[] {
+  const modes = log().flatMap((line) => (key in line ? [line[key]] : []));
+  return modes.filter((mode, at) => mode !== modes[at - 1]);
+}
+
+it.each(CLIS)(
+  "a CLI by the channel $channel › plans in its own plan mode, and leaves it when its plan is approved",
+  async ({ channel, file, place, modes, key }) => {
+    const rules = { permissions: { allow: ["Bash(touch:*)"] } };
+    const own = await memberTeam(file(), { channel, modes }, place, rules);
+    const { spawn, approval, teams, prompted, leadGot, repo } = own;
+    const plan = `tool: ExitPlanMode ${JSON.stringify({ plan: "Touch one file." })}`;
+    const spawned = await spawn(`run: touch early\n${plan}\nsay: planned`, "--plan");
+    expect([spawned.code, spawned.err]).toEqual([0, ""]);
+    const { id, kind } = await approval();
+    expect(kind).toBe("plan");
+    expect((await teams("approvals", id)).out).toContain("Touch one file.");
+    expect(ownModes(own, key)).toEqual([modes.plan]);
+    expect((await teams("approve", id)).code).toBe(0);
+    await prompted("is approved");
+    await teams("send", "ada", "run: touch later\nsay: carried out");
+    await leadGot("carried out");
+    expect(["early", "later"].map((name) => existsSync(join(repo, name)))).toEqual([false, true]);
+    expect(ownModes(own, key)).toEqual([modes.plan, modes.default]);
+  },
+);
+
+it("teams mode › changes what a running CLI may do, and its own mode", async () => {
+  const modes = { default: "ask", acceptEdits: "edits" };
+  const own = await memberTeam(acp(), { channel: "acp", modes }, "process");
+  const { spawn, approval, approvals, teams, leadGot, state, repo } = own;
+  await spawn("say: ready");
+  await leadGot("ready");
+  expect((await teams("mode", "ada", "acceptEdits")).code).toBe(0);
+  await teams("send", "ada", "edit: unasked.txt\nsay: edited");
+  await leadGot("edited");
+  expect(await approvals()).toEqual([]);
+  expect((await teams("mode", "ada", "default")).code).toBe(0);
+  await teams("send", "ada", "edit: asked.txt\nsay: over");
+  const { id, summary } = await approval();
+  expect(summary).toContain("asked.txt");
+  await teams("reject", id);
+  await state("ada", "idle");
+  expect(["unasked.txt", "asked.txt"].map((name) => existsSync(join(repo, name)))).toEqual([true, false]);
+  expect(ownModes(own, "mode")).toEqual(["ask", "edits", "ask"]);
+});
