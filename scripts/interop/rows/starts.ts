@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Lack } from "../program.ts";
-import type { Crew, Variables } from "../team/crew.ts";
+import type { Approval, Crew, Variables } from "../team/crew.ts";
 import { until } from "../team/wait.ts";
 import { check, type Row } from "./row.ts";
 
@@ -158,7 +158,7 @@ export const STARTS: readonly Row[] = [
   {
     id: "plan",
     text: "`--plan`: its plan is asked and approved before it acts",
-    limit: 120_000,
+    limit: 150_000,
     async run({ crew, spawn }) {
       const word = crew.word("plan");
       await spawn("bob", `do-plan: ${word} has one step`, "--plan");
@@ -170,9 +170,18 @@ export const STARTS: readonly Row[] = [
       const shown = await crew.ok("approvals", request.id);
       check(shown.includes(word), "the request does not show the plan", shown.slice(0, 160));
       await crew.ok("approve", request.id);
-      await crew.ok("send", "bob", `do-run: install -d ruled-${word}\ndo-say: ${word} carried out`);
+      const file = `${word}.txt`;
+      const steps = [`do-run: install -d ruled-${word}`, `do-write: ${join(crew.repo, file)}`];
+      await crew.ok("send", "bob", [...steps, `do-say: ${word} carried out`].join("\n"));
+      // Its own plan mode would refuse the change of a file.
+      const isAsked = ({ id, from }: Approval): boolean => from === "bob" && id !== request.id;
+      const asked = await until(
+        "the file, or a request for it",
+        async () => crew.made(file) || (await crew.approvals()).find(isAsked),
+      );
+      if (asked !== true) await crew.ok("approve", asked.id);
       await crew.turnEnded(`${word} carried out`);
-      check(crew.made(`ruled-${word}`), "it cannot act after the approval");
+      check(crew.made(`ruled-${word}`) && crew.made(file), "it cannot act after the approval");
       await crew.ok("kill", "bob", "--force");
     },
   },
