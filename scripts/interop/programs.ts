@@ -21,7 +21,6 @@ const ofAcp = (as: string) => ({
   ...{ ...NOT_CLAUDE, ...NO_SCREEN, ...same(as) },
   model: "it has no option for its model",
 });
-const NO_WORDS = "it puts no text into its idle notice";
 const ONLY_CLAUDE_LEADS = "only claude starts teammates of another make";
 const ONLY_CLAUDE_WRITES = "only claude reads and writes the files of the team";
 const NOT_CLAUDE = {
@@ -64,8 +63,8 @@ const FAILURES_OF_OLD_QWEN = {
 };
 
 export const PROGRAMS: readonly Program[] = [
-  { ...claude("claude-2.1.34", "2.1.34"), knownFailures: { notice: NO_WORDS } },
-  { ...claude("claude-2.1.150", "2.1.150"), knownFailures: { notice: NO_WORDS } },
+  claude("claude-2.1.34", "2.1.34"),
+  claude("claude-2.1.150", "2.1.150"),
   claude("claude-latest", "latest"),
   {
     ...claude("claude-acp", "latest"),
