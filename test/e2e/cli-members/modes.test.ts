@@ -7,10 +7,14 @@ import { scriptFile } from "../../support/processes/script-process.ts";
 const acp = scriptFile("cli/acp");
 const http = scriptFile("cli/http");
 
-/** CLIs with modes of their own; their stand-ins log the mode of each prompt, or each change of it, under `key`. */
+const MODES = { default: "ask", plan: "look" };
+/** The stand-ins log the mode of each prompt, or each change of it, under `key`. */
+const ACP = { channel: "acp", file: acp, place: "process", modes: MODES, key: "mode" } as const;
+const HTTP = { channel: "http", file: http, place: "tmux", modes: MODES, key: "agent" } as const;
 const CLIS = [
-  { channel: "acp", file: acp, place: "process", modes: { default: "ask", plan: "look" }, key: "mode" },
-  { channel: "http", file: http, place: "tmux", modes: { default: "build", plan: "plan" }, key: "agent" },
+  { cli: "a CLI over the Agent Client Protocol", ...ACP, marks: [] },
+  { cli: "a CLI whose modes are an option", ...ACP, marks: ["mode-option"] },
+  { cli: "OpenCode", ...HTTP, marks: [] },
 ] as const;
 
 /** The CLI's own modes, without repetitions. */
@@ -20,11 +24,12 @@ function ownModes({ log }: MemberTeam, key: string): readonly unknown[] {
 }
 
 it.each(CLIS)(
-  "a CLI by the channel $channel › plans in its own plan mode, and leaves it when its plan is approved",
-  async ({ channel, file, place, modes, key }) => {
+  "$cli › plans in its own plan mode, and leaves it when its plan is approved",
+  async ({ channel, file, place, modes, key, marks }) => {
     const rules = { permissions: { allow: ["Bash(touch:*)"] } };
     const own = await memberTeam(file(), { channel, modes }, place, rules);
     const { spawn, approval, teams, prompted, leadGot, repo } = own;
+    for (const mark of marks) own.mark(mark);
     const plan = `tool: ExitPlanMode ${JSON.stringify({ plan: "Touch one file." })}`;
     const spawned = await spawn(`run: touch early\n${plan}\nsay: planned`, "--plan");
     expect([spawned.code, spawned.err]).toEqual([0, ""]);
