@@ -22,6 +22,9 @@ export interface PermissionPrompt {
   readonly whole?: true;
 }
 
+/** Milliseconds in which a key cannot be meant for a request that has just appeared. */
+export const REQUEST_GUARD_MS = 400;
+
 /** Returns the note about a changed mode. */
 export function modeNote(mode: PermissionMode): string {
   return `permission mode is now ${mode}`;

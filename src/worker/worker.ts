@@ -130,7 +130,10 @@ export class Worker {
     return end;
   }
 
-  /** Takes a line that a person typed in the pane. @param begun when its first character came, in milliseconds of the steady clock */
+  /**
+   * Takes a line that a person typed in the pane.
+   * @param begun when its first character came, in milliseconds of the steady clock; omitted for a key that answers the shown request
+   */
   handleTypedLine(line: string, begun?: number): Promise<void> {
     return this.#typedInput.handleLine(line, begun);
   }

@@ -13,6 +13,7 @@ import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import type { LiveRegion } from "../../terminal/live/live-region.ts";
 import type { PaneView } from "../../terminal/pane/pane-view.ts";
+import { stripControls } from "../../text/terminal-text.ts";
 import type { ManualBell } from "../../wakeup/bell.ts";
 import type { WorkerView } from "../../worker/view.ts";
 import type { RunRecorder } from "./run-summary.ts";
@@ -94,6 +95,35 @@ export function hasUser({ call, client }: Pick<Lead, "call" | "client">): boolea
 /** True with --quiet, and with --json, where stdout is for the result and stderr for errors, unless --verbose is given. */
 export function hidesLeadOutput({ out, options }: AnyCall): boolean {
   return options.quiet || (out.json && !options.verbose);
+}
+
+/** If the lead's output is hidden, still reports on stderr what waits for the user. */
+export function withWaitNotices(call: AnyCall, view: PaneView): PaneView {
+  if (!hidesLeadOutput(call)) return view;
+  const { io } = call;
+  const report = (text: string): void => io.err(`teams: ${stripControls(text)}\n`);
+  let isAsked = false;
+  return {
+    ...view,
+    waiting(reason, by, request) {
+      report(reason);
+      view.waiting(reason, by, request);
+    },
+    permission(ask) {
+      report(`May it run? ${ask.tool}(${ask.summary}): teams approve ${ask.id}, or teams reject ${ask.id}`);
+      isAsked = true;
+      return view.permission(ask);
+    },
+    permissionClosed() {
+      isAsked = false;
+      view.permissionClosed();
+    },
+    note(text) {
+      // It may say why a typed line was not the answer.
+      if (isAsked) report(text);
+      view.note(text);
+    },
+  };
 }
 
 /** A team and the session of its lead, created or taken over for this run. */

@@ -25,7 +25,6 @@ import { createPaneView, type PaneView } from "../../terminal/pane/pane-view.ts"
 import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
 import { homePath } from "../../text/home-path.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
-import { stripControls } from "../../text/terminal-text.ts";
 import { socketArguments } from "../../tmux/server.ts";
 import { ManualBell } from "../../wakeup/bell.ts";
 import { withDebugLog } from "../debug-view.ts";
@@ -43,6 +42,7 @@ import {
   type LeadClient,
   type LeadPlan,
   type LedTeam,
+  withWaitNotices,
 } from "./lead.ts";
 import { recordNewLead } from "./record-new-lead.ts";
 import { recordCli, resumeRun } from "./resume-run.ts";
@@ -233,24 +233,6 @@ async function openLead(
     notePlacement: noteOwnPlacement,
     teamMoved: async () => undefined,
     ends,
-  };
-}
-
-/** If the lead's output is hidden, still reports on stderr what waits for the user. */
-function withWaitNotices(call: AnyCall, view: PaneView): PaneView {
-  if (!hidesLeadOutput(call)) return view;
-  const { io } = call;
-  const report = (text: string): void => io.err(`teams: ${stripControls(text)}\n`);
-  return {
-    ...view,
-    waiting(reason, by, request) {
-      report(reason);
-      view.waiting(reason, by, request);
-    },
-    permission(ask) {
-      report(`May it run? ${ask.tool}(${ask.summary}): teams approve ${ask.id}, or teams reject ${ask.id}`);
-      return view.permission(ask);
-    },
   };
 }
 

@@ -1,7 +1,7 @@
 import type { AgentEvent } from "../../agent/events.ts";
 import { after } from "../../os/clock.ts";
 import { TONE } from "../../text/style.ts";
-import type { PermissionPrompt } from "../../worker/view.ts";
+import { type PermissionPrompt, REQUEST_GUARD_MS } from "../../worker/view.ts";
 import type { LiveRegion } from "../live/live-region.ts";
 import type { Activity } from "./activity.ts";
 import type { PaneWriter } from "./pane-writer.ts";
@@ -44,9 +44,6 @@ interface Shown {
   isWritten: boolean;
 }
 
-/** Milliseconds in which a pressed key cannot be meant for a question that has just appeared; then the pane shows the keys. */
-const KEY_GUARD_MS = 400;
-
 export function openRequests({ pane, region, activity, name, readOnly }: OpenRequestsOptions): OpenRequests {
   let open: Shown | undefined;
   /** The keys that answer it now. */
@@ -84,7 +81,8 @@ export function openRequests({ pane, region, activity, name, readOnly }: OpenReq
       const view = showPermission(pane, ask, readOnly);
       open = { ask, view, isWritten: region === undefined };
       showLive(open);
-      cancelKeys = after(KEY_GUARD_MS, () => {
+      // From then on, a key may be meant for it.
+      cancelKeys = after(REQUEST_GUARD_MS, () => {
         ({ keys } = view);
         activity?.ask(view.keysRow);
       });

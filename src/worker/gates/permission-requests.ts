@@ -11,7 +11,7 @@ import { answerRequest, closeRequest, openRequest, readAnswer } from "../../team
 import { shortened } from "../../text/characters/cut-text.ts";
 
 import type { WorkerContext } from "../context.ts";
-import type { PermissionPrompt } from "../view.ts";
+import { type PermissionPrompt, REQUEST_GUARD_MS } from "../view.ts";
 import { wholeChange, withChange } from "./request-change.ts";
 
 /** A typed answer to a permission request. */
@@ -109,10 +109,10 @@ export class PermissionRequests {
 
   /**
    * Takes a line typed in the pane as the answer to the request that is shown, the oldest one.
-   * @param begun when its first character came, in milliseconds of the steady clock
+   * @param begun when its first character came, in milliseconds of the steady clock; omitted for a key that answers it
    * @returns false if it is not an answer; the pane shows that, and refuses an “always” that no rule can express
    */
-  async answerFromLine(line: string, begun: number): Promise<boolean> {
+  async answerFromLine(line: string, begun?: number): Promise<boolean> {
     const open = this.#open[0];
     if (open === undefined) return false;
     const typed = readTypedAnswer(line);
@@ -121,11 +121,11 @@ export class PermissionRequests {
       return false;
     }
     const { verdict, note } = typed;
-    if (begun < open.shownAt) {
+    if (begun !== undefined && begun < open.shownAt + REQUEST_GUARD_MS) {
       // A bare key has no other meaning; a sentence that begins with “yes” may have one.
       const isKey = note === "";
       const what = isKey ? "type it again" : "it is kept for later";
-      this.#context.view.note(`begun before ${open.summary} was shown, so not its answer: ${what}`);
+      this.#context.view.note(`begun before ${open.summary} could be read, so not its answer: ${what}`);
       return isKey;
     }
     if (verdict === "always" && open.prompt.rules.length === 0) {

@@ -30,13 +30,15 @@ export class TypedInput {
 
   /**
    * Resolves when the line was an answer, or is in the inbox file.
-   * @param begun when its first character came: a line that was begun before a request or question is not its answer
+   * @param begun when its first character came: a line that was begun before a request or question is not its answer; omitted
+   * for a key that answers the shown request, and for text of this program
    */
-  async handleLine(line: string, begun: number = steadyNow()): Promise<void> {
+  async handleLine(line: string, begun?: number): Promise<void> {
     const { permissionRequests, questions, cliQuestions } = this.#gates;
+    const at = begun ?? steadyNow();
     if (permissionRequests.isOpen && (await permissionRequests.answerFromLine(line, begun))) return;
-    if (cliQuestions.isOpen && (await cliQuestions.answerFromLine(line, begun))) return;
-    const { text, close } = questions.answerFromLine(line, begun);
+    if (cliQuestions.isOpen && (await cliQuestions.answerFromLine(line, at))) return;
+    const { text, close } = questions.answerFromLine(line, at);
     await this.#sendToSelf(text);
     // Closed only now, so that a lost answer leaves its question open.
     close();

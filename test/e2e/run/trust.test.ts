@@ -64,7 +64,7 @@ describe("a directory with its own settings (S70)", () => {
     person.type("Enter");
     await person.sees(/Bash\(echo 59\)[\s\S]*\[y\/N\]/);
     person.type("n", "Enter");
-    await person.sees("Allow this command? touch ran");
+    await person.sees(/Allow this command\? touch ran[\s\S]*y yes · n no/);
     person.type("n", "Enter");
     await person.code();
   });
@@ -74,7 +74,7 @@ describe("a directory with its own settings (S70)", () => {
     const person = personInside(t, RUN);
     await person.sees("[y/N]");
     person.type("n", "Enter");
-    await person.sees("Allow this command? touch ran");
+    await person.sees(/Allow this command\? touch ran[\s\S]*y yes · n no/);
     expect(person.screen()).toMatch(/not trusted, so ignored: .*settings\.json: permissions\.allow/);
     person.type("n", "Enter");
     await person.sees("Done so far.");

@@ -21,6 +21,7 @@ import type { TeamRef } from "../../../../src/team/ref.ts";
 import { answerRequest } from "../../../../src/team/requests/requests.ts";
 import { createPaneView } from "../../../../src/terminal/pane/pane-view.ts";
 import { openTreeBell } from "../../../../src/wakeup/tree-bell.ts";
+import { REQUEST_GUARD_MS } from "../../../../src/worker/view.ts";
 import type { WorkerOptions } from "../../../../src/worker/worker.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
@@ -84,7 +85,8 @@ describe("permission request (S61)", () => {
     });
     const turns = [{ tools: [bash(`${": 1\n".repeat(40)}touch made`)] }, { say: "done" }];
     const { ref, dev, request, made } = await asking({ turns, wrap });
-    const begun = steadyNow();
+    // Late enough for the request, but not for its whole text, which the first key shows.
+    const begun = steadyNow() + REQUEST_GUARD_MS;
     await Promise.all(["y", "y", "a", "yes"].map((line) => dev.worker.handleTypedLine(line, begun)));
     expect(listApprovals(ref).map(({ id }) => id)).toEqual([request.id]);
     await dev.worker.handleTypedLine("n");
@@ -101,7 +103,7 @@ describe("permission request (S61)", () => {
       await dev.worker.handleTypedLine(line, begun);
     expect(listApprovals(ref).map(({ id }) => id)).toEqual([request.id]);
     expect(dev.shown.join("\n")).toContain(
-      "note: begun before Bash(touch made) was shown, so not its answer: type it again",
+      "note: begun before Bash(touch made) could be read, so not its answer: type it again",
     );
     await dev.worker.handleTypedLine("n");
     await eventually("the line's turn", () => dev.inputs.length === 2);
@@ -109,6 +111,28 @@ describe("permission request (S61)", () => {
       false,
       expect.stringContaining("yes I like your first idea more"),
     ]);
+  });
+
+  it("is not answered by a line that was begun as it appeared", async () => {
+    let shownAt = Number.NaN;
+    const wrap = (options: WorkerOptions): WorkerOptions => ({
+      ...options,
+      view: {
+        ...options.view,
+        permission(ask) {
+          const isAll = options.view.permission(ask);
+          shownAt = steadyNow();
+          return isAll;
+        },
+      },
+    });
+    const { ref, dev, request, made } = await asking({ wrap });
+    await dev.worker.handleTypedLine("y", shownAt + REQUEST_GUARD_MS - 1);
+    expect(listApprovals(ref).map(({ id }) => id)).toEqual([request.id]);
+    expect(dev.shown.at(-1)).toMatch(/^note: begun before Bash\(touch made\) could be read/);
+    await dev.worker.handleTypedLine("y", steadyNow() + REQUEST_GUARD_MS);
+    await settled(ref);
+    expect(made()).toBe(true);
   });
 
   it("is refused in the pane without being shown whole", async () => {
