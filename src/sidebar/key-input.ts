@@ -36,8 +36,9 @@ export class KeyInput extends Transform {
     this.#terminal.setRawMode(on);
   }
 
-  override _transform(bytes: Buffer, _encoding: string, done: (error: null, text: string) => void): void {
-    done(null, withPlainKeys(this.#withoutPastes(this.#decoder.write(bytes))));
+  override _transform(bytes: Buffer, _encoding: string, done: () => void): void {
+    this.#take(this.#decoder.write(bytes));
+    done();
   }
 
   /** Stops reading the terminal. */
@@ -46,17 +47,17 @@ export class KeyInput extends Transform {
     this.#terminal.pause();
   }
 
-  #withoutPastes(text: string): string {
+  /** Passes keys and pastes on in their order: a pushed key has been handled when `push` returns. */
+  #take(text: string): void {
     let rest = this.#held + text;
-    let keys = "";
     for (;;) {
       const mark = this.#paste === undefined ? PASTE_START : PASTE_END;
       const at = rest.indexOf(mark);
       this.#held = at === -1 ? beginningAtEnd(rest, mark, this.#paste === undefined ? MIN_BEGINNING : 1) : "";
       const part = rest.slice(0, at === -1 ? rest.length - this.#held.length : at);
-      if (this.#paste === undefined) keys += part;
-      else this.#paste = textStart(this.#paste + part, MAX_PASTE);
-      if (at === -1) return keys;
+      if (this.#paste !== undefined) this.#paste = textStart(this.#paste + part, MAX_PASTE);
+      else if (part !== "") this.push(withPlainKeys(part));
+      if (at === -1) return;
       rest = rest.slice(at + mark.length);
       if (this.#paste !== undefined) this.pasted(this.#paste);
       this.#paste = this.#paste === undefined ? "" : undefined;
