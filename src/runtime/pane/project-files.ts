@@ -1,3 +1,4 @@
+import { TeamError } from "../../errors.ts";
 import { after, steadyNow } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 
@@ -14,6 +15,8 @@ interface ProjectFilesOptions {
   readonly cwd: string;
   readonly env: Env;
   problem(error: unknown): void;
+  /** Milliseconds that a listing may take. */
+  readonly limitMs?: number;
 }
 
 /** Files that are searched: more would take longer than a key may. */
@@ -21,10 +24,20 @@ const MAX_FILES = 50_000;
 /** Milliseconds after which the files are listed again. */
 const CACHE_MS = 15_000;
 /** Milliseconds that a listing may take: a network disk may be slow. */
-const LIST_TIMEOUT_MS = 20_000;
+const LIST_LIMIT_MS = 20_000;
 
 /** Lists the files at the first question, while the person types on. */
-export function projectFiles({ cwd, env, problem }: ProjectFilesOptions): ProjectFiles {
+export function projectFiles({
+  cwd,
+  env,
+  problem,
+  limitMs = LIST_LIMIT_MS,
+}: ProjectFilesOptions): ProjectFiles {
+  const tooSlow = new TeamError(
+    "TIMEOUT",
+    `The files of ${cwd} could not be listed in ${limitMs / 1000} s. @ still completes a path part by part.`,
+  );
+  let isKnownSlow = false;
   let paths: readonly SearchedPath[] = [];
   let listedAt = Number.NEGATIVE_INFINITY;
   let isListing = false;
@@ -32,7 +45,7 @@ export function projectFiles({ cwd, env, problem }: ProjectFilesOptions): Projec
   const list = async (): Promise<void> => {
     const { listFiles } = await import("../../agent/tools/list-files.ts");
     const limit = new AbortController();
-    const cancel = after(LIST_TIMEOUT_MS, () => limit.abort());
+    const cancel = after(limitMs, () => limit.abort(tooSlow));
     try {
       const files = await listFiles(cwd, { env, signal: limit.signal });
       // A name with a blank would look like two words.
@@ -45,12 +58,18 @@ export function projectFiles({ cwd, env, problem }: ProjectFilesOptions): Projec
     }
     waiting();
   };
+  const failed = (error: unknown): void => {
+    // The disk may stay slow, and the files are listed again with later keys: once is enough.
+    if (error === tooSlow && isKnownSlow) return;
+    if (error === tooSlow) isKnownSlow = true;
+    problem(error);
+  };
   return {
     like(typed, limit, more) {
       waiting = more;
       if (!isListing && steadyNow() - listedAt > CACHE_MS) {
         isListing = true;
-        list().catch(problem);
+        list().catch(failed);
       }
       return bestPaths(paths, typed, limit);
     },
