@@ -200,7 +200,7 @@ export function listConditions(state: SidebarState, data: SidebarData): Readonly
     ["member", member !== undefined],
     ["task", selectedTarget(state, data)?.kind === "task"],
     ["teammate", member !== undefined && member.name !== LEAD_NAME],
-    ["in-turn", member !== undefined && ["running", "throttled"].includes(member.state)],
+    ["in-turn", member !== undefined && ["running", "throttled", "needs-input"].includes(member.state)],
     ["has-back", (state.failures ?? []).length > 0 || state.filter !== undefined],
   ];
   return new Set(facts.flatMap(([condition, holds]) => (holds ? [condition] : [])));

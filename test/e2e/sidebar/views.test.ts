@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { teamsIn } from "../../support/processes/built-program.ts";
@@ -152,5 +152,75 @@ it("sidebar › spawns a teammate, and shows why it cannot", async () => {
   await spawn("team-lead");
   await person.sees("✗ ");
   person.type("q");
+  await teams(["kill", "--team", "crew", "--force"]);
+});
+
+const touch = (file: string) => ({ name: "Bash", input: { command: `touch ${file}` } });
+const ASKING = {
+  version: 1,
+  agents: {
+    dev: [
+      { on: { contains: "begin" }, tools: [touch("made")] },
+      { on: { tool: "Bash" }, tools: [touch("made")] },
+      { on: { tool: "Bash" }, tools: [touch("other")] },
+      { say: "It is done.", repeat: true },
+    ],
+    "*": [{ say: "Ready." }],
+  },
+};
+
+it("sidebar › allows a command for always, and interrupts, zooms and shuts down a teammate by keys", async () => {
+  const t = privateTmux();
+  writeFileSync(join(t.home, "play.json"), JSON.stringify(ASKING));
+  const teams = teamsIn(t.env, t.home);
+  await teams(["create", "crew"]);
+  const person = personInside(t, ["sidebar", "crew"], { size: { width: 120, height: 40 } });
+  await t.attach("=work:", { width: 120, height: 40 });
+  await person.sees("q close");
+  const spawn = async (name: string, ...more: readonly string[]): Promise<string> => {
+    const words = ["spawn", name, "--team", "crew", "--model", "scripted:play.json", "--json", ...more];
+    const spawned = await teams(words, { env: t.inside(person.pane) });
+    expect([spawned.err, spawned.code]).toEqual(["", 0]);
+    return spawned.json<{ paneId: string }>().paneId;
+  };
+  const asked = async (): Promise<readonly string[]> => {
+    const listed = await teams(["approvals", "--team", "crew", "--json"]);
+    return listed.json<{ approvals: { summary: string }[] }>().approvals.map(({ summary }) => summary);
+  };
+  const members = async (): Promise<readonly string[]> => {
+    const status = await teams(["status", "crew", "--json"]);
+    return status.json<{ members: { name: string }[] }>().members.map(({ name }) => name);
+  };
+  await spawn("ada");
+  const dev = await spawn("dev", "--prompt", "begin");
+  await person.sees("dev asks");
+  person.type("n", "v");
+  await person.sees("always: Bash(touch made)");
+  // A key that comes with the request is not its answer.
+  await eventually("the line for a note", () => {
+    if (person.screen().includes("always allow dev:")) return true;
+    person.type("a");
+    return false;
+  });
+  person.type("C-u", "Enter");
+  // The second call of the same command asks nothing.
+  await eventually("the next request", async () => (await asked()).join() === "Bash(touch other)");
+  expect(existsSync(join(t.home, "made"))).toBe(true);
+
+  await person.sees("touch other");
+  person.type("i");
+  await eventually("the end of the turn", async () => (await asked()).length === 0);
+  expect(existsSync(join(t.home, "other"))).toBe(false);
+
+  const client = (): string => t.tmux("list-clients", "-F", "#{pane_id} #{window_zoomed_flag}");
+  expect(client()).toBe(`${person.pane} 0`);
+  person.type("z");
+  await eventually("the pane of dev, zoomed", () => client() === `${dev} 1`);
+
+  person.type("s");
+  await eventually("the end of dev", async () => !(await members()).includes("dev"));
+  expect(await members()).toContain("ada");
+  person.type("q");
+  expect(await person.code()).toBe(0);
   await teams(["kill", "--team", "crew", "--force"]);
 });

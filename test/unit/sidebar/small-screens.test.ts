@@ -1,13 +1,20 @@
 import { describe, expect, test } from "vitest";
+import type { SidebarData } from "../../../src/sidebar/data.ts";
 import type { Content, Source } from "../../../src/sidebar/documents.ts";
 import { type SidebarState, START } from "../../../src/sidebar/state.ts";
 import { withContent } from "../../../src/sidebar/step.ts";
 import { frame } from "../../../src/sidebar/view-model.ts";
-import { AUDIT } from "../../support/sidebar/sidebar-data.ts";
+import { AUDIT, member } from "../../support/sidebar/sidebar-data.ts";
 
 /** The last rows of a sidebar. */
-const lastRows = (state: SidebarState, width: number, height: number, count: number): string[] =>
-  frame(AUDIT, state, { width, height })
+const lastRows = (
+  state: SidebarState,
+  width: number,
+  height: number,
+  count: number,
+  data: SidebarData = AUDIT,
+): string[] =>
+  frame(data, state, { width, height })
     .slice(-count)
     .map(({ spans }) =>
       spans
@@ -46,6 +53,22 @@ describe("a low sidebar", () => {
     expect(prompted({ kind: "filter", text: "" })).toBe(" filter: ▏ ↵ keeps · Esc clears");
     expect(prompted({ ...ANSWER, from: "a-member-with-a-long-name" }, 34)).toBe(" ▏ ↵ sends · Esc cancels");
   });
+});
+
+test("the key hints › are those that apply to the selected row", () => {
+  const some = ["a approve", "v view", "o open", "Esc hide", "i interrupt", "s shut down", "K kill"];
+  const hints = (state: SidebarState, data?: SidebarData): readonly string[] => {
+    const [row = ""] = lastRows(state, 300, 10, 1, data);
+    return some.filter((hint) => row.includes(` ${hint}`));
+  };
+  expect(hints(START)).toEqual([]);
+  expect(hints({ ...START, filter: "lead" })).toEqual(["Esc hide"]);
+  expect(hints({ view: "team", member: "inventory" })).toEqual(["i interrupt", "s shut down", "K kill"]);
+  expect(hints({ view: "team", member: "writer" })).toEqual(["a approve", "v view", "s shut down", "K kill"]);
+  expect(hints({ view: "tasks", task: "5" })).toEqual(["o open", "i interrupt", "s shut down", "K kill"]);
+  const members = [member("ada", { state: "needs-input" })];
+  const asking = { ...AUDIT, status: { ...AUDIT.status, members, approvals: [] } };
+  expect(hints({ view: "team", member: "ada" }, asking)).toEqual(["i interrupt", "s shut down", "K kill"]);
 });
 
 test("an answer being typed never cuts the name of the file above it", () => {

@@ -304,7 +304,7 @@ describe("lines in the sidebar", () => {
     } as ReturnType<typeof write>);
 
   test("the filter shows at once what is left, Enter keeps it and Esc clears it", () => {
-    const { state } = press(START, "filter", AUDIT);
+    const state = afterKeys("/");
     const typing = type(state, "TODO").state;
     expect(targets(typing, AUDIT)).toEqual([{ kind: "member", name: "history" }]);
     expect(targets({ ...typing, view: "tasks" }, AUDIT)).toEqual([{ kind: "task", id: "4" }]);
@@ -330,8 +330,14 @@ describe("lines in the sidebar", () => {
 
   test("i, s and z are for the selected member", () => {
     const state = afterKeys("j");
-    for (const action of ["interrupt", "shutdown", "zoom"] as const)
+    for (const [key, action] of [
+      ["i", "interrupt"],
+      ["s", "shutdown"],
+      ["z", "zoom"],
+    ] as const) {
+      expect(actionOf(key)).toBe(action);
       expect(press(state, action, AUDIT).effect).toEqual(onMember(action, "inventory"));
+    }
   });
 
   test("a message is sent with Enter, and the line stays for the next one; Up recalls it", () => {
