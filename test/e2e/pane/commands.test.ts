@@ -50,8 +50,8 @@ async function teammate() {
   return { t, ref, repository, done, user };
 }
 
-it("a teammate's pane › runs /bg, /cost, /export, /diff and /land for its own agent", async () => {
-  const { t, repository, user } = await teammate();
+it("a teammate's pane › runs each command that is not about its conversation, for its own agent", async () => {
+  const { t, repository, done, user } = await teammate();
   const dev = user();
   const run = async (command: string, answer: string | RegExp): Promise<string> => {
     dev.type(command, "Enter");
@@ -77,6 +77,14 @@ it("a teammate's pane › runs /bg, /cost, /export, /diff and /land for its own 
   expect(existsSync(join(repository, "made.txt"))).toBe(true);
   expect(git(repository, "log", "--format=%s", "-1")).toContain("made");
   await run("/land", "dev: nothing to land; main has all its commits.");
+
+  await run("/help", /^\/exit +ask this agent to shut down/m);
+  await run("/mode", "permission mode: bypassPermissions");
+  await run("/mode plan", "dev is now in mode plan.");
+  await run("/mode", "permission mode: plan");
+  await done("task", "add", "Look around");
+  await run("/tasks", /#1 .*Look around/);
+  await run("/status", "0 of 1 tasks done");
 });
 
 it("a resumed teammate › shows the last screenful of its conversation again, and its input line", async () => {
@@ -103,7 +111,7 @@ const LEAD = {
   },
 };
 
-it("a lead's pane › runs /bg, /cost, /export, /diff and /land for its team", async () => {
+it("a lead's pane › runs /help, /mode, /bg, /cost, /export, /diff and /land for its team", async () => {
   const t = privateTmux({ env: GIT_IDENTITY });
   const repository = createRepository(realpathSync(t.home));
   writeFileSync(join(repository, "play.json"), JSON.stringify(LEAD));
@@ -115,6 +123,8 @@ it("a lead's pane › runs /bg, /cost, /export, /diff and /land for its team", a
     person.type(command, "Enter");
     return person.sees(answer);
   };
+  await run("/help", /^\/delegate +/m);
+  await run("/mode", "permission mode: bypassPermissions");
   await run("/bg", /team-lead +bash-\w+ +running/);
   await run("/cost", /this agent: 42 tokens, 2 of them output/);
   await run("/export", "teams-crew-team-lead.txt");

@@ -1,10 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 import { type Person, personInside } from "../../support/tmux/terminal-user.ts";
 
 const ask = { name: "AskUserQuestion", input: { question: "What next?" } };
+const PLACE = "All of it is in the directory from which this run was started, as you asked.";
 const PLAYBOOK = {
   version: 1,
   agents: {
@@ -13,7 +15,7 @@ const PLAYBOOK = {
         say: "# Plan\n\nI **look** at `clock.ts`:\n\n- one\n- two\n",
         tools: [{ name: "Bash", input: { command: "seq 40; touch made" } }],
       },
-      { say: "It is made.", tools: [ask] },
+      { say: `It is made. ${PLACE}`, tools: [ask] },
       {
         on: { contains: "write it" },
         tools: [{ name: "Write", input: { file_path: "a.md", content: "one" } }],
@@ -23,10 +25,16 @@ const PLAYBOOK = {
   },
 };
 
-function personIn(
-  width: number,
-  height: number,
-): { readonly person: Person; readonly home: string; readonly root: string; resize(width: number): void } {
+interface Pane {
+  readonly person: Person;
+  readonly home: string;
+  readonly root: string;
+  /** Its text, without its history. */
+  visible(): string;
+  resize(width: number): void;
+}
+
+function personIn(width: number, height: number): Pane {
   const t = privateTmux();
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
   const mode = ["--permission-mode", "default"];
@@ -36,6 +44,7 @@ function personIn(
     person,
     home: t.home,
     root: String(t.env.TEAMS_HOME),
+    visible: () => t.tmux("capture-pane", "-p", "-t", person.pane),
     resize: (columns) => void t.tmux("resize-window", "-t", "=work:", "-x", `${columns}`),
   };
 }
@@ -68,10 +77,10 @@ it.each([
 });
 
 it("the input line › edits, recalls, completes, and keeps its place when the pane is resized", async () => {
-  const { person, home, root, resize } = personIn(100, 30);
+  const { person, home, root, visible, resize } = personIn(100, 30);
   await person.sees("y yes · n no");
   person.type("y");
-  await person.sees("It is made.");
+  await person.sees(`It is made. ${PLACE}`);
   person.type("!echo from-the-shell; touch shell", "Enter");
   await person.sees("⎿ from-the-shell");
   expect(existsSync(join(home, "shell"))).toBe(true);
@@ -92,8 +101,11 @@ it("the input line › edits, recalls, completes, and keeps its place when the p
   person.type("C-u");
   person.type("/nonsense", "Enter");
   await person.sees("there is no /nonsense");
+  // Drawn again from the conversation: without what only the pane has shown, and with rows of the new width.
   person.type("C-l");
-  await person.sees("• two");
+  const drawnAgain =
+    /^It is made\. All of it is in the directory from which this\nrun was started, as you asked\.$/m;
+  await eventually("a new drawing", () => drawnAgain.test(visible()) && !visible().includes("/nonsense"));
   person.type("write it", "Enter");
   await person.sees(/Allow this write\? a\.md[\s\S]*y yes · n no/);
   person.type("n");
