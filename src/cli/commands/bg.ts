@@ -68,11 +68,17 @@ export const command = defineCommand({
     }
     const task = backgroundTask(ref, name, id);
     const output = readOutput(task);
+    if (output === "" && task.status === "running") out.note(noOutputYet(task));
     const isCut = (fileSize(task.outputFile) ?? 0) > MAX_SHOWN;
     if (isCut) out.note(line`Only the end is shown; the whole output is in ${task.outputFile}`);
     out.answer({ team: ref.team, task: backgroundJson(task), output }, () => stripControls(output).trimEnd());
   },
 });
+
+function noOutputYet({ agent, id, kind }: AgentTask): string {
+  const why = kind === "agent" ? ": the text of a subagent comes at its end" : "";
+  return line`${id} of ${agent} has no output yet${why}.`;
+}
 
 function backgroundJson(task: AgentTask): object {
   const { startedAt, endedAt } = task;

@@ -19,24 +19,30 @@ interface Stage {
   readonly teams: Cli;
   readonly ref: TeamRef;
   readonly dev: RunningWorker;
-  /** The id of dev's background command, and the pid of its shell. */
+  /** The id of dev's background work, and the pid of its command's shell. */
   readonly id: string;
   readonly pid: number;
 }
 
-/** Starts an agent that has begun a background command, and is idle. */
-async function withBackground(): Promise<Stage> {
+const COMMAND = "echo hello; echo $$ > pid; sleep 600";
+/** The call of an agent that begins the command in the background. */
+const ITSELF = { name: "Bash", input: { command: COMMAND, run_in_background: true } };
+
+/** The call of an agent that begins a subagent in the background, which runs the command. */
+const SUBAGENT = {
+  name: "Agent",
+  input: { description: "look around", prompt: "Look.", run_in_background: true },
+};
+
+/** Starts an agent that has begun something in the background, and is idle. */
+async function withBackground(call: typeof ITSELF | typeof SUBAGENT = ITSELF): Promise<Stage> {
   const teams = cliIn();
   await teams(["create", "crew"]);
   const ref = teamRef(teamsHome(teams.env), "crew");
   await addMembers(ref, [{ name: "dev", cwd: teams.directory }]);
-  const command = "echo hello; echo $$ > pid; sleep 600";
-  const turns = [
-    { tools: [{ name: "Bash", input: { command, run_in_background: true } }] },
-    { say: "begun" },
-    { say: "heard of the end" },
-  ];
-  const dev = await workerOfTest(ref, { turns });
+  const turns = [{ tools: [call] }, { say: "begun" }, { say: "heard of the end" }];
+  const subagents = { "general-purpose": [{ tools: [{ name: "Bash", input: { command: COMMAND } }] }] };
+  const dev = await workerOfTest(ref, { turns, subagents });
   await sendMessage(ref, { from: "team-lead", to: "dev", text: "begin" });
   const path = join(dev.cwd, "pid");
   const pid = await eventually(
@@ -71,6 +77,21 @@ describe("teams bg", () => {
     expect((await teams(["bg"])).out).toBe("Nothing runs in the background.\n");
     expect(await listed(teams, "--all")).toMatchObject([{ id, status: "killed", how: "ended by the user" }]);
     expect((await teams(["bg", "dev", id, "--kill"])).out).toContain("had already ended");
+  });
+
+  it("lists, shows and ends a subagent with its command", async () => {
+    const { teams, dev, id, pid } = await withBackground(SUBAGENT);
+    const work = { agent: "dev", id, kind: "agent", status: "running", what: "look around" };
+    expect(await listed(teams, "dev")).toMatchObject([work]);
+    expect(await teams(["bg", "dev", id])).toMatchObject({
+      code: 0,
+      err: `${id} of dev has no output yet: the text of a subagent comes at its end.\n`,
+    });
+    stopSteadyClock();
+    expect((await teams(["bg", "dev", id, "--kill"])).out).toBe(`${id} of dev has ended.\n`);
+    await eventually("the end of its command", () => startTimeOf(pid) === undefined);
+    await eventually("the notice", () => dev.inputs.some((input) => input.includes("ended by the user")));
+    expect((await teams(["bg"])).out).toBe("Nothing runs in the background.\n");
   });
 
   it("shows the work of a killed agent as ended with it", async () => {
