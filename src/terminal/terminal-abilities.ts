@@ -8,9 +8,8 @@ export interface TerminalAbilities {
   readonly ascii: boolean;
 }
 
-/** Terminals that show links, by `TERM_PROGRAM`; tmux since 3.4. */
+/** Terminals that show links, by `TERM_PROGRAM`; besides tmux. */
 const LINKING: ReadonlySet<string> = new Set(["ghostty", "iTerm.app", "kitty", "vscode", "WezTerm"]);
-const LINKING_TMUX = 3.4;
 /** VTE, the terminal of GNOME, since 0.50. */
 const LINKING_VTE = 5_000;
 
@@ -19,7 +18,13 @@ export function terminalAbilities(env: Env): TerminalAbilities {
   // Below tmux, variables of the terminal around it may still be set.
   const links =
     TERM_PROGRAM === "tmux"
-      ? Number.parseFloat(TERM_PROGRAM_VERSION) >= LINKING_TMUX
+      ? tmuxHasLinks(TERM_PROGRAM_VERSION)
       : LINKING.has(TERM_PROGRAM) || Number(VTE_VERSION) >= LINKING_VTE;
   return { links, ascii: !hasUtf8(env) };
+}
+
+/** Since 3.4. A build before the release of 3.7 is called `next-3.7`. */
+function tmuxHasLinks(version: string): boolean {
+  const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(version) ?? []).map(Number);
+  return major > 3 || (major === 3 && minor >= 4);
 }
