@@ -58,6 +58,17 @@ it("README › every command and option of the tour exists", async () => {
   for (const [, name = "", rest = ""] of called) await expectToExist(own, name, rest);
 });
 
+it("README › has at most 150 lines, and says first, as run --help does, what ends a run", async () => {
+  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+  expect(readme.trimEnd().split("\n").length).toBeLessThanOrEqual(150);
+  const own = privateTmux();
+  const { out } = await teamsIn(own.env, own.home)(["run", "--help"]);
+  for (const text of [readme, out]) {
+    const start = text.split("\n").slice(0, 10).join(" ").replace(/\s+/g, " ");
+    expect(start).toMatch(/On a terminal,? .*stays in conversation when the goal is reached.*-p\b.*ends/);
+  }
+});
+
 it.each([
   ["docs/files.md", 6],
   ["docs/endings.md", 4],

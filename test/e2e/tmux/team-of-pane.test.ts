@@ -67,6 +67,8 @@ it("a command without --team › acts on the team of the pane in which it runs",
   // A name that only another team has.
   const sent = await teams(["send", "ben", "hello"], { env: t.inside(paneOf("ada@one")) });
   expect([sent.err, sent.code]).toEqual(["", 0]);
+  const attached = await teams(["attach", "ben"], { env: t.inside(paneOf("ada@one")) });
+  expect([attached.code, attached.out]).toEqual([0, expect.stringContaining(`.${paneOf("ben@two")}'`)]);
   const own = await teams(["send", "cy", "hello", "--json"], { env: t.inside(paneOf("ada@one")) });
   expect(own.code).toBe(0);
   expect((await teams(["inbox", "cy@one"])).out).toContain("hello");
