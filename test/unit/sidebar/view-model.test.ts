@@ -143,6 +143,24 @@ describe("a request that waits for the user", () => {
   });
 });
 
+test("a request that waits › appears once: its message to the lead is not among the messages", () => {
+  const request = (fields: object) => ({
+    ...{ from: "writer", to: "team-lead", at: 1 },
+    text: JSON.stringify(fields),
+  });
+  const asked = { requestId: "q-1", question: "Which of the two?" };
+  const messages = [
+    request({ type: "permission_request", request_id: "perm-1", agent_id: "writer", tool_name: "Bash" }),
+    request({ type: "plan_approval_request", ...asked, planContent: "Which of the two?" }),
+    request({ type: "question_request", ...asked }),
+    request({ type: "sandbox_permission_request", requestId: "net-1", host: "a.example" }),
+    { from: "writer", to: "team-lead", text: "I have asked.", at: 2 },
+  ];
+  const rows = shown({ ...AUDIT, messages }, 34, 60);
+  expect(rows.slice(rows.indexOf(" MESSAGES") + 1).filter((row) => row.includes(" → "))).toHaveLength(1);
+  expect(rows).toContain("   I have asked.");
+});
+
 describe("a deadlock", () => {
   test("is shown above everything else, with its reason", () => {
     const deadlock = { kind: "cycle", tasks: ["1", "2"] } as const;
