@@ -3,6 +3,7 @@ import type {
   CreateElicitationRequest,
   RequestPermissionRequest,
 } from "@agentclientprotocol/sdk";
+import { fieldsOf } from "../../adapter/requests.ts";
 import type { ApprovalAnswer, ApprovalDetails } from "../../operations/approvals/approvals.ts";
 import { defaultLine, hiddenInput } from "../../operations/approvals/request-texts.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
@@ -12,7 +13,7 @@ import { cutText } from "../../text/characters/cut-text.ts";
 import { revealHidden } from "../../text/terminal-text.ts";
 import { MAX_REQUEST } from "./limits.ts";
 import { cutOptions, optionsOf, type RequestOption } from "./request-options.ts";
-import { fieldsOf, oneLine, shownCall } from "./tool-call.ts";
+import { oneLine, shownCall } from "./tool-call.ts";
 
 interface OfferContext {
   readonly client: AgentContext;

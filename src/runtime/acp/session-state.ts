@@ -55,9 +55,9 @@ export interface SessionState {
   readonly prompts: readonly Prompt[];
   /** Prompts that were cancelled before their line was saved. */
   readonly unsaved: readonly number[];
-  /** Lines that a turn took before they were reported as saved. */
+  /** Lines that a turn took while a save was not reported, perhaps that of the line. */
   readonly early: readonly string[];
-  /** Lines of cancelled prompts that no turn has taken. */
+  /** Lines of cancelled prompts that a turn may have taken without a report. */
   readonly withdrawn: readonly string[];
   /** `begins`: the turn has its lines, and the agent is being prepared. */
   readonly turn: "none" | "begins" | "runs";
@@ -153,19 +153,23 @@ function saved(state: SessionState, prompt: number, key: string): Step {
     const prompts = state.prompts.map((one) =>
       one.id === prompt ? { ...one, key, isTaken: one.isTaken || isEarly } : one,
     );
-    return only({ ...state, prompts, early });
+    return only(withoutStrangers({ ...state, prompts, early }));
   }
-  const next = { ...state, early, unsaved: state.unsaved.filter((id) => id !== prompt) };
+  const next = withoutStrangers({
+    ...state,
+    early,
+    unsaved: state.unsaved.filter((id) => id !== prompt),
+  });
   return isEarly ? interrupted(next) : withdraw(next, [key]);
 }
 
 function unsaved(state: SessionState, prompt: number, failure: string): Step {
   const isOpen = state.prompts.some(({ id }) => id === prompt);
-  const next = {
+  const next = withoutStrangers({
     ...state,
     prompts: state.prompts.filter(({ id }) => id !== prompt),
     unsaved: state.unsaved.filter((id) => id !== prompt),
-  };
+  });
   return { state: next, effects: isOpen ? [ended(prompt, { how: "failed", failure })] : [] };
 }
 
@@ -174,16 +178,21 @@ function taken(before: SessionState, key: string): Step {
   if (state.withdrawn.includes(key))
     return interrupted({ ...state, withdrawn: state.withdrawn.filter((one) => one !== key) });
   if (!state.prompts.some((one) => one.key === key)) {
-    const isSaving = state.unsaved.length > 0 || state.prompts.some((one) => one.key === undefined);
-    // Without a save that is not reported, it is a line of an earlier process.
-    return only(isSaving ? { ...state, early: [...state.early, key] } : state);
+    return only(withoutStrangers({ ...state, early: [...state.early, key] }));
   }
   const prompts = state.prompts.map((one) => (one.key === key ? { ...one, isTaken: true } : one));
   return only({ ...state, prompts });
 }
 
+/** Forgets the early lines if every save was reported: they are of an earlier process. */
+function withoutStrangers(state: SessionState): SessionState {
+  const isSaving = state.unsaved.length > 0 || state.prompts.some(({ key }) => key === undefined);
+  return isSaving ? state : { ...state, early: [] };
+}
+
 function rested(state: SessionState, rest: LeadRest, failure: string | undefined): Step {
-  const next = { ...state, rest, turn: "none", isCancelling: false } as const;
+  // A lead that rests has reported every line that a turn took; the withdrawn ones start no turn any more.
+  const next = { ...state, rest, turn: "none", isCancelling: false, withdrawn: [] } as const;
   if (state.isCancelling) return endTaken(next, { how: "cancelled" });
   // The client has the question: its answer continues the prompt.
   if (rest === "asking" && state.openRequests > 0) return only(next);

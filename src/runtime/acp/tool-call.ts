@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
+import { fieldsOf } from "../../adapter/requests.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import type { StartedCall } from "./facts.ts";
@@ -64,13 +65,6 @@ function absolute(path: string, cwd: string): string {
 
 function isShort(input: unknown): boolean {
   return input !== undefined && (JSON.stringify(input)?.length ?? 0) <= MAX_INPUT;
-}
-
-/** Returns the fields of an object; none of any other value. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
 }
 
 /** Returns a text as one line without control characters. */

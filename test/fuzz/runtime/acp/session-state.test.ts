@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { NEW_SESSION, type SessionEvent, step } from "../../../../src/runtime/acp/session-state.ts";
+import {
+  NEW_SESSION,
+  type SessionEvent,
+  type SessionState,
+  step,
+} from "../../../../src/runtime/acp/session-state.ts";
 import type { LeadRest } from "../../../../src/runtime/lead/lead.ts";
 import { cases } from "../../../support/random/arbitraries.ts";
 
@@ -44,6 +49,9 @@ function player() {
     ends,
     withdrawn,
     play,
+    get state(): SessionState {
+      return state;
+    },
     happens(event: SessionEvent | "prompt" | "save" | "fail"): void {
       if (typeof event === "object") play(event);
       else if (event !== "prompt") settleSave(saving.shift(), event === "save");
@@ -79,7 +87,7 @@ it("a session › ends each prompt exactly once, and withdraws only lines of can
   );
 });
 
-it("a session › ends every prompt when the lead has read all lines and rests", () => {
+it("a session › ends every prompt when the lead has read all lines and rests, and keeps no line", () => {
   fc.assert(
     fc.property(events, (all) => {
       const session = player();
@@ -89,6 +97,7 @@ it("a session › ends every prompt when the lead has read all lines and rests",
       session.play({ type: "turn_started" });
       session.play({ type: "turn_ended" });
       session.play({ type: "rested", rest: "done" });
+      expect(session.state).toMatchObject({ early: [], withdrawn: [] });
       for (const prompt of session.prompts) expect(session.ends.get(prompt)).toHaveLength(1);
     }),
     cases(5_000),

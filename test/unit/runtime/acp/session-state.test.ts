@@ -159,6 +159,22 @@ describe("the state of a session", () => {
     expect(played(prompted(1), saved(1), cancelled, prompted(2), saved(2), taken(2)).interrupts).toBe(0);
   });
 
+  it("keeps no line that was withdrawn once the lead rests", () => {
+    const cancelled: SessionEvent = { type: "cancelled", inTurn: false };
+    const dropped = [prompted(1), saved(1), prompted(2), cancelled, saved(2)];
+    expect(played(...dropped).state.withdrawn).toEqual(["k1", "k2"]);
+    expect(played(...dropped, rested("done")).state.withdrawn).toEqual([]);
+  });
+
+  it("keeps an early line only until every save is reported", () => {
+    const both = [prompted(1), prompted(2), taken(9), taken(2)];
+    expect(played(...both, saved(1)).state.early).toEqual(["k9", "k2"]);
+    expect(played(...both, saved(1), saved(2)).state.early).toEqual([]);
+    const failed: SessionEvent = { type: "unsaved", prompt: 1, failure: "full" };
+    expect(played(prompted(1), taken(9), failed).state.early).toEqual([]);
+    expect(played(taken(9)).state.early).toEqual([]);
+  });
+
   it("cancels a prompt at once whose turn only settles its end, and no later one", () => {
     const settling = [prompted(1), saved(1), taken(1), started, ended];
     const cancelled: SessionEvent = { type: "cancelled", inTurn: true };
