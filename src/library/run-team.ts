@@ -4,8 +4,10 @@ import { moveAfterRename } from "../operations/follow-team.ts";
 import { requireValidTools } from "../operations/spawn/tool-limits.ts";
 import { type BoundResult, runBound } from "../os/process/bound-program.ts";
 import { defined } from "../schema/defined.ts";
+import { isGeneratedTeamName } from "../schema/names.ts";
 import { teamExists } from "../team/config/config.ts";
-import { movableRef, type TeamRef, teamRef, teamsHome } from "../team/ref.ts";
+import { teamExistsError } from "../team/config/create-files.ts";
+import { type Home, movableRef, type TeamRef, teamRef, teamsHome } from "../team/ref.ts";
 import { attempt, interrupted, ofCaller } from "./attempt.ts";
 import { requireChoices, requireLimits } from "./checks.ts";
 import { followEvents } from "./events.ts";
@@ -32,9 +34,10 @@ export function runTeam(options: RunOptions): Promise<RunResult> {
     requireValidTools("the lead", defined({ tools, allowedTools, disallowedTools }));
     const host = await hostOf(options);
     requireProgram(host);
-    // The lead may change a name of this form; the ref follows.
     const name = options.team ?? `run-${randomBytes(2).toString("hex")}`;
-    const ref = movableRef(teamRef(teamsHome(host.env), name));
+    const ref = refOfRun(teamsHome(host.env), name);
+    // The run refuses this name too, but only after the other team's events were given away.
+    if (teamExists(ref)) throw teamExistsError(ref);
     const failed = new AbortController();
     const stop = AbortSignal.any([signal, failed.signal]);
     const ended = new AbortController();
@@ -54,6 +57,12 @@ export function runTeam(options: RunOptions): Promise<RunResult> {
     moveAfterRename(ref);
     return readResult(result, { signal, note: host.note, team: teamExists(ref) ? ref.team : null });
   });
+}
+
+/** The lead may change only a generated name, and the ref follows. Another name may also be the shown name of a different team. */
+function refOfRun(home: Home, name: string): TeamRef {
+  const ref = teamRef(home, name);
+  return isGeneratedTeamName(ref.team) ? movableRef(ref) : ref;
 }
 
 async function deliverEvents(

@@ -130,7 +130,8 @@ function newConfig(ref: TeamRef, input: NewTeam): TeamConfig {
   });
 }
 
-function teamExistsError(ref: TeamRef): TeamError {
+/** Makes the error for a name that a team, or what is left of one, has. */
+export function teamExistsError(ref: TeamRef): TeamError {
   const { team } = ref;
   const details = { team };
   if (entryOf(ref.paths.config) === undefined) {

@@ -4,11 +4,20 @@ import { describe, expect, it } from "vitest";
 import type { RunOptions } from "../../../src/library/reports.ts";
 import { runTeam } from "../../../src/library/run-team.ts";
 import type { TeamEvent } from "../../../src/library/values.ts";
-import { errorOf, privateOptions } from "../../support/library/library-team.ts";
+import { updateTeam } from "../../../src/team/config/config.ts";
+import {
+  errorOf,
+  libraryTeam,
+  type PrivateOptions,
+  privateOptions,
+} from "../../support/library/library-team.ts";
 
 /** The options of a run whose lead plays these turns, without tmux. */
 function runOf(...turns: readonly object[]): RunOptions {
-  const options = privateOptions();
+  return runIn(privateOptions(), ...turns);
+}
+
+function runIn(options: PrivateOptions, ...turns: readonly object[]): RunOptions {
   writeFileSync(
     join(options.cwd, "play.json"),
     JSON.stringify({ version: 1, agents: { "team-lead": turns } }),
@@ -65,6 +74,30 @@ describe("runTeam", () => {
       expect(await errorOf(runTeam({ ...run, onEvent: failing(own) }))).toBe(own);
     },
   );
+
+  it("refuses the name of another team, and gives none of its events", async () => {
+    const { team, options } = await libraryTeam();
+    const seen: TeamEvent[] = [];
+    const run = runTeam({ ...options, team: "crew", goal: "x", onEvent: (event) => void seen.push(event) });
+    const refused = errorOf(run);
+    await team.tasks.add({ subject: "of the other team" });
+    expect(await refused).toMatchObject({ code: "TEAM_EXISTS", details: { team: "crew" } });
+    expect(seen).toEqual([]);
+  });
+
+  it("gives the events of its own team if another one shows the same name", async () => {
+    const { team, ref, options } = await libraryTeam();
+    await updateTeam(ref, (config) => ({ ...config, displayName: "docs" }));
+    const seen: TeamEvent[] = [];
+    const run = runTeam({
+      ...{ ...runIn(options, { say: "Done." }), team: "docs" },
+      onEvent: (event) => void seen.push(event),
+    });
+    await team.tasks.add({ subject: "of the other team" });
+    expect(await run).toMatchObject({ team: "docs", outcome: "completed" });
+    expect(new Set(seen.map((event) => event.team))).toEqual(new Set(["docs"]));
+    expect(seen).toContainEqual(expect.objectContaining({ type: "agent", what: "turn_ended" }));
+  });
 
   it("reports a mistake that only the lead finds", async () => {
     expect(await errorOf(runTeam({ ...runOf(), playbook: "missing.json" }))).toMatchObject({
