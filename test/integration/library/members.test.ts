@@ -1,6 +1,11 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openTeam } from "../../../src/library/teams.ts";
+import type { Message } from "../../../src/library/values.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { prepareRun, writeStatus } from "../../../src/team/records/write-records.ts";
+import { openRequest, readAnswer } from "../../../src/team/requests/requests.ts";
 import { codeOf, libraryTeam } from "../../support/library/library-team.ts";
 import { deadProcess, statusOf } from "../../support/team/status-records.ts";
 
@@ -14,7 +19,7 @@ async function withTwo() {
   await prepareRun(ref, ["ada", "ben"]);
   writeStatus(ref, "ada", statusOf());
   writeStatus(ref, "ben", statusOf({ state: "running", process: deadProcess() }));
-  return { team, ref, ada: team.teammate("ada"), ben: team.teammate("ben") };
+  return { team, ref, options, ada: team.teammate("ada"), ben: team.teammate("ben") };
 }
 
 describe("members in the library", () => {
@@ -60,5 +65,63 @@ describe("members in the library", () => {
     expect((await team.status()).members).toContainEqual(
       expect.objectContaining({ name: "ada", mode: "acceptEdits", budget: { maxTokens: 5 } }),
     );
+  });
+
+  it("claim, change and complete tasks themselves", async () => {
+    const { team, ada, ben } = await withTwo();
+    await team.tasks.add({ subject: "free" });
+    expect(await ada.tasks.add({ subject: "hers" })).toMatchObject({ id: "2", owner: "ada" });
+    expect(await ada.tasks.claim("1")).toMatchObject({ owner: "ada", status: "in_progress" });
+    expect(await codeOf(ada.tasks.claim("2", { exclusive: true }))).toBe("AGENT_BUSY");
+    expect(await codeOf(ben.tasks.remove("1"))).toBe("TASK_CLAIMED");
+    await team.tasks.add({ subject: "of ben", owner: "ben" });
+    const ids = async (tasks: Promise<readonly { readonly id: string }[]>) =>
+      (await tasks).map(({ id }) => id);
+    expect(await ids(ada.tasks.list())).toEqual(["1", "2"]);
+    expect(await ids(team.tasks.list({ owner: "ben" }))).toEqual(["3"]);
+    expect(await ada.tasks.done("1")).toMatchObject({ status: "completed" });
+    expect(await ids(ada.tasks.list({ status: "pending" }))).toEqual(["2"]);
+    const change = { description: "New.", addBlockedBy: ["3"], metadata: { ticket: 4 }, touches: ["src/**"] };
+    const { addBlockedBy: blockedBy, ...fields } = change;
+    expect(await ada.tasks.update("2", change)).toMatchObject({ ...fields, blockedBy });
+    const undone = await ada.tasks.update("2", { removeBlockedBy: ["3"], metadata: { ticket: null } });
+    expect([undone.blockedBy, undone.metadata]).toEqual([[], {}]);
+  });
+
+  it("have requests of their own, and get the answers", async () => {
+    const { team, ref, ada, ben } = await withTwo();
+    const asked = { from: "ada", at: 1 } as const;
+    const question = { id: "question-1-abcdefg", kind: "question", summary: "Which colour?" } as const;
+    openRequest(ref, { ...asked, ...question, payload: { question: "Which colour?" } });
+    const call = { tool: "Bash", input: { command: "make" }, rules: ["Bash(make)"] };
+    const permission = { id: "perm-1-abcdefg", kind: "permission", summary: "Bash(make)" } as const;
+    openRequest(ref, { ...asked, ...permission, payload: call });
+    expect((await ada.approvals.list()).map(({ id }) => id).sort()).toEqual([permission.id, question.id]);
+    expect(await codeOf(ben.approvals.get(question.id))).toBe("REQUEST_NOT_FOUND");
+    expect(await codeOf(ben.approvals.approve(question.id, { note: "red" }))).toBe("REQUEST_NOT_FOUND");
+    expect(await ada.approvals.get(permission.id)).toMatchObject({ tool: "Bash", input: call.input });
+    expect(await ada.approvals.approve(question.id, { note: "red" })).toMatchObject({ from: "ada" });
+    expect(readAnswer(ref, question.id)).toMatchObject({ approve: true, note: "red" });
+    await team.approvals.approve(permission.id, { always: true, save: "user" });
+    const settings = readFileSync(join(ref.home.root, "settings.json"), "utf8");
+    expect(JSON.parse(settings)).toMatchObject({ permissions: { allow: ["Bash(make)"] } });
+    expect(await ada.approvals.list()).toEqual([]);
+    expect(await codeOf(team.approvals.reject(permission.id))).toBe("ALREADY_ANSWERED");
+  });
+
+  it("send as themselves, and their messages are found by sender, time and state", async () => {
+    const { team, options } = await withTwo();
+    for (const as of ["ada", "ben"]) {
+      const member = await openTeam("crew", { ...options, as });
+      expect(member.actor).toBe(as);
+      await member.send("team-lead", `from ${as}`);
+    }
+    const texts = async (messages: Promise<readonly Message[]>) => (await messages).map(({ text }) => text);
+    expect(await texts(team.inbox({ from: "ada", markRead: true }))).toEqual(["from ada"]);
+    expect(await texts(team.inbox({ unread: true }))).toEqual(["from ben"]);
+    expect(await texts(team.inbox({ all: true }))).toEqual(["from ada", "from ben"]);
+    expect(await texts(team.inbox({ since: 0, all: true }))).toEqual(["from ada", "from ben"]);
+    expect(await texts(team.inbox({ since: new Date("9999-01-01") }))).toEqual([]);
+    expect(await codeOf(team.inbox({ since: Number.NaN }))).toBe("INVALID_INPUT");
   });
 });

@@ -1,10 +1,12 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { RunOptions } from "../../../src/library/reports.ts";
 import { runTeam } from "../../../src/library/run-team.ts";
+import { openTeam } from "../../../src/library/teams.ts";
 import type { TeamEvent } from "../../../src/library/values.ts";
 import { updateTeam } from "../../../src/team/config/config.ts";
+import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import {
   errorOf,
   libraryTeam,
@@ -97,6 +99,64 @@ describe("runTeam", () => {
     expect(await run).toMatchObject({ team: "docs", outcome: "completed" });
     expect(new Set(seen.map((event) => event.team))).toEqual(new Set(["docs"]));
     expect(seen).toContainEqual(expect.objectContaining({ type: "agent", what: "turn_ended" }));
+  });
+
+  it("passes each option as the command line takes it", async () => {
+    const options = privateOptions();
+    const program = join(options.cwd, "teams.cjs");
+    const printed = '{ team: "docs", outcome: "completed", result: JSON.stringify(process.argv.slice(2)) }';
+    writeFileSync(program, `console.log(JSON.stringify(${printed}))`);
+    const { result } = await runTeam({
+      ...options,
+      program,
+      goal: "x",
+      team: "docs",
+      model: "opus",
+      playbook: "play.json",
+      record: "made.json",
+      permissionMode: "plan",
+      teammateMode: "in-process",
+      systemPrompt: "You lead.",
+      appendSystemPrompt: "--slowly",
+      budget: { maxTokens: 5_000, maxCostUsd: 0.0000025 },
+      allowedTools: ["Read", "Bash(git:*)"],
+      disallowedTools: ["WebFetch"],
+      tools: ["Read", "Bash"],
+      delegate: true,
+      afterwards: "keep",
+    });
+    expect(JSON.parse(result)).toEqual([
+      ...["run", "--json", "--team=docs", "--model=opus", "--playbook=play.json", "--record=made.json"],
+      ...["--permission-mode=plan", "--teammate-mode=in-process", "--system-prompt=You lead."],
+      ...["--append-system-prompt=--slowly", "--max-tokens=5000", "--max-cost=0.000002500"],
+      ...["--allowed-tools=Read", "--allowed-tools=Bash(git:*)", "--disallowed-tools=WebFetch"],
+      ...["--tools=Read", "--tools=Bash", "--delegate", "--keep", "-"],
+    ]);
+  });
+
+  it("has the options of its lead, and keeps the team", async () => {
+    const options = privateOptions();
+    await runTeam({
+      ...runIn(options, { say: "Done." }),
+      team: "docs",
+      record: "made.json",
+      permissionMode: "acceptEdits",
+      systemPrompt: "You lead.",
+      appendSystemPrompt: "--slowly",
+      budget: { maxTokens: 500_000 },
+      allowedTools: ["Bash(git:*)"],
+      disallowedTools: ["WebFetch"],
+      tools: ["Read", "Bash"],
+      afterwards: "keep",
+    });
+    const { members, budget } = await (await openTeam("docs", options)).status();
+    expect(members).toMatchObject([{ name: "team-lead", mode: "acceptEdits" }]);
+    expect(budget).toMatchObject({ maxTokens: 500_000 });
+    const { config } = teamRef(teamsHome(options.env), "docs").paths;
+    expect(JSON.parse(readFileSync(config, "utf8"))).toMatchObject({
+      members: [{ allowedTools: ["Bash(git:*)"], disallowedTools: ["WebFetch"] }],
+    });
+    expect(JSON.parse(readFileSync(join(options.cwd, "made.json"), "utf8"))).toMatchObject({ version: 1 });
   });
 
   it("reports a mistake that only the lead finds", async () => {

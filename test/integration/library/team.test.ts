@@ -54,6 +54,19 @@ describe("Team", () => {
     expect((await team.setBudget({ maxTokens: 5 })).limits).toEqual({ maxTokens: 5 });
   });
 
+  it("of another program is changed only with `force`", async () => {
+    const { team, options, ref } = await libraryTeam();
+    const members = [{ name: "team-lead", agentId: "team-lead@crew" }];
+    const config = { name: "crew", createdAt: 1, leadAgentId: "team-lead@crew", members };
+    writeFileSync(ref.paths.config, JSON.stringify(config));
+    const calls = [team.kill(), team.down(), team.resume(), team.delete({ force: true })];
+    expect(await Promise.all(calls.map((call) => codeOf(call)))).toEqual(
+      calls.map(() => "PERMISSION_DENIED"),
+    );
+    await (await openTeam("crew", { ...options, force: true })).delete();
+    expect(await listTeams(options)).toEqual([]);
+  });
+
   it("adds, changes, claims, proves and removes tasks", async () => {
     const { team } = await libraryTeam();
     const { tasks } = team;
