@@ -50,6 +50,17 @@ it("teams acp › answers malformed messages, and continues", async () => {
   });
 });
 
+it("teams acp › answers a client of another version with version 1", async () => {
+  const { c, sessionId } = await playedSession(ECHO);
+  c.write('{"jsonrpc":"2.0","id":97,"method":"initialize","params":{"protocolVersion":2}}');
+  const answer = await eventually("the answer", () =>
+    c.traffic.find((line) => line.startsWith("←") && line.includes('"id":97')),
+  );
+  expect(JSON.parse(answer.slice(2))).toMatchObject({ result: { protocolVersion: 1 } });
+  await c.agent.request("session/prompt", promptOf(sessionId, "first"));
+  expect(c.said()).toBe("One.");
+});
+
 it("teams acp › sends no half of a character, which many clients refuse with the whole message", async () => {
   const half = "a\ud83d";
   const { c, sessionId } = await playedSession(() => ({

@@ -1,11 +1,15 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sessionsDirectory, transcriptPath } from "../../../src/protocol/paths.ts";
+import { TeamResources } from "../../../src/runtime/mcp/resources.ts";
+import { updateTeam } from "../../../src/team/config/config.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { type TeamRef, teamRef, teamsHome } from "../../../src/team/ref.ts";
+import { addTask } from "../../../src/team/tasks/update-task.ts";
+import type { ClientToolContext } from "../../../src/team-tools/mcp/client-tool.ts";
 import { AS_ADA, AS_LEAD, crew, exchange, initialize, requestOf } from "../../support/mcp/exchange.ts";
 import type { Cli } from "../../support/processes/in-process-cli.ts";
 import { deadProcess, statusOf } from "../../support/team/status-records.ts";
@@ -141,6 +145,32 @@ describe("teams mcp › resources", () => {
     );
     const left = await cli(AS_ADA, { stdin: "" });
     expect(left.code).not.toBe(0);
+  });
+
+  it("have another version after each change, and only then", async () => {
+    const cli = await crew();
+    const ref = refOf(cli);
+    const resources = new TeamResources({
+      ctx: { home: ref.home, ref, actor: "ada" },
+    } as unknown as ClientToolContext);
+    const changedBy = async (change: () => unknown): Promise<readonly string[]> => {
+      const before = resources.versions();
+      await change();
+      return [...resources.versions()].flatMap(([uri, now]) => (before.get(uri) === now ? [] : [uri]));
+    };
+    const rename = () => updateTeam(ref, (config) => ({ ...config, displayName: "The crew" }));
+    expect(await changedBy(rename)).toEqual(["teams://crew/config"]);
+    const add = () => addTask(ref, "team-lead", { subject: "write docs" });
+    expect(await changedBy(add)).toEqual(["teams://crew/tasks"]);
+    const send = (to: string) => sendMessage(ref, { from: "team-lead", to, text: "hello" });
+    expect(await changedBy(() => send("ada"))).toEqual(["teams://crew/inbox"]);
+    expect(await changedBy(() => send("team-lead"))).toEqual([]);
+    const file = transcriptPath(cli.root, "s-1");
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, "");
+    const conversation = "teams://crew/agents/ada/conversation";
+    expect(await changedBy(() => writeStatusOf(ref, "ada", file))).toEqual([conversation]);
+    expect(await changedBy(() => appendFileSync(file, "{}\n"))).toEqual([conversation]);
   });
 
   it("hold no control character, whatever names and messages hold", async () => {

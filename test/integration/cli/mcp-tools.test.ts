@@ -63,6 +63,9 @@ describe("teams mcp › tools", () => {
     expect(having("readOnlyHint")).toEqual(["TaskGet", "TaskList", "TeamStatus", "Wait", "ListRequests"]);
     expect(having("destructiveHint")).toEqual(["TaskUpdate", "TeamDelete"]);
     expect(having("openWorldHint")).toEqual(["Agent"]);
+    expect(tools.find(({ name }) => name === "Wait")?.inputSchema).toMatchObject({
+      properties: { timeout_seconds: { default: 30, maximum: 300 } },
+    });
   });
 
   it("return their data in addition to the text", async () => {

@@ -30,6 +30,14 @@ function rawClient(port: number): Socket {
   return socket;
 }
 
+// On Linux, all of 127.0.0.0/8 are addresses of this machine.
+it.runIf(process.platform === "linux")("loopback server › listens on 127.0.0.1 alone", async () => {
+  const { url, port } = await serve(async () => new Response("whole"));
+  expect(await (await fetch(url)).text()).toBe("whole");
+  const failure = await fetch(`http://127.0.0.2:${port}/`).catch((error: Error) => error.cause);
+  expect(failure).toMatchObject({ code: "ECONNREFUSED" });
+});
+
 it("loopback server › the signal of a request that was answered never aborts, and its end is reported", async () => {
   const signals: AbortSignal[] = [];
   const ends: Promise<void>[] = [];
