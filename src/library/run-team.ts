@@ -18,9 +18,9 @@ import type { RunOptions, RunResult } from "./reports.ts";
  * Gives a goal to a lead, which builds a team and works with it, and resolves with the result when the goal is reached and no teammate
  * works, not even by a command in the background. The lead runs in a separate process; the death of this process interrupts it. An abort
  * stops the teammates, which takes seconds, and keeps the team.
- * @throws TeamError INTERRUPTED (`details.team` names the kept team, or is null), MODEL_ERROR, INVALID_INPUT, INVALID_MODEL, TEAM_EXISTS,
- * TMUX_NOT_FOUND, SPAWN_FAILED, NESTED_TEAM, STORAGE_ERROR if `record` could not be written; the error of `onEvent` as it is, after it
- * has interrupted the run
+ * @throws TeamError INTERRUPTED (`details.team` names the kept team, or is null), MODEL_ERROR, INVALID_INPUT, INVALID_MODEL, INVALID_NAME,
+ * TEAM_EXISTS, TMUX_NOT_FOUND, SPAWN_FAILED, PERMISSION_DENIED for a mode that a setting forbids, NESTED_TEAM and ALREADY_LEADING in the
+ * shell of an agent, STORAGE_ERROR if `record` could not be written; the error of `onEvent` as it is, after it has interrupted the run
  * @example
  * const { result, costUsd } = await runTeam({ goal: "Find every TODO.", budget: { maxTokens: 500_000 }, signal });
  */

@@ -25,7 +25,7 @@ export interface Teammate {
   readonly team: string;
   /**
    * The tasks of this member: `list` returns its own, `add` assigns the new task to it, and `claim`, `update`, `done` and `remove` act
-   * as this member, if the caller may do that.
+   * as this member: an agent that is another member gets NOT_LEAD.
    */
   readonly tasks: Tasks;
   /** The requests of this member. */
@@ -68,28 +68,29 @@ export interface Teammate {
   inbox(options?: InboxOptions): Promise<readonly Message[]>;
   /**
    * Returns the last lines of its screen, 40 by default.
-   * @throws TeamError INVALID_INPUT, RECIPIENT_INACTIVE if it has no screen now
+   * @throws TeamError AGENT_NOT_FOUND, INVALID_INPUT, RECIPIENT_INACTIVE if it has no screen now
    * @example
    * console.log((await teammate.peek()).join("\n"));
    */
   peek(options?: { readonly lines?: number | undefined }): Promise<readonly string[]>;
   /**
    * Ends its turn; it keeps running. Waits for that, at most 5 seconds.
-   * @throws TeamError NOT_LEAD, RECIPIENT_INACTIVE, TIMEOUT, INTERRUPTED
+   * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, RECIPIENT_INACTIVE, TIMEOUT, INTERRUPTED
    * @example
    * const { outcome } = await teammate.interrupt();
    */
   interrupt(options?: Cancellable): Promise<InterruptReport>;
   /**
    * Changes its permission mode, from its next tool call on.
-   * @throws TeamError NOT_LEAD, PERMISSION_DENIED
+   * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, PERMISSION_DENIED
    * @example
    * await teammate.setMode("plan");
    */
   setMode(mode: PermissionMode): Promise<ModeChange>;
   /**
    * Sets its limits, in tokens and US dollars, and returns its budget. A limit that is not given stays; without limits nothing changes.
-   * @throws TeamError NOT_LEAD, PERMISSION_DENIED for an agent's model, INVALID_MODEL if a price is unknown, INVALID_INPUT
+   * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, PERMISSION_DENIED for an agent's model, INVALID_MODEL if a price is unknown,
+   * INVALID_INPUT
    * @example
    * await teammate.setBudget({ maxCostUsd: 2.5 });
    */
