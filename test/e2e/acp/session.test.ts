@@ -2,39 +2,14 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { acpClient, promptOf } from "../../support/acp/acp-client.ts";
+import { fileTeam } from "../../support/acp/file-team.ts";
 import { playedSession, uses } from "../../support/acp/played-session.ts";
 import { kindsOf, readTranscript, recordTranscript } from "../../support/acp/transcript.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 it("teams acp › plays a whole team: plan, calls of a teammate, permission, usage, list, mode and close", async () => {
-  const { t, c, sessionId } = await playedSession(
-    (home) => ({
-      "team-lead": [
-        {
-          on: { contains: "Make the file" },
-          say: "One teammate is enough.",
-          tools: [
-            uses("TaskCreate", { subject: "make the file", description: "d" }),
-            uses("Agent", { name: "ada", prompt: "Begin with task 1.", description: "makes" }),
-          ],
-        },
-        { on: { contains: "It is made" }, say: "The file is made.", usage: { input: 1000, output: 20 } },
-      ],
-      ada: [
-        {
-          on: { contains: "Begin with" },
-          tools: [
-            uses("TaskUpdate", { taskId: "1", owner: "ada", status: "in_progress" }),
-            uses("Write", { file_path: join(home, "made.txt"), content: "made\n" }),
-          ],
-        },
-        { tools: [uses("TaskUpdate", { taskId: "1", status: "completed" })] },
-        { tools: [uses("SendMessage", { recipient: "team-lead", content: "It is made.", summary: "done" })] },
-      ],
-    }),
-    { words: ["--teammate-mode", "tmux"] },
-  );
+  const { t, c, sessionId } = await playedSession(fileTeam, { words: ["--teammate-mode", "tmux"] });
   const made = join(t.home, "made.txt");
   const prompt = c.agent.request("session/prompt", promptOf(sessionId, "Make the file"));
   const asked = await c.request();
