@@ -6,7 +6,7 @@ import type { TeamEvent } from "../../../src/library/values.ts";
 import { KeptFile } from "../../../src/os/files/followed-file.ts";
 import { rotatedPath } from "../../../src/telemetry/event-log.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
-import { codeOf, libraryTeam } from "../../support/library/library-team.ts";
+import { codeOf, libraryTeam, privateOptions } from "../../support/library/library-team.ts";
 
 describe("Team", () => {
   it("is created, listed, opened and deleted", async () => {
@@ -18,6 +18,21 @@ describe("Team", () => {
     await team.delete();
     expect(await codeOf(openTeam("crew", options))).toBe("TEAM_NOT_FOUND");
     expect(await codeOf(again.status())).toBe("TEAM_NOT_FOUND");
+  });
+
+  it("is created with the options of its program", async () => {
+    const options = privateOptions();
+    const given = { description: "Sails.", metadata: { ticket: 7 }, budget: { maxTokens: 5 } };
+    const team = await createTeam("crew", { ...options, ...given, agentType: "architect" });
+    const { metadata, budget, members } = await team.status();
+    expect([metadata, budget, members]).toMatchObject([
+      { ticket: 7 },
+      { maxTokens: 5 },
+      [{ agentType: "architect" }],
+    ]);
+    expect(await listTeams(options)).toMatchObject([{ name: "crew", description: "Sails." }]);
+    expect((await createTeam("crew", { ...options, unique: true })).name).toBe("crew-2");
+    expect(await codeOf(createTeam("third", { ...options, agentType: "architec" }))).toBe("INVALID_TYPE");
   });
 
   it("is selected like the team of a command, if no name is given", async () => {
