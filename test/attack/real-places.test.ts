@@ -146,11 +146,13 @@ async function output(command: string): Promise<string> {
   return content;
 }
 
-test.skipIf(!knowsBareRepositories).each([
-  "git checkout -q evil && cd sub && git status",
-  "git switch -q evil; git -C sub status",
-  "cd sub; git checkout -q evil; git status",
-])("Bash › runs no program of a repository that a branch brings in the same line: %s", async (line) => {
+test
+  .skipIf(!knowsBareRepositories)
+  .each([
+    "git checkout -q evil && cd sub && git status",
+    "git switch -q evil; git -C sub status",
+    "cd sub; git checkout -q evil; git status",
+  ])("Bash › runs no program of a repository that a branch brings in the same line: %s", async (line) => {
   const hasRun = withEvilBranch();
   expect(await output(line)).toContain("cannot use bare repository");
   expect(hasRun()).toBe(false);
