@@ -83,7 +83,13 @@ export function redefinesBuiltins(words: readonly string[]): boolean {
 }
 
 /** A variable or a command with a known directory, or a word that may change it: `HOME=x`, and the name for `read` or `alias`. */
-export const SETS_PLACE = /^(?:HOME|PWD|pwd)(?:\+?=|$)/;
+export const SETS_PLACE = /^(?:HOME|PWD|pwd)(?:\[|\+?=|$)/;
+
+/** Returns whether a command may do so by its words, or by another name for a variable: `declare -n r=HOME`. */
+export function changesPlaces([name = "", ...args]: readonly string[]): boolean {
+  const makesNames = [name, ...args].some((word) => /^(?:declare|typeset|local)$/.test(word));
+  return args.some((word) => SETS_PLACE.test(word) || (makesNames && /^-[A-Za-z]*n/.test(word)));
+}
 
 /** Returns whether a command may run a command in its words several times. */
 export function repeatsWords([name = ""]: readonly string[]): boolean {

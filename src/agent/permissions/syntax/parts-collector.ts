@@ -22,6 +22,7 @@ import { Evaluations } from "./evaluated-texts.ts";
 import { Depths } from "./line-depths.ts";
 import { type Flow, Flows } from "./line-flows.ts";
 import {
+  changesPlaces,
   DEFINES,
   inputText,
   isPlainGroup,
@@ -208,7 +209,7 @@ export class PartsCollector {
     this.entersRepeatedly ||= isRepeated && changesDirectory(words);
     this.excess ??= changesReading(words);
     this.matchesHidden ||= showsHidden(words);
-    this.setsPlaces ||= words.slice(1).some((word) => SETS_PLACE.test(word));
+    this.setsPlaces ||= changesPlaces(words);
     this.#hide(unknownProgram(command.name, name));
     const expanded = command.args.map(({ text }) =>
       /[$`]|<\(/.test(text.includes(UNKNOWN) ? "$" : text.replace(/'[^']*'/g, "")),
