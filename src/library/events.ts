@@ -3,7 +3,7 @@ import { moveAfterRename, teamBell } from "../operations/follow-team.ts";
 import { systemClock } from "../os/clock.ts";
 import { KeptFile } from "../os/files/followed-file.ts";
 import { teamEvent } from "../schema/event.ts";
-import { parseJsonLine, readTextLines } from "../store/jsonl.ts";
+import { parseJsonLine } from "../store/jsonl.ts";
 import { teamExists } from "../team/config/config.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { rotatedPath } from "../telemetry/event-log.ts";
@@ -61,10 +61,10 @@ async function* generate(
   let bell = teamBell(ref);
   try {
     if (since !== undefined) {
-      const rotated = read(() => readTextLines(rotatedPath(ref.paths.events)).texts);
-      // Read before the first event is given away: until the caller wants the next one, the log may be rotated.
+      // Read before the first event is given away: until the caller wants the next one, the log may be rotated. The current
+      // log is opened first: a rotation between the two reads can only repeat it, and lose no event.
       const current = read(() => log.lines());
-      yield* rotated;
+      yield* read(() => rotatedLines(ref, log));
       yield* current;
     }
     for (;;) {
@@ -87,6 +87,17 @@ async function* generate(
   } finally {
     bell.close();
     log.close();
+  }
+}
+
+/** Returns the lines of the rotated log; none if it is the log that was read as the current one. */
+function rotatedLines({ paths }: TeamRef, current: KeptFile): readonly string[] {
+  const rotated = new KeptFile(() => rotatedPath(paths.events));
+  try {
+    const lines = rotated.lines();
+    return rotated.isSameFile(current) ? [] : lines;
+  } finally {
+    rotated.close();
   }
 }
 

@@ -126,6 +126,11 @@ export class KeptFile {
     return [...lines, ...this.#readOpen()];
   }
 
+  /** Returns whether both have the same file open: it was renamed from one path to the other between their reads. */
+  isSameFile(other: KeptFile): boolean {
+    return this.#inode !== undefined && this.#inode === other.#inode;
+  }
+
   close(): void {
     if (this.#fd !== undefined) closeSync(this.#fd);
     this.#fd = undefined;

@@ -227,4 +227,20 @@ describe("KeptFile", () => {
     expect(file.lines()).toEqual([]);
     file.close();
   });
+
+  it("recognizes its file under another path after a rotation between two reads", () => {
+    const path = join(temporaryDirectory(), "log");
+    const current = new KeptFile(() => path);
+    const rotated = new KeptFile(() => `${path}.1`);
+    expect(rotated.isSameFile(current)).toBe(false);
+    writeFileSync(path, "one\n");
+    expect(current.lines()).toEqual(["one"]);
+    renameSync(path, `${path}.1`);
+    expect(rotated.lines()).toEqual(["one"]);
+    expect(rotated.isSameFile(current)).toBe(true);
+    writeFileSync(path, "two\n");
+    expect(current.lines()).toEqual(["two"]);
+    expect(rotated.isSameFile(current)).toBe(false);
+    for (const file of [current, rotated]) file.close();
+  });
 });
