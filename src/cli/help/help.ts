@@ -62,13 +62,13 @@ export async function commandOverview(groups: CommandGroups, family?: string): P
     .helpOption("-h, --help", "print this help");
   // Only `teams` has a version, not `teams task`.
   if (family === undefined) program.option("-V, --version", "print the version");
-  for (const [heading, loads] of Object.entries(groups)) {
-    for (const [full, load] of Object.entries(loads)) {
-      if (family !== undefined && !full.startsWith(`${family} `)) continue;
-      const { command } = await load();
-      program.addCommand(parserOf(command).name(command.name).helpGroup(`${heading}:`));
-    }
-  }
+  const loading = Object.entries(groups).flatMap(([heading, loads]) =>
+    Object.entries(loads)
+      .filter(([full]) => family === undefined || full.startsWith(`${family} `))
+      .map(async ([, load]) => ({ heading, command: (await load()).command })),
+  );
+  for (const { heading, command } of await Promise.all(loading))
+    program.addCommand(parserOf(command).name(command.name).helpGroup(`${heading}:`));
   program.configureHelp({
     subcommandTerm: (sub) => `${sub.name()} ${sub.usage()}`,
     showGlobalOptions: false,
