@@ -35,9 +35,10 @@ export function conditions(state: SidebarState, data: SidebarData, size: ScreenS
   if (reader === undefined) return listConditions(state, data);
   const { source, content, search } = reader;
   const rows = rowsFor(reader, state, data, size);
+  const below = failureLines(state, size).length + hintLimit(size);
   const facts: readonly (readonly [Condition, boolean])[] = [
     ["has-rules", content?.kind === "whole" && (content.request.always ?? []).length > 0],
-    ["has-more", rows.length > size.height - headRows(size) - hintLimit(size)],
+    ["has-more", rows.length > size.height - headRows(size) - below],
     ["has-place", rows[reader.cursor]?.place !== undefined],
     ["has-comments", source.kind === "diff" && commentsOn(state, source.member).length > 0],
     ["has-files", content?.kind === "diff" && content.diff.files.length > 1],
