@@ -148,7 +148,7 @@ export interface PaneWriter {
   text(piece: string): void;
   /** Ends the paragraph, then shows the asides that waited for it. */
   endParagraph(): void;
-  /** Runs a function that writes other texts. The current paragraph continues after them. */
+  /** Runs a function that writes other texts. After them the current paragraph continues; without Markdown, a new one begins. */
   apart(write: () => void): void;
   /** Discards text that is not shown yet. @returns whether all of the paragraph is discarded */
   dropText(): boolean;
