@@ -84,7 +84,7 @@ it("ClientMail › keeps a message that did not arrive, if its next answer fails
   expect(textsOf(await mail.take(9, call("b")))).toEqual(["one again", "two"]);
 });
 
-it("ClientMail › takes a call that comes before an answer for no receipt of it", async () => {
+it("ClientMail › does not take a call that comes before an answer as its receipt", async () => {
   const ref = await crew();
   const mail = new ClientMail(ref, "ada");
   await send(ref, "one");

@@ -109,7 +109,7 @@ async function serve(
 }
 
 describe("compaction near the end of the context window", () => {
-  test("replaces old messages by a summary and the current facts, and keeps the newest part", async () => {
+  test("replaces old messages with a summary and the current facts, and keeps the newest part", async () => {
     await serve(20_000, (_, summary) => say(summary ? "SUMMARY of it all" : "fine"));
     const ada = agent({ facts: () => "Task 7 is yours." });
     for (let i = 1; i <= 10; i += 1)

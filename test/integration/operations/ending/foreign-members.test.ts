@@ -145,7 +145,7 @@ test("reconcile › removes a foreign member that agreed to end, even if no proc
   expect(names()).toEqual(["team-lead"]);
 });
 
-test("reconcileAgreed › waits no longer for a member whose clock is ahead", async () => {
+test("reconcileAgreed › waits no longer than usual for a member whose clock is ahead", async () => {
   const { ref, ctx, names } = await setUp();
   await joinByHand(ref, "ada");
   const tomorrow = systemClock.now() + 86_400_000;
