@@ -4,7 +4,7 @@ import { descendants, processTable } from "../../../src/os/process/process-table
 import { leaksOf } from "../assertions/leaks.ts";
 
 /** Characters of the row of a process. */
-const MOST_CHARACTERS = 200;
+const MAX_CHARACTERS = 200;
 
 /** Describes the load of the machine, and every process that names a directory in its arguments or environment, with its descendants. */
 export function processReport(directory: string): string {
@@ -24,6 +24,8 @@ function rowsOf(directory: string): readonly string[] {
   const { stdout } = spawnSync("ps", ["-ww", "-o", "pid=,ppid=,args=", "-p", pids.join(",")], {
     encoding: "utf8",
   });
+  // null if ps could not be started; "" if all of them have ended.
+  if (!stdout) return ["ps printed nothing"];
   return stdout
     .trimEnd()
     .split("\n")
@@ -31,6 +33,6 @@ function rowsOf(directory: string): readonly string[] {
       row
         .trim()
         .replace(/^(\d+) +(\d+) +/, "$1 $2 ")
-        .slice(0, MOST_CHARACTERS),
+        .slice(0, MAX_CHARACTERS),
     );
 }

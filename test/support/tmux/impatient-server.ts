@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { setImmediate as nextRound } from "node:timers/promises";
 import { pause } from "../../../src/os/clock.ts";
 import { processTable } from "../../../src/os/process/process-table.ts";
 import { run as runProgram } from "../../../src/os/process/run.ts";
@@ -13,6 +14,8 @@ export const WAITS = "set-option -g -a @waits x ; wait-for never";
 const READ_MS = 1_000;
 /** The server asks its client to open its output, then sends it; one more step for a version that asks twice. */
 const STEPS = 3;
+/** Rounds of this process's event loop to read output that is there, and the end of a client. */
+const ROUNDS = 10;
 
 /** Returns the server of a test, whose calls time out only after a hook of the user's has begun to wait, with {@link WAITS}. */
 export function impatientServer(t: PrivateTmux): TmuxServer {
@@ -31,6 +34,8 @@ export function impatientServer(t: PrivateTmux): TmuxServer {
       await eventually("an answer, or a client that waits", () => isAnswered || !isClientBusy());
     }
     await Promise.race([answer, pause(READ_MS, over.signal)]);
+    // This process may have stood still for as long, with the answer in a pipe.
+    for (let round = 0; round < ROUNDS && !isAnswered; round += 1) await nextRound();
     over.abort();
     const result = await answer;
     return result.failure === "aborted" ? { ...result, failure: "timed-out" } : result;
@@ -45,5 +50,5 @@ function isClientBusy(): boolean {
   if (clients.length === 0) return false;
   const pids = clients.map(({ pid }) => pid).join(",");
   const { stdout } = spawnSync("ps", ["-o", "state=", "-p", pids], { encoding: "utf8" });
-  return stdout.split("\n").some((state) => /^\s*[RD]/.test(state));
+  return stdout.split("\n").some((state) => /^\s*[RDU]/.test(state));
 }
