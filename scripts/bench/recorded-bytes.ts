@@ -4,16 +4,15 @@ import { formatJson } from "../../src/os/files/atomic-write.ts";
 import { countAtMost, type Figure, type Goal } from "./figure.ts";
 import { format } from "./table.ts";
 
-/** The recorded bytes of loaded code by figure, relative to the checkout, which is the working directory. */
+/** The recorded bytes of loaded code by figure, relative to the checkout. */
 const FILE = join("scripts", "bench", "loaded-code.json");
 
 /** The limit, as a multiple of the recorded bytes: a small feature does not break it, a heavy package does. */
 const ROOM = 1.1;
 
-type RecordedBytes = Readonly<Record<string, number>>;
-
-function recordedBytes(): RecordedBytes {
-  return JSON.parse(readFileSync(FILE, "utf8")) as RecordedBytes;
+/** @param checkout default: the working directory */
+export function recordedBytes(checkout = ""): RecordedBytes {
+  return JSON.parse(readFileSync(join(checkout, FILE), "utf8")) as RecordedBytes;
 }
 
 /** Returns the goal of a figure, a tenth above its recorded bytes. @throws Error if none are recorded */
@@ -24,11 +23,11 @@ export function recordedGoal(what: string, bytes: number): Goal {
 }
 
 /** Writes the figures that are below their recorded bytes. @returns their names */
-export function recordLower(figures: readonly Figure[]): readonly string[] {
-  const before = recordedBytes();
+export function recordLower(figures: readonly Figure[], checkout = ""): readonly string[] {
+  const before = recordedBytes(checkout);
   const lower = figures.filter(({ what, value }) => value < (before[what] ?? 0));
   if (lower.length === 0) return [];
   const after = { ...before, ...Object.fromEntries(lower.map(({ what, value }) => [what, value])) };
-  writeFileSync(FILE, `${formatJson(after)}\n`);
+  writeFileSync(join(checkout, FILE), `${formatJson(after)}\n`);
   return lower.map(({ what }) => what);
 }

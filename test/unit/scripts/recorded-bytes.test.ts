@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
-import { recordedGoal, recordLower } from "../../../scripts/bench/recorded-bytes.ts";
+import { expect, it } from "vitest";
+import type { Figure } from "../../../scripts/bench/figure.ts";
+import { recordLower } from "../../../scripts/bench/recorded-bytes.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 /** Records bytes in a checkout of the test, which becomes the working directory. @returns the path of the record */
@@ -9,17 +10,13 @@ function recorded(bytes: object): string {
   const checkout = temporaryDirectory();
   const file = join(checkout, "scripts/bench/loaded-code.json");
   mkdirSync(join(checkout, "scripts/bench"), { recursive: true });
-  writeFileSync(file, JSON.stringify(bytes));
-  const before = process.cwd();
-  process.chdir(checkout);
-  onTestFinished(() => process.chdir(before));
-  return file;
-}
-
-it("recordLower › lowers the figures that have become fewer, and raises or adds none", () => {
-  const file = recorded({ send: 10, inbox: 10 });
-  const figures = Object.entries({ send: 9, inbox: 11, status: 1 });
-  expect(recordLower(figures.map(([what, value]) => ({ what, value, unit: "bytes" })))).toEqual(["send"]);
+  writeFileSync(file, '{"send": 10, "inbox": 10}');
+  const figures: Figure[] = [
+    { what: "send", value: 9, unit: "bytes" },
+    { what: "inbox", value: 11, unit: "bytes" },
+    { what: "status", value: 1, unit: "bytes" },
+  ];
+  expect(recordLower(figures, checkout)).toEqual(["send"]);
   expect(readFileSync(file, "utf8")).toBe('{\n  "send": 9,\n  "inbox": 10\n}\n');
 });
 
