@@ -18,7 +18,7 @@ const DEADLINE_MS = 60_000;
 /** Cells of the screen, with tmux's status line. */
 const SIZE = { columns: 180, rows: 47 };
 /** Milliseconds between two captures of the screen, the most for which one is shown, and the time of the last one. */
-const LOOK_MS = 800;
+const POLL_MS = 800;
 const MAX_MS = 1_500;
 const LAST_MS = 4_000;
 const checkout = fileURLToPath(new URL("..", import.meta.url));
@@ -108,9 +108,9 @@ async function film(look) {
     running = isThere();
     const text = look();
     const last = screens.at(-1);
-    if (last?.text === text) last.ms = Math.min(MAX_MS, last.ms + LOOK_MS);
-    else screens.push({ text, ms: LOOK_MS });
-    await delay(LOOK_MS);
+    if (last?.text === text) last.ms = Math.min(MAX_MS, last.ms + POLL_MS);
+    else screens.push({ text, ms: POLL_MS });
+    await delay(POLL_MS);
   }
   screens.at(-1).ms = LAST_MS;
   return screens;

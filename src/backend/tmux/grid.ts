@@ -9,7 +9,7 @@ export interface PaneSize {
 export const MIN_PANE: PaneSize = { width: 40, height: 10 };
 
 /** Smallest pane of any layout, as long as the window has room for it. */
-export const LEAST_PANE: PaneSize = { width: 20, height: 5 };
+export const MIN_LAYOUT_PANE: PaneSize = { width: 20, height: 5 };
 
 /** Best ratio of columns to rows for text: that of a terminal of 80×24. */
 const PLEASANT = 80 / 24;
@@ -73,7 +73,7 @@ function bestColumns(count: number, window: PaneSize, min: PaneSize): number {
     const height = (window.height - rows) / rows;
     if (width < 2 || height < 2) continue;
     const isBelow = (least: PaneSize): boolean => width < least.width || height < least.height;
-    const tooSmall = (isBelow(min) ? 1_000 : 0) + (isBelow(LEAST_PANE) ? 1_000_000 : 0);
+    const tooSmall = (isBelow(min) ? 1_000 : 0) + (isBelow(MIN_LAYOUT_PANE) ? 1_000_000 : 0);
     const uneven = (columns * rows - count) / count;
     const score = tooSmall + uneven + Math.abs(Math.log(width / height / PLEASANT));
     if (score < bestScore) [best, bestScore] = [columns, score];

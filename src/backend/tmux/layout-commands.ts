@@ -1,7 +1,7 @@
 import { allOf, anyOf, commandLine, equals, ifElse, sequence, type TmuxCommand } from "../../tmux/command.ts";
 import type { WindowId } from "../../tmux/ids.ts";
 import { layoutString } from "../../tmux/layout-string.ts";
-import { gridLayout, LEAST_PANE, type PaneSize } from "./grid.ts";
+import { gridLayout, MIN_LAYOUT_PANE, type PaneSize } from "./grid.ts";
 import { TAG } from "./pane-tags.ts";
 import { keepZoomHook } from "./zoom.ts";
 
@@ -98,7 +98,7 @@ function withHalf(
 
 /** Condition for a window with a tiled pane that is too small, and no floating one: a layout has no cell for it. */
 const HAS_SMALL_PANE = allOf(
-  `#{!=:#{P:#{?${anyOf(`#{e|<:#{pane_width},${LEAST_PANE.width}}`, `#{e|<:#{pane_height},${LEAST_PANE.height}}`)},x,}},}`,
+  `#{!=:#{P:#{?${anyOf(`#{e|<:#{pane_width},${MIN_LAYOUT_PANE.width}}`, `#{e|<:#{pane_height},${MIN_LAYOUT_PANE.height}}`)},x,}},}`,
   "#{==:#{P:#{?#{==:#{pane_floating_flag},1},x,}},}",
 );
 

@@ -9,7 +9,7 @@ import { isForeignMember, recordedProof } from "../processes/foreign-members.ts"
 import { InterruptNotice } from "../processes/interrupt-notice.ts";
 
 /** Milliseconds between two reads of the transcript of a claude in a turn: nothing rings when a person ends that turn. */
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 
 /**
  * Sends the idle notices of foreign members whose turn was interrupted, in their own screen or by our key. Only hooks name the
@@ -29,7 +29,7 @@ export async function notifyForeignInterrupts(ctx: OperationContext, config: Tea
 export function untilInterruptLook(ctx: OperationContext, config: TeamConfig): number | undefined {
   const isInTurn = ({ hook: { event, at, transcript } }: Hooked): boolean =>
     IN_TURN.has(event) && (transcriptEnd(transcript).interruptedAt ?? 0) <= at;
-  return withTranscript(ctx, config).some(isInTurn) ? LOOK_MS : undefined;
+  return withTranscript(ctx, config).some(isInTurn) ? POLL_MS : undefined;
 }
 
 /** Events of a turn that has not ended. */

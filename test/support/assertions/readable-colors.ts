@@ -1,7 +1,7 @@
 import { colorsOf, parseScreen, THEMES, type ThemeName } from "../../../scripts/lib/ansi-screen.mjs";
 
-/** The least contrast between a text and its background. */
-export const LEAST_CONTRAST = 3;
+/** The minimum contrast between a text and its background. */
+export const MIN_CONTRAST = 3;
 
 /**
  * Returns the characters of a screen that are hard to read in a theme, each with its colours.
@@ -12,7 +12,7 @@ export function unreadableParts(drawn: string, theme: ThemeName): readonly strin
   return parseScreen(drawn, theme).flatMap((row, y) =>
     row.flatMap(({ char, style }, x) => {
       const { fg, bg = terminal.ground } = colorsOf(style, terminal);
-      const isReadable = char.trim() === "" || contrast(fg, bg) >= LEAST_CONTRAST;
+      const isReadable = char.trim() === "" || contrast(fg, bg) >= MIN_CONTRAST;
       return isReadable ? [] : [`${char} in row ${y + 1}, column ${x + 1}: ${fg} on ${bg}`];
     }),
   );

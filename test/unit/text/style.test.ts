@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { paletteColor } from "../../../scripts/lib/ansi-screen.mjs";
 import { SYNTAX } from "../../../src/text/markdown/highlight.ts";
 import { memberColor, styled, styler, TONE } from "../../../src/text/style.ts";
-import { contrast, LEAST_CONTRAST } from "../../support/assertions/readable-colors.ts";
+import { contrast, MIN_CONTRAST } from "../../support/assertions/readable-colors.ts";
 
 /** Backgrounds of terminals: black, VS Code, One Dark, Solarized Dark and Light, white. */
 const BACKGROUNDS = ["#000000", "#1e1e1e", "#282c34", "#002b36", "#fdf6e3", "#ffffff"];
@@ -41,7 +41,7 @@ describe("colours", () => {
       // No theme changes the colours from 16 up.
       expect(index).toBeGreaterThanOrEqual(16);
       const contrasts = BACKGROUNDS.map((background) => contrast(String(paletteColor(index)), background));
-      expect(Math.min(...contrasts)).toBeGreaterThanOrEqual(LEAST_CONTRAST);
+      expect(Math.min(...contrasts)).toBeGreaterThanOrEqual(MIN_CONTRAST);
     },
   );
 

@@ -4,7 +4,7 @@ import {
   capacity,
   distribute,
   gridLayout,
-  LEAST_PANE,
+  MIN_LAYOUT_PANE,
   MIN_PANE,
   type PaneSize,
   stackCapacity,
@@ -86,7 +86,7 @@ describe("gridLayout", () => {
   test("makes no pane smaller than 20×5 while the window has room", () => {
     fc.assert(
       fc.property(windows, fc.integer({ min: 1, max: 64 }), (window, count) => {
-        fc.pre(count <= capacity(window, LEAST_PANE));
+        fc.pre(count <= capacity(window, MIN_LAYOUT_PANE));
         for (const size of paneSizes(gridLayout(count, window))) expect(isReadable(size)).toBe(true);
       }),
     );
