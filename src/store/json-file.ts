@@ -163,6 +163,6 @@ function parse<T>(text: string | undefined, shape: Shape<T>): Attempt<T> {
 export function corruptFile(path: string, problem: string): TeamError {
   return new TeamError("CORRUPT_FILE", `${path} cannot be read: ${problem}. It was left as it is.`, {
     hint: "Run teams doctor to examine it, and teams doctor --fix to repair it.",
-    details: { file: path, flaw: problem },
+    details: { file: path, problem },
   });
 }

@@ -38,7 +38,7 @@ export function jsonProblem(path: string, schema: z.core.$ZodType<unknown>): str
     return undefined;
   } catch (error) {
     if (error instanceof TeamError && error.code === "CORRUPT_FILE")
-      return `${path} cannot be read: ${error.details?.flaw}`;
+      return `${path} cannot be read: ${error.details?.problem}`;
     throw error;
   }
 }

@@ -26,14 +26,14 @@ test("readJsonFile › returns undefined for a missing file", () => {
 
 test("readJsonFile › rejects invalid JSON and wrong shapes, and leaves the file alone", () => {
   const file = join(temporaryDirectory(), "f.json");
-  for (const [content, flaw] of [
+  for (const [content, problem] of [
     ["{", "it is not JSON"],
     ["", "it is empty"],
     ['{"n": "x"}', "n: "],
   ] as const) {
     writeFileSync(file, content);
     expect(() => readJsonFile(file, shape)).toThrow(expect.objectContaining({ code: "CORRUPT_FILE" }));
-    expect(() => readJsonFile(file, shape)).toThrow(flaw);
+    expect(() => readJsonFile(file, shape)).toThrow(problem);
     expect(readFileSync(file, "utf8")).toBe(content);
   }
 });
