@@ -12,10 +12,8 @@ import { line } from "../../terminal/output.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 
 /** A team's archive on disk. */
-export interface SavedArchive extends Pick<TeamArchive, "files"> {
+export interface SavedArchive extends Pick<TeamArchive, "files" | "consistent"> {
   readonly file: string;
-  /** False if the team wrote during the export. */
-  readonly consistent: boolean;
   /** The size of the file. */
   readonly bytes: number;
   /** The worktree of git that the file is in, if it is in one. */
@@ -44,9 +42,9 @@ export async function saveTeam(
   const archive = await exportTeam(ref);
   try {
     const bytes = await replaceWithBytes(path, archive.bytes, signal);
-    const { files, isConsistent } = archive;
+    const { files, consistent } = archive;
     return defined({
-      ...{ file: path, bytes, files, consistent: isConsistent },
+      ...{ file: path, bytes, files, consistent },
       worktree: gitDirectoriesOf(dirname(path))?.top,
     });
   } catch (error) {

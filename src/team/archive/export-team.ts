@@ -30,7 +30,7 @@ export interface TeamArchive {
    * True if all files are from the same moment. If the team never paused, each file is complete and no message is lost,
    * but the files may not match.
    */
-  readonly isConsistent: boolean;
+  readonly consistent: boolean;
   /** The bytes of the `.tar.gz`; read them at once. */
   readonly bytes: Readable;
 }
@@ -41,7 +41,7 @@ export interface TeamArchive {
  * @throws TeamError TEAM_NOT_FOUND; CORRUPT_FILE for an unreadable config, task or watermark
  */
 export async function exportTeam(ref: TeamRef, clock: Clock = systemClock): Promise<TeamArchive> {
-  const { files, isConsistent } = await takeSnapshot(ref);
+  const { files, consistent } = await takeSnapshot(ref);
   const at = clock.now();
   const manifest: ArchiveManifest = {
     format: "tmux-teams",
@@ -53,12 +53,12 @@ export async function exportTeam(ref: TeamRef, clock: Clock = systemClock): Prom
   const all = [{ name: IN_ARCHIVE.manifest, content: Buffer.from(formatJson(manifest)) }, ...files];
   // In one folder, so that unpacking by hand creates only that.
   const inFolder = all.map((file) => ({ ...file, name: `${ref.team}/${file.name}` }));
-  return { team: ref.team, files: files.length, isConsistent, bytes: packArchive(inFolder, at) };
+  return { team: ref.team, files: files.length, consistent, bytes: packArchive(inFolder, at) };
 }
 
 interface Snapshot {
   readonly files: readonly FileToPack[];
-  readonly isConsistent: boolean;
+  readonly consistent: boolean;
 }
 
 /** Reads all files, again if one of them changed meanwhile. Of files that only grow, only the length is read now. */
@@ -66,8 +66,8 @@ async function takeSnapshot(ref: TeamRef): Promise<Snapshot> {
   for (let attempts = 1; ; attempts += 1) {
     const before = fingerprint(ref);
     const files = [...sourcesOf(ref).flatMap(readSource), ...recordsOf(ref)];
-    if (before === fingerprint(ref)) return { files, isConsistent: true };
-    if (attempts === MAX_ATTEMPTS) return { files, isConsistent: false };
+    if (before === fingerprint(ref)) return { files, consistent: true };
+    if (attempts === MAX_ATTEMPTS) return { files, consistent: false };
     await pause(RETRY_MS);
   }
 }

@@ -290,9 +290,9 @@ test("export › of an active team contains every accepted message exactly once"
     );
     let archive: Buffer = Buffer.alloc(0);
     for (let again = 0; again < 6; again += 1) {
-      const { bytes, isConsistent } = await exportTeam(ref);
+      const { bytes, consistent } = await exportTeam(ref);
       archive = await allOf(bytes);
-      if (isConsistent) expect(await lostIn(archive)).toEqual([]);
+      if (consistent) expect(await lostIn(archive)).toEqual([]);
     }
     const { ref: copy } = await bring(ref, archive, { name: `copy-${n}` });
     const texts = (await history(copy, "dev", { all: true })).map(({ text }) => text);
@@ -301,7 +301,7 @@ test("export › of an active team contains every accepted message exactly once"
     await receiving;
   }
   await Promise.all(reading);
-  expect(await exportTeam(ref)).toMatchObject({ isConsistent: true });
+  expect(await exportTeam(ref)).toMatchObject({ consistent: true });
 });
 
 const CONFIG = JSON.stringify({
