@@ -93,7 +93,8 @@ function findOtherRepository(question: PermissionQuestion): string | undefined {
   const named = new Set(
     line.commands.flatMap((words) => (words[0] === "git" && words[1] === "-C" ? [words[2] ?? ""] : [])),
   );
-  if (dirs === undefined || named.size > MAX_DIRS) return "a repository in one of its many directories";
+  if (dirs === undefined || named.size > MAX_DIRS)
+    return "a repository in one of the line's many directories";
   if (dirs.length === 1 && named.size === 0) return undefined;
   const isMade = makesDirectory(line, cwd, exists);
   for (const { path, isPattern } of dirs.slice(1)) {

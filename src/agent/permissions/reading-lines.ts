@@ -22,7 +22,7 @@ export function pathsOfReadingLine(
   const { line, rules, workingDirs, home = "~", resolve } = question;
   const { isPlain = (dir, part) => isPlainRepository(dir, part, home) } = question;
   if (line === undefined || line.unclear !== undefined) return undefined;
-  // Each directory may be entered again from the new one, also before a command that the line names first.
+  // A loop may enter each directory again from the new one, and run the commands before it there.
   if (line.anywhere.entersRepeatedly) return undefined;
   if (line.files.some(({ kind }) => kind === "write")) return undefined;
   const cwd = workingDirs[0] ?? "/";
@@ -52,8 +52,8 @@ export function pathsOfReadingLine(
 export function withoutWrites(question: PermissionQuestion): PermissionQuestion {
   const { line } = question;
   if (line === undefined) return question;
-  const isRead = line.patterns.size > 0;
-  if (isRead && line.files.some(({ path }) => isMoreThanName(basename(path)))) return question;
+  const hasPatterns = line.patterns.size > 0;
+  if (hasPatterns && line.files.some(({ path }) => isMoreThanName(basename(path)))) return question;
   return { ...question, line: { ...line, files: line.files.filter(({ kind }) => kind === "read") } };
 }
 

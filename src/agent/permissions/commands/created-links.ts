@@ -77,7 +77,7 @@ export function linksMadeBy(words: readonly string[]): readonly string[] | "any"
 
 /** Programs that write only files whose names the guards see: git checks out none in its own directory. */
 const WRITES_KNOWN = /^(?:git|g?(?:cp|mv|ln|link))$/;
-/** The same, unless a word names another machine. */
+/** Programs that write only such files, unless a word names another machine. */
 const COPIES_HERE = /^(?:rsync|ditto)$/;
 
 /** Returns whether a command may unpack or download files of any name, also a configuration that another command obeys. */

@@ -83,7 +83,7 @@ function suffixedNames(
   for (const suffix of suffixes) {
     const stars = suffix.split("*").length - 1;
     if (stars > 0 && suffix.length + stars * longest > MAX_PATH) return undefined;
-    // sed and perl replace each star by the name.
+    // sed and perl replace each star with the name.
     for (const name of named) found.push(stars > 0 ? suffix.replaceAll("*", () => name) : `${name}${suffix}`);
   }
   return found;

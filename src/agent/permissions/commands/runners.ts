@@ -182,7 +182,7 @@ function startsOfFound(words: readonly string[]): readonly number[] {
 /** Maximum number of wrappers and options before a program: more than real commands need. */
 const MAX_WRAPPED = 40;
 
-/** Returns the text that xargs, find, fd or parallel replace by a word of their input, or by the name of a file. */
+/** Returns the text that xargs, find, fd or parallel replace with a word of their input, or with the name of a file. */
 export function placeholderOf(words: readonly string[]): RegExp | undefined {
   if (startsOfFound(words).length === 0) return undefined;
   const from = words.findIndex((word) => baseName(word) === "xargs");

@@ -495,7 +495,7 @@ describe("the rule Bash(git:*) allows git and no other command (S71)", () => {
     expect(reason("cd evil && git status", "Bash(git:*)")).toBe(`No rule allows cd evil: ${named}`);
     expect(reason("git push x.git", "Bash(git:*)")).toContain("run the hooks of a repository");
     expect(reason("cd a; cd b; cd c; cd d; cd e; cd f; git status", "Bash(cd:*)", "Bash(git:*)")).toContain(
-      "in one of its many directories",
+      "in one of the line's many directories",
     );
     expect(reason("git push", "Bash(npm:*)")).toBe("No rule allows git push.");
   });
