@@ -27,13 +27,13 @@ export default class GateReporter implements Reporter {
   }
 }
 
-/** False for a file that never began, or whose worker ended before its tests: it has to run again. */
+/** Returns whether a file ran to its end. One that never began, or whose worker ended, has to run again. */
 function hasEnded(module: TestModule | undefined): boolean {
   const state = module?.state() ?? "queued";
   return state !== "queued" && state !== "pending";
 }
 
-/** Whether an error is the end of a worker, or a worker that did not start. */
+/** Returns whether an error is the end of a worker, or a worker that did not start. */
 function isOfWorker({ message }: SerializedError): boolean {
   return /^\[vitest-pool/.test(message);
 }

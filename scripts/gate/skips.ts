@@ -6,7 +6,7 @@ export interface AllowedSkip {
   /** File and name, as the last lines of `scripts/test` name a test; a file or a group of tests stands for all its tests. */
   readonly test: string;
   readonly reason: string;
-  /** Who may not skip it: users who are or can do this. */
+  /** Users with this ability may not skip it. */
   readonly unless?: Ability;
 }
 

@@ -44,7 +44,7 @@ export function after(ms: number, call: () => void): () => void {
 
 /**
  * Calls `call` once after `ms` milliseconds, at most 24 days, if this process still runs: it does not wait for the call.
- * @returns cancels it
+ * @returns a function that cancels it
  */
 export function afterIfRunning(ms: number, call: () => void): () => void {
   const timer = setTimeout(call, Math.min(ms, MAX_MS)).unref();

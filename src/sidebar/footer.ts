@@ -139,10 +139,10 @@ function promptLines(prompt: Prompt, { width, height }: ScreenSize): Line[] {
   );
   const shown = endOf(before, Math.max(1, room - displayWidth(after)));
   // A low screen has no row for the keys: they follow the cursor until the line has a text.
-  const behind = hasKeysRow || text !== "" ? "" : firstKeys(keys, room - 1);
+  const keysAfter = hasKeysRow || text !== "" ? "" : firstKeys(keys, room - 1);
   const line = [
     ...[span(isBelow ? ` ${shown}` : shown), span("▏", { blink: true }), span(after)],
-    ...(behind === "" ? [] : [span(` ${behind}`, quiet)]),
+    ...(keysAfter === "" ? [] : [span(` ${keysAfter}`, quiet)]),
   ];
   const rows = isOneKey(prompt)
     ? [lineOf(what)]

@@ -34,7 +34,7 @@ async function lead(crew: Crew, cli: string, steps: readonly string[], word: str
   }
 }
 
-/** The program in the lead's seat. */
+/** The program as the lead. */
 export const LEAD: readonly Row[] = [
   {
     id: "run",

@@ -28,26 +28,28 @@ const MAX_LISTED = 5;
 const MIN_REASON = 16;
 const MAX_REASON = 80;
 
-/** Prints what to do next from here: what waits, the living teams, what is missing, and how to start a team. */
+/** Prints what to do next from here: what waits, the running teams, what is missing, and how to start a team. */
 export function printNextSteps(io: Io, options: { readonly json: boolean; readonly quiet: boolean }): number {
   const out = openOutput(io, { ...options, verbose: false });
   const home = teamsHome(io.env);
   const teams = listTeams(home)
     .filter(({ ours }) => ours)
     .map((entry) => ({ entry, team: teamOverview(home, entry) }));
-  const living = teams.map(({ team }) => team).filter(({ state }) => state === "running" || state === "idle");
+  const running = teams
+    .map(({ team }) => team)
+    .filter(({ state }) => state === "running" || state === "idle");
   const stopped = stoppedHere(teams, io);
   const missing = missingParts(io);
   const next = [
-    ...answers(living, home, io.env),
-    ...visits(living, home, io.env),
+    ...answers(running, home, io.env),
+    ...visits(running, io),
     ...continuing(stopped),
     ...starts(missing),
   ];
-  const waiting = living.flatMap(({ name: team, requests }) => requests.map((one) => ({ team, ...one })));
-  out.answer({ teams: living.map(withoutRequests), waiting, missing, next }, () =>
+  const waiting = running.flatMap(({ name: team, requests }) => requests.map((one) => ({ team, ...one })));
+  out.answer({ teams: running.map(withoutRequests), waiting, missing, next }, () =>
     [
-      headline(living, out),
+      headline(running, out),
       ...missing.map(({ text }) => line`${out.styleText(text, "attention")}`),
       steps(next, out),
     ]
@@ -61,9 +63,9 @@ function withoutRequests({ requests: _, ...team }: TeamOverview): Omit<TeamOverv
   return team;
 }
 
-function headline(living: readonly TeamOverview[], out: Output): string {
-  if (living.length === 0) return "teams: teams of coding agents in tmux. None runs now.";
-  const rows = living.map(({ name, state, members, waiting, costUsd }) => [
+function headline(running: readonly TeamOverview[], out: Output): string {
+  if (running.length === 0) return "teams: teams of coding agents in tmux. None runs now.";
+  const rows = running.map(({ name, state, members, waiting, costUsd }) => [
     name,
     out.styleText(state, ...(state === "running" ? (["good"] as const) : [])),
     members.filter((member) => member !== LEAD_NAME).join(", "),
@@ -87,8 +89,8 @@ function steps(next: readonly NextStep[], { styleText, columns = Number.POSITIVE
 }
 
 /** The oldest request of each member that asks. */
-function answers(living: readonly TeamOverview[], home: Home, env: Env): readonly NextStep[] {
-  const waiting = living.flatMap(({ name: team, requests }) => requests.map((one) => ({ team, ...one })));
+function answers(running: readonly TeamOverview[], home: Home, env: Env): readonly NextStep[] {
+  const waiting = running.flatMap(({ name: team, requests }) => requests.map((one) => ({ team, ...one })));
   const oldest = [...waiting].sort((a, b) => a.at - b.at);
   return oldest
     .filter((one, at) => oldest.findIndex(({ team, from }) => team === one.team && from === one.from) === at)
@@ -99,8 +101,8 @@ function answers(living: readonly TeamOverview[], home: Home, env: Env): readonl
     }));
 }
 
-function visits(living: readonly TeamOverview[], home: Home, env: Env): readonly NextStep[] {
-  const [first, second] = living;
+function visits(running: readonly TeamOverview[], { env }: Io): readonly NextStep[] {
+  const [first, second] = running;
   const name = second === undefined ? "" : " <team>";
   if (first === undefined) return [];
   const why = env.TMUX ? "go to its panes" : "show its panes in this terminal";

@@ -40,7 +40,7 @@ export interface LeadPlan {
     readonly wasByHand?: boolean;
   };
   readonly model: string;
-  /** The third-party CLI in the lead's seat; undefined for teams' own agent. */
+  /** The third-party CLI that is the lead; undefined for teams' own agent. */
   readonly cli?: LeadCli | undefined;
   readonly mode: PermissionMode | undefined;
   /** The lead starts in delegate mode; `mode` then applies to its teammates. */

@@ -54,7 +54,7 @@ export interface CliParts {
   readonly note: (line: string) => void;
 }
 
-/** Additions for a CLI in the lead's seat. */
+/** Additions for a CLI as the lead. */
 interface CliLead extends LeadTools {
   /** The beginning of its first message: its role, and its team. */
   instructions(roster: TeamRoster): string;

@@ -44,7 +44,7 @@ async function boat(file: string, adapter: Omit<AdapterInput, "command">, settin
   return { ...own, run, prompts, toolResults, approval };
 }
 
-describe("a CLI in the lead's seat, over the Agent Client Protocol", () => {
+describe("a CLI as the lead, over the Agent Client Protocol", () => {
   it("leads: has the lead's tools, starts a teammate, gets its messages, and its last text is the result", async () => {
     const { run, prompts, toolResults, log } = await boat(acp(), ACP, MAY_START);
     const goal = [
@@ -141,7 +141,7 @@ describe("a CLI in the lead's seat, over the Agent Client Protocol", () => {
   });
 });
 
-describe("a CLI with its own screen in the lead's seat", () => {
+describe("a CLI with its own screen as the lead", () => {
   it("has the lead's terminal; a person types there; the result follows when it has ended", async () => {
     const raw = { ...APP_SERVER, env: { STANDIN_RAW: "1" } };
     const { place, env, repo, log, logged, teams } = await boat(appServer(), raw);

@@ -12,8 +12,8 @@ import { deadProcess, statusOf } from "../../support/team/status-records.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "sk-test" };
 
-/** Creates a team with the living teammate dev. */
-async function living(teams: Cli, name: string): Promise<ReturnType<typeof teamRef>> {
+/** Creates a team with the running teammate dev. */
+async function running(teams: Cli, name: string): Promise<ReturnType<typeof teamRef>> {
   await teams(["create", name]);
   const ref = teamRef(teamsHome(teams.env), name);
   await addMembers(ref, [{ name: "dev", cwd: teams.directory }]);
@@ -48,9 +48,9 @@ describe("teams without a command", () => {
     expect(ready.out).not.toContain("teams doctor");
   });
 
-  it("names living teams, what waits for the user, and the stopped team of this directory", async () => {
+  it("names running teams, what waits for the user, and the stopped team of this directory", async () => {
     const teams = cliIn();
-    const one = await living(teams, "one");
+    const one = await running(teams, "one");
     const request = { kind: "plan", from: "dev", summary: "a plan", payload: {} } as const;
     openRequest(one, { id: "plan-1", at: 1, ...request });
     const alone = await teams([], { env: KEY });
@@ -58,7 +58,7 @@ describe("teams without a command", () => {
     expect(alone.out).toMatch(/\none +idle +dev +1 waits/);
     expect(alone.out).toMatch(/\n {2}teams approvals dev +plan of dev: a plan\n/);
     expect(alone.out).toMatch(/\n {2}teams attach +/);
-    await living(teams, "two");
+    await running(teams, "two");
     const both = await teams([], { env: KEY });
     expect(both.out).toMatch(/\n {2}teams approvals dev@one +plan of dev: a plan\n/);
     expect(both.out).toMatch(/\n {2}teams attach <team> +/);
@@ -90,7 +90,7 @@ describe("teams without a command", () => {
 
   it("cuts no command, and no row is wider than the terminal", async () => {
     const teams = cliIn();
-    await living(teams, "one");
+    await running(teams, "one");
     const { out } = await teams([], { terminal: true, env: { ...KEY, NO_COLOR: "1" } });
     expect(out.split("\n").filter((row) => displayWidth(row) > 80)).toEqual([]);
     expect(out).toMatch(/\n {2}teams run "<goal>" +/);

@@ -7,7 +7,7 @@ export interface Line {
   /** The failures before the answer, one for each attempt. */
   readonly first?: readonly FakeReply[];
   readonly says?: string;
-  /** Tool calls; `$1` in an input is replaced by the first group of `when`. */
+  /** Tool calls; `$1` in an input is replaced with the first group of `when`. */
   readonly uses?: readonly { readonly name: string; readonly input: object }[];
 }
 

@@ -23,7 +23,7 @@ const operations = script("team/random-operations", CLOCK_BEHIND);
 /** Number of processes killed, over as many concurrent teams as keep the machine busy. */
 const KILLS = IS_FULL ? 500 : 80;
 const TEAMS = 4;
-/** Maximum operations that a process begins before it is killed, and the longest pause between the last one and the kill. */
+/** Maximum operations that a process begins before it is killed, and the longest pause in milliseconds between the last one and the kill. */
 const MAX_OPERATIONS = 8;
 const MAX_PAUSE_MS = 5;
 
