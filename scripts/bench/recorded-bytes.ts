@@ -10,14 +10,16 @@ const FILE = join("scripts", "bench", "loaded-code.json");
 /** The limit, as a multiple of the recorded bytes: a small feature does not break it, a heavy package does. */
 const ROOM = 1.1;
 
+type RecordedBytes = Readonly<Record<string, number>>;
+
 /** @param checkout default: the working directory */
-export function recordedBytes(checkout = ""): RecordedBytes {
+function recordedBytes(checkout = ""): RecordedBytes {
   return JSON.parse(readFileSync(join(checkout, FILE), "utf8")) as RecordedBytes;
 }
 
 /** Returns the goal of a figure, a tenth above its recorded bytes. @throws Error if none are recorded */
-export function recordedGoal(what: string, bytes: number): Goal {
-  const recorded = recordedBytes()[what];
+export function recordedGoal(what: string, bytes: number, checkout = ""): Goal {
+  const recorded = recordedBytes(checkout)[what];
   if (recorded === undefined) throw new Error(`loaded-code.json has no figure "${what}".`);
   return countAtMost(recorded * ROOM, bytes, `≤ ${ROOM} × ${format(recorded, "bytes")}`);
 }

@@ -119,6 +119,14 @@ async function up(call: UpCall, given: string): Promise<number> {
   }
   if (!(await mayChange(call, checked))) return EXIT.failed;
   const applied = await checked.apply();
+  noteApplied(call, checked, applied);
+  await Promise.all(background);
+  if (signal.aborted) return EXIT.interrupted;
+  return checked.plan.startsLead ? runLead(call, team, checked.ref.team) : EXIT.done;
+}
+
+function noteApplied(call: UpCall, checked: CheckedPlan, applied: AppliedPlan): void {
+  const { out } = call;
   // A lead prints its own result.
   if (!(out.json && checked.plan.startsLead))
     out.done(report(call, checked, applied), () => resultText(out, checked, applied));
@@ -132,9 +140,6 @@ async function up(call: UpCall, given: string): Promise<number> {
     out.note(
       line`No model is set up: ${unscripted.join(", ")} can only play the built-in audit. Set ANTHROPIC_API_KEY, or use --model scripted:<file>.`,
     );
-  await Promise.all(background);
-  if (signal.aborted) return EXIT.interrupted;
-  return checked.plan.startsLead ? runLead(call, team, checked.ref.team) : EXIT.done;
 }
 
 /** @throws TeamError NESTED_TEAM, ALREADY_LEADING, PERMISSION_DENIED in the shell of an agent */

@@ -42,7 +42,7 @@ export function printNextSteps(io: Io, options: { readonly json: boolean; readon
   const missing = missingParts(io);
   const next = [
     ...answers(running, home, io.env),
-    ...visits(running, io),
+    ...visits(running, home, io.env),
     ...continuing(stopped),
     ...starts(missing),
   ];
@@ -101,13 +101,13 @@ function answers(running: readonly TeamOverview[], home: Home, env: Env): readon
     }));
 }
 
-function visits(running: readonly TeamOverview[], { env }: Io): readonly NextStep[] {
+function visits(running: readonly TeamOverview[], home: Home, env: Env): readonly NextStep[] {
   const [first, second] = running;
   const name = second === undefined ? "" : " <team>";
   if (first === undefined) return [];
   const why = env.TMUX ? "go to its panes" : "show its panes in this terminal";
   return [
-    ...(living.some((team) => mayHavePane(home, team)) ? [{ command: `teams attach${name}`, why }] : []),
+    ...(running.some((team) => mayHavePane(home, team)) ? [{ command: `teams attach${name}`, why }] : []),
     { command: `teams status${name}`, why: "members, tasks and costs" },
   ];
 }

@@ -75,7 +75,7 @@ describe("teams without a command", () => {
 
   it("names teams attach only for a team that may have a pane", async () => {
     const teams = cliIn();
-    const ref = await living(teams, "one");
+    const ref = await running(teams, "one");
     writeStatus(ref, "dev", statusOf({ instance: "i" }));
     writePlace(ref, "dev", { instance: "i", backend: "process", spawnedAt: 1 });
     const commands = async (): Promise<string[]> =>
