@@ -7,6 +7,7 @@ import { isUnnamed, visitEntries } from "../os/files/walk.ts";
 import { GitError, git } from "./git.ts";
 import { type CheckoutPlace, variablesOf } from "./hidden-changes.ts";
 import { requirePlainConfig } from "./own-repository.ts";
+import { privatelyIgnored } from "./private-ignores.ts";
 import { type GitDirectories, gitDirectoriesOf } from "./repository.ts";
 import { changesOf, operationIn } from "./status.ts";
 
@@ -78,7 +79,8 @@ async function changesInside(
   requirePlainConfig(place.own);
   const operation = operationIn(place);
   if (operation !== undefined) throw refusal(`a ${operation} is in progress in ${path} inside it`);
-  return changesOf(place, env);
+  const { changed, untracked } = await changesOf(place, env);
+  return { changed, untracked: untracked + (await privatelyIgnored({ ...place, common: place.own }, env)) };
 }
 
 /** Returns the repositories inside a worktree, each once. @throws GitError if a directory cannot be read */

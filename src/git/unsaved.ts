@@ -1,6 +1,7 @@
 import type { Env } from "../os/env.ts";
 import { GitError } from "./git.ts";
 import { type NestedWork, nestedCommits, nestedWork } from "./nested-repositories.ts";
+import { privatelyIgnored } from "./private-ignores.ts";
 import { gitDirectoriesOf } from "./repository.ts";
 import { commitsOnlyOn, type GitOperation, operationIn } from "./status.ts";
 import { changesInWorktree, locateWorktree } from "./worktree.ts";
@@ -10,6 +11,8 @@ export interface Unsaved {
   readonly changed: number;
   readonly untracked: number;
   readonly hasFlags?: boolean;
+  /** Untracked files and directories that only a list outside the worktree ignores. */
+  readonly ignored?: number;
   /** Commits that are on no other branch, tag or remote. */
   readonly commits: number;
   /** Submodules and other repositories inside it that have work of their own. */
@@ -29,17 +32,20 @@ export async function unsavedIn(
 ): Promise<Unsaved | undefined> {
   const { branch, changed, untracked, hasFlags } = await changesInWorktree(path, env, repository);
   const place = requirePlace(path);
+  const ignored = await privatelyIgnored(place, env);
   const operation = operationIn(place);
   const own = new Set([branch, madeBranch].filter((name) => name !== undefined));
   const commits = await commitsOnlyOn(path, [...own], env);
   const nested = await nestedWork(place, env);
-  if (changed + untracked + commits + nested.length === 0 && operation === undefined) return undefined;
+  if (changed + untracked + ignored + commits + nested.length === 0 && operation === undefined)
+    return undefined;
   return {
     changed,
     untracked,
     commits,
     nested,
     ...(hasFlags ? { hasFlags } : {}),
+    ...(ignored === 0 ? {} : { ignored }),
     ...(operation === undefined ? {} : { operation }),
   };
 }

@@ -11,11 +11,17 @@ import { shellWord } from "../../text/shell-quote.ts";
 export const FLAGS_TEXT =
   " (index flags hide some from git status; git ls-files -v shows them in lower case or as S)";
 
+/** Explains why `git status` shows less, and how to see the files. */
+const IGNORED_TEXT =
+  " that only info/exclude or core.excludesFile of the repository ignores (git status --ignored shows them)";
+
 /** Describes the work in a worktree that would be lost with it. */
-export function unsavedText({ changed, untracked, hasFlags, commits, nested, operation }: Unsaved): string {
+export function unsavedText(work: Unsaved): string {
+  const { changed, untracked, hasFlags, ignored = 0, commits, nested, operation } = work;
   return [
     ...(operation === undefined ? [] : [`a ${operation} is in progress in it`]),
     ...filesText({ changed, untracked }).map((text) => `${text}${hasFlags ? FLAGS_TEXT : ""}`),
+    ...(ignored === 0 ? [] : [`${ignored} untracked ${ignored === 1 ? "file" : "files"}${IGNORED_TEXT}`]),
     ...(commits === 0 ? [] : [`${commitCount(commits)} on no other branch or remote`]),
     ...nested.map((one) => `in ${one.path}: ${[...filesText(one), ...nestedText(one)].join(", ")}`),
   ].join(", ");

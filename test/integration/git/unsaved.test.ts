@@ -146,6 +146,33 @@ describe("a change that git status hides", () => {
     expect(await unsaved()).toMatchObject({ changed: 0, untracked: 1 });
   });
 
+  test.each(["info/exclude", "core.excludesFile"])("counts if only %s ignores it", async (list) => {
+    const file = join(repository, list === "info/exclude" ? ".git/info/exclude" : "private");
+    if (list !== "info/exclude") {
+      git(path, "config", "core.excludesFile", file);
+      appendFileSync(join(repository, ".git/info/exclude"), "private\n");
+    }
+    appendFileSync(file, "notes*\nkept/\nignored/\n");
+    mkdirSync(join(path, "ignored"));
+    writeFileSync(join(path, "ignored/made.txt"), "1\n");
+    mkdirSync(join(path, "kept"));
+    expect(await unsaved()).toBeUndefined();
+    writeFileSync(join(path, "notes ä.txt"), "1\n");
+    writeFileSync(join(path, "kept/a.txt"), "1\n");
+    expect(git(path, "status", "--porcelain")).toBe("");
+    expect(await unsaved()).toEqual({ ...CHANGED, changed: 0, ignored: 2 });
+  });
+
+  test("does not count if the user's list for all repositories ignores it", async () => {
+    const config = join(base, "config");
+    writeFileSync(join(base, "all"), "litter\n");
+    git(repository, "config", "--file", config, "core.excludesFile", join(base, "all"));
+    writeFileSync(join(path, "litter"), "1\n");
+    const env = { ...ENV, GIT_CONFIG_GLOBAL: config };
+    expect(await unsavedIn(path, BRANCH, env)).toBeUndefined();
+    expect(await unsaved()).toEqual({ ...CHANGED, changed: 0, untracked: 1 });
+  });
+
   test("counts if a rebase keeps it aside", async () => {
     const env = { ...process.env, ...GIT_IDENTITY, GIT_SEQUENCE_EDITOR: "sed -i.bak '1i break'" };
     git(path, "commit", "--quiet", "--allow-empty", "--message", "second");

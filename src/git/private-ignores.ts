@@ -1,0 +1,62 @@
+import { join } from "node:path";
+import type { Env } from "../os/env.ts";
+import { entryOf, readText } from "../os/files/fs.ts";
+import { isShortFile } from "../os/files/user-files.ts";
+import { git } from "./git.ts";
+import { type CheckoutPlace, variablesOf } from "./hidden-changes.ts";
+
+/** A checkout, and git's directory for all checkouts of its repository. */
+interface IgnoringPlace extends CheckoutPlace {
+  readonly common: string;
+}
+
+/**
+ * Counts the untracked files and directories that only a list of this repository outside the checkout ignores: `info/exclude`, or a
+ * file that its own configuration names. A `.gitignore` and the user's list for all repositories name what can be made again.
+ * @throws GitError
+ */
+export async function privatelyIgnored(place: IgnoringPlace, env: Env): Promise<number> {
+  const lists = (await listsOf(place, env)).filter(hasPattern);
+  if (lists.length === 0) return 0;
+  const hidden = await ignoredBy(
+    place,
+    env,
+    lists.map((list) => `--exclude-from=${list}`),
+  );
+  if (hidden.length === 0) return 0;
+  const publicly = await ignoredBy(place, env, ["--exclude-per-directory=.gitignore"]);
+  const isPublic = (path: string): boolean =>
+    publicly.some((other) => path === other || (other.endsWith("/") && path.startsWith(other)));
+  return hidden.filter((path) => !isPublic(path)).length;
+}
+
+async function listsOf(place: IgnoringPlace, env: Env): Promise<readonly string[]> {
+  const { top, common } = place;
+  const ask = (...words: readonly string[]): Promise<string> =>
+    git(top, ["config", "-z", ...words], env, variablesOf(place));
+  const always = join(common, "info/exclude");
+  // Each entry is a scope, then `key\nvalue`.
+  const fields = (await ask("--list", "--show-scope")).split("\0");
+  const at = fields.findLastIndex((field) => field.startsWith("core.excludesfile\n"));
+  if (!/^(?:local|worktree)$/.test(fields[at - 1] ?? "")) return [always];
+  const [named = ""] = (await ask("--path", "--get", "core.excludesFile")).split("\0");
+  return named === "" ? [always] : [always, join(named.startsWith("/") ? "" : top, named)];
+}
+
+/** Whether a list may ignore something: git's own template has only comments. Only git reads a list that is no short file. */
+function hasPattern(list: string): boolean {
+  if (entryOf(list) === undefined) return false;
+  if (!isShortFile(list)) return true;
+  return (readText(list) ?? "").split("\n").some((line) => line.trim() !== "" && !line.startsWith("#"));
+}
+
+/** Returns the untracked files that these lists ignore; a directory that is ignored as a whole ends with `/`. */
+async function ignoredBy(
+  place: IgnoringPlace,
+  env: Env,
+  lists: readonly string[],
+): Promise<readonly string[]> {
+  const words = ["ls-files", "-z", "--others", "--ignored", "--directory", "--no-empty-directory", ...lists];
+  const listed = await git(place.top, words, env, variablesOf(place));
+  return listed.split("\0").filter((path) => path !== "");
+}
