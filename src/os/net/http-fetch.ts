@@ -18,7 +18,7 @@ const MAX_BODY = 16 * 1024 * 1024;
 /**
  * Returns a `fetch` over node:http and node:https, for libraries that accept one: the global one takes 7 MB more memory.
  * Supports what an API client needs: string or byte bodies, streamed responses, abort. No redirects (a credential must
- * not follow one), no cookies, no compressed bodies (none are requested). Uses the proxy of the environment, except for this machine.
+ * not follow one), no cookies, no compressed bodies (none are requested). Uses the proxy of the environment.
  * @param idleTimeoutMs a connection without data for this long is closed
  * @param env names the proxies
  * @param how connection options; default: the shared connections of this process

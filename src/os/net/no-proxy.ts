@@ -49,10 +49,3 @@ function plainName(host: string): string {
     .replace(/^\[(.*)\]$/, "$1")
     .replace(/\.$/, "");
 }
-
-/** Addresses and names of this machine: they never go through a proxy, which would reach another machine. */
-const OWN = "localhost 127.0.0.0/8 ::1 0.0.0.0 ::";
-
-export function isOwnMachine(url: URL): boolean {
-  return isExcepted(url, OWN);
-}

@@ -1,7 +1,7 @@
 import { parsedUrl } from "../../text/parsed-url.ts";
 import { percentDecoded } from "../../text/percent-decoded.ts";
 import type { Env } from "../env.ts";
-import { isExcepted, isOwnMachine } from "./no-proxy.ts";
+import { isExcepted } from "./no-proxy.ts";
 import { ProxyError } from "./proxy-error.ts";
 
 /** The proxy of the environment that requests to a server go through. */
@@ -18,13 +18,13 @@ export interface OutboundProxy {
 
 /**
  * Returns the proxy for a server, from `https_proxy`, `http_proxy` and `all_proxy` in either spelling; undefined if it is reached
- * directly, as this machine always is. As in curl the small letters win; `HTTP_PROXY` counts too, except in a CGI program, where
- * a client sets it by a header.
+ * directly. As in curl the small letters win, and this machine has no exception of its own. `HTTP_PROXY` counts too, except in a
+ * CGI program, where a client sets it by a header.
  * @throws ProxyError if the variable does not hold the URL of an HTTP proxy
  */
 export function outboundProxy(url: URL, env: Env): OutboundProxy | undefined {
   const [variable] = variablesFor(url.protocol, env).filter((name) => env[name]?.trim());
-  if (variable === undefined || isOwnMachine(url)) return undefined;
+  if (variable === undefined) return undefined;
   if (isExcepted(url, env.no_proxy?.trim() || env.NO_PROXY || "")) return undefined;
   return parseProxy(variable, env[variable]?.trim() ?? "");
 }

@@ -136,10 +136,18 @@ describe("httpFetch through a proxy", () => {
     },
   );
 
-  test("reaches this machine and the hosts of NO_PROXY directly", async () => {
+  test("reaches this machine through the proxy, as curl does", async () => {
+    const { port } = await plainServer("own");
+    const proxy = await startTestProxy({ [`127.0.0.1:${port}`]: port });
+    const url = `http://127.0.0.1:${port}/`;
+    expect(await (await through({ http_proxy: proxy.url })(url)).text()).toBe("own");
+    expect(proxy.asked).toEqual([`GET ${url}`]);
+  });
+
+  test("reaches the hosts of NO_PROXY directly", async () => {
     const { port } = await plainServer("own");
     const proxy = await startTestProxy({}, { refusal: 500 });
-    const env = { ALL_PROXY: proxy.url, NO_PROXY: "none.invalid" };
+    const env = { ALL_PROXY: proxy.url, NO_PROXY: "none.invalid,localhost,127.0.0.0/8" };
     for (const host of ["127.0.0.1", "localhost"])
       expect(await (await through(env)(`http://${host}:${port}/`)).text()).toBe("own");
     await expect(through(env)("http://none.invalid/")).rejects.toThrow(/ENOTFOUND|EAI_AGAIN/);

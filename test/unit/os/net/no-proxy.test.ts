@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isExcepted, isOwnMachine } from "../../../../src/os/net/no-proxy.ts";
+import { isExcepted } from "../../../../src/os/net/no-proxy.ts";
 
 const excepted = (host: string, list: string): boolean => isExcepted(new URL(`https://${host}/x`), list);
 
@@ -51,23 +51,3 @@ describe("isExcepted", () => {
     expect(excepted(host, list)).toBe(false);
   });
 });
-
-test.each([
-  "localhost",
-  "api.localhost",
-  "127.0.0.1",
-  "127.9.9.9",
-  "2130706433",
-  "[::1]",
-  "[::ffff:127.0.0.1]",
-  "0.0.0.0",
-])("isOwnMachine › knows %s", (host) => {
-  expect(isOwnMachine(new URL(`http://${host}:8080/`))).toBe(true);
-});
-
-test.each(["localhost.example.org", "10.0.0.1", "example.org", "128.0.0.1", "[::2]"])(
-  "isOwnMachine › does not know %s",
-  (host) => {
-    expect(isOwnMachine(new URL(`http://${host}:8080/`))).toBe(false);
-  },
-);

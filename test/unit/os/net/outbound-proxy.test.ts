@@ -28,8 +28,8 @@ describe("outboundProxy", () => {
       "http://a:1 (HTTPS_PROXY)",
     ],
     [HTTPS, { HTTPS_PROXY: "http://a:1", no_proxy: "", NO_PROXY: "model.test" }, undefined],
-    ["https://127.0.0.1:8080/", { HTTPS_PROXY: "http://a:1" }, undefined],
-    ["http://localhost:8080/", { HTTP_PROXY: "http://a:1" }, undefined],
+    ["https://127.0.0.1:8080/", { HTTPS_PROXY: "http://a:1" }, "http://a:1 (HTTPS_PROXY)"],
+    ["http://localhost:8080/", { HTTP_PROXY: "http://a:1", NO_PROXY: "localhost" }, undefined],
   ])("finds the proxy for %s in %j", (url, env: Env, label) => {
     expect(labelFor(url, env)).toBe(label);
   });
