@@ -63,8 +63,8 @@ export async function runCommandGroup(
   child.stdin?.on("error", () => undefined).end(options.input);
   for (const stream of ["stdout", "stderr"] as const) {
     child[stream]?.on("data", (bytes: Buffer) => options.onOutput(stream, bytes));
-    if (child.pid !== undefined) endInput(child[stream]);
   }
+  if (child.pid !== undefined) endInput(child.stderr);
   const end = endOf(child);
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const first = await firstOrUndefined(end, options.timeoutMs, options.signal);
@@ -82,12 +82,12 @@ export async function runCommandGroup(
 }
 
 /**
- * Ends what a program could read from its output, which is a socket: if stdin has ended, programs such as vim read keys from stderr,
- * and would wait for them.
+ * Ends what a program could read from its stderr, which is a socket: if stdin has ended, programs such as vim read keys from it, and
+ * would wait for them. Its stdout stays as it is: Python's asyncio takes such an end for the end of its reader, and writes no more.
  */
-function endInput(output: ChildProcess["stdout"]): void {
+function endInput(stderr: ChildProcess["stderr"]): void {
   // The types do not say that it is a socket.
-  if (output instanceof Duplex) output.end();
+  if (stderr instanceof Duplex) stderr.end();
 }
 
 /** A missing program is reported by an event; arguments or an environment that are too long throw at once. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runCommandGroup } from "../../../../src/os/process/command-group.ts";
+import { type CommandEnd, runCommandGroup } from "../../../../src/os/process/command-group.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
 /** Agents, hooks, a person's `!command`, checks and setup commands all run by it. */
@@ -25,11 +25,10 @@ test("runCommandGroup › gives a command no editor, pager or question that wait
   expect(rest).toEqual(["cat", "0", "[]", "kept"]);
 });
 
-// vim reads keys from stderr once stdin has ended.
-test.each([1, 2])("runCommandGroup › gives a program no keys to wait for in its output %i", async (fd) => {
-  const script = `read -r key <&${fd} || echo "no key" >&${fd}; exit 3`;
+/** Runs a program without input. @returns how it ended, and its output */
+async function ran(file: string, ...args: readonly string[]): Promise<readonly [CommandEnd, string]> {
   let output = "";
-  const end = await runCommandGroup("/bin/sh", ["-c", script], {
+  const end = await runCommandGroup(file, args, {
     cwd: temporaryDirectory(),
     env: { PATH: process.env.PATH },
     timeoutMs: 180_000,
@@ -38,5 +37,23 @@ test.each([1, 2])("runCommandGroup › gives a program no keys to wait for in it
       output += bytes.toString();
     },
   });
-  expect([end, output]).toEqual([{ code: 3, signal: undefined }, "no key\n"]);
+  return [end, output];
+}
+
+// vim reads keys from stderr once stdin has ended.
+test("runCommandGroup › gives a program no keys to wait for in its stderr", async () => {
+  const script = 'read -r key <&2 || echo "no key" >&2; exit 3';
+  expect(await ran("/bin/sh", "-c", script)).toEqual([{ code: 3, signal: undefined }, "no key\n"]);
+});
+
+// asyncio.connect_write_pipe watches it, and drops what is written after its end.
+test("runCommandGroup › keeps stdout open for a program that watches for its reader's end", async () => {
+  const script = `
+    const { Socket } = require("node:net");
+    const watched = (fd) => new Socket({ fd, readable: true, writable: true, allowHalfOpen: true }).resume();
+    let state = "open";
+    watched(1).once("end", () => { state = "ended"; });
+    const report = () => { require("node:fs").writeSync(1, state); process.exit(); };
+    watched(2).once("end", () => setImmediate(report));`;
+  expect(await ran(process.execPath, "-e", script)).toEqual([{ code: 0, signal: undefined }, "open"]);
 });
