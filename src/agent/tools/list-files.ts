@@ -96,7 +96,8 @@ async function gitFiles(
     const { stdout: prefix } = await run("git", [...settings, "rev-parse", "--show-prefix"], how);
     const top = prefix.replace(/\n$/, "");
     for (const path of unopened) {
-      const below = path.startsWith(top) ? path.slice(top.length) : path;
+      // The listed directory itself has no slash at its end here.
+      const below = `${path}/`.startsWith(top) ? path.slice(top.length) : path;
       gaps.addUnreadable(join(directory, String(pathOf(below))));
     }
   }
