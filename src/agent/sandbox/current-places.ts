@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { ensureDir, entryOf } from "../../os/files/fs.ts";
+import { ifReadable } from "../../os/files/if-readable.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { SandboxPlace } from "../../os/sandbox/view.ts";
 import type { FileDenial } from "../permissions/denied-files.ts";
@@ -50,7 +51,9 @@ export class CurrentPlaces {
 
   constructor(options: CurrentPlacesOptions) {
     this.#options = options;
-    const programs = ownPrograms(options.home, options.workingDirs().map(realPathOf), realPathOf);
+    // A directory that cannot be resolved is an error of the search, which a command gets.
+    const workingDirs = options.workingDirs().map((path) => ifReadable(() => realPathOf(path)) ?? path);
+    const programs = ownPrograms(options.home, workingDirs, realPathOf);
     this.#protected = new ProtectedFiles([...options.roots, ...programs]);
     this.#found = this.#search();
     this.#found.then(
