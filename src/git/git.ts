@@ -35,7 +35,7 @@ export function withoutRepository(env: Env): Env {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !REPOSITORY_VARIABLES.test(name)));
 }
 
-/** Adds settings to those that git gets from the environment already (git(1), GIT_CONFIG_COUNT). Pure. */
+/** Adds settings to those that git gets from the environment already (git-config(1), GIT_CONFIG_COUNT). Pure. */
 export function withGitSettings(env: Env, settings: readonly (readonly [key: string, value: string])[]): Env {
   const given = /^\d{1,6}$/.test(env.GIT_CONFIG_COUNT ?? "") ? Number(env.GIT_CONFIG_COUNT) : 0;
   const numbered = settings.flatMap(([key, value], i) => [
