@@ -207,7 +207,7 @@ describe("scripts/gate", () => {
   });
 
   it("fails when all tests pass, but a test is unsteady below test/unit, skipped in CI or long in quarantine", () => {
-    const quarantine = [{ test: "test/c.test.ts > passes", reason: "a fixture", since: "2026-01-01" }];
+    const quarantine = [{ test: "test/c.test.ts > passes", reason: "a fixture", since: "2020-01-01" }];
     const root = copyOfSuite({
       "test/a.test.ts": `${IMPORT}test.skip("needs a program", () => expect(1).toBe(1));\n`,
       "test/unit/b.test.ts": FAILS_ONCE,
