@@ -22,9 +22,11 @@ import { type Refusal, refusalLine, refusalText } from "../refusals.ts";
 import { notStarted, requireProgram } from "../require-program.ts";
 import { startStep } from "../start-step.ts";
 import { answerElicitation } from "./acp-questions.ts";
-import { type AcpCall, contentText, isTeamCall, optionFor, requestOf } from "./acp-requests.ts";
-import { failureOf, initialize, messagesOf, openSession, REFUSAL_ENDS, SessionMode } from "./acp-session.ts";
+import { type AcpCall, isTeamCall, optionFor } from "./acp-requests.ts";
+import { failureOf, initialize, messagesOf, openSession, REFUSAL_ENDS } from "./acp-session.ts";
 import { PromptUsage, sessionCostOf } from "./acp-usage.ts";
+import { SessionMode } from "./session-mode.ts";
+import { ToolCalls } from "./tool-calls.ts";
 
 /** Opens the channel to a CLI that speaks the Agent Client Protocol, version 1, on its stdin and stdout. */
 export function openAcpChannel(setup: ChannelSetup, events: ChannelEvents): Channel {
@@ -44,8 +46,7 @@ interface Prompt {
 class AcpChannel implements Channel {
   readonly #setup: ChannelSetup;
   readonly #events: ChannelEvents;
-  readonly #calls = new Map<string, AcpCall>();
-  readonly #open = new Set<string>();
+  readonly #calls: ToolCalls;
   #program: PipedProgram | undefined;
   #connection: ClientConnection | undefined;
   #session = "";
@@ -62,6 +63,7 @@ class AcpChannel implements Channel {
   constructor(setup: ChannelSetup, events: ChannelEvents) {
     this.#setup = setup;
     this.#events = events;
+    this.#calls = new ToolCalls(setup, events);
   }
 
   get #isEnding(): boolean {
@@ -162,7 +164,6 @@ class AcpChannel implements Channel {
   #end(stopReason: string): void {
     this.#prompt = undefined;
     this.#calls.clear();
-    this.#open.clear();
     if (this.#refusals.length > 0 && !this.#isInterrupted && REFUSAL_ENDS.has(stopReason)) {
       // Its end, and an interrupt, are reported elsewhere.
       this.#send(refusalText(this.#refusals.map(({ line }) => line))).catch(() => undefined);
@@ -214,7 +215,7 @@ class AcpChannel implements Channel {
       case "tool_call":
       case "tool_call_update":
         this.#prompt.taken();
-        this.#onToolCall(update, update.status ?? undefined);
+        if (this.#calls.report(update, update.status ?? undefined)) this.#keepAnswered();
         return;
       default:
         return;
@@ -233,36 +234,6 @@ class AcpChannel implements Channel {
     if (cost > before) this.#events.spent({ usage: NO_TOKENS, costUsd: cost - before });
   }
 
-  #onToolCall(update: AcpCall, status: string | undefined): void {
-    const call = this.#merged(update);
-    const id = call.toolCallId;
-    if (!this.#open.has(id)) {
-      this.#open.add(id);
-      this.#keepAnswered();
-      const { tool, summary } = requestOf(call, this.#place());
-      this.#events.toolStarted({ id, tool, summary });
-    }
-    if (status !== "completed" && status !== "failed") return;
-    this.#open.delete(id);
-    this.#calls.delete(id);
-    this.#events.toolEnded({ id, content: contentText(call), isError: status === "failed" });
-  }
-
-  #merged(update: AcpCall): AcpCall {
-    const known = this.#calls.get(update.toolCallId);
-    const news = Object.fromEntries(
-      Object.entries(update).filter(([, value]) => value !== undefined && value !== null),
-    );
-    const call = { ...known, ...news } as AcpCall;
-    this.#calls.set(update.toolCallId, call);
-    return call;
-  }
-
-  #place(): { readonly cwd: string; readonly commandInTitle: boolean } {
-    const { cwd, adapter } = this.#setup;
-    return { cwd, commandInTitle: adapter.commandInTitle };
-  }
-
   /** A form for the person, of the CLI or of one of its MCP servers. */
   async #onQuestion(params: CreateElicitationRequest): Promise<CreateElicitationResponse> {
     if (this.#prompt === undefined) return { action: "cancel" };
@@ -279,9 +250,9 @@ class AcpChannel implements Channel {
     const cancelled = { outcome: { outcome: "cancelled" } } as const;
     if (this.#prompt === undefined || params.sessionId !== this.#session) return cancelled;
     this.#prompt.taken();
-    const call = this.#merged(params.toolCall);
+    const call = this.#calls.add(params.toolCall);
     const isOwn = isTeamCall(call) && this.#setup.servers.some(({ name }) => name === TEAM_SERVER);
-    const request = { id: call.toolCallId, ...requestOf(call, this.#place()) };
+    const request = { id: call.toolCallId, ...this.#calls.requestOf(call) };
     const answer: ChannelAnswer = isOwn ? { allowed: true } : await this.#events.ask(request, NEVER);
     const { allowed, note, isAnswered = false } = answer;
     if (this.#isInterrupted) return cancelled;
