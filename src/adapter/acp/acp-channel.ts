@@ -52,7 +52,8 @@ class AcpChannel implements Channel {
   #session = "";
   #mode: SessionMode | undefined;
   #prompt: Prompt | undefined;
-  #isInterrupted = false;
+  /** Aborts when the turn of the newest message is interrupted. Each message has its own: an old one must not be sent later. */
+  #delivery = new AbortController();
   /** Calls that were refused since its model did anything else, and all whose reason a person gave: the protocol has no reasons. */
   #refusals: Refusal[] = [];
   /** The CLI repeats an earlier conversation, which is not reported. */
@@ -121,13 +122,14 @@ class AcpChannel implements Channel {
   }
 
   async deliver(text: string): Promise<void> {
-    this.#isInterrupted = false;
+    const delivery = new AbortController();
+    this.#delivery = delivery;
     await this.#mode?.follow();
-    if (this.#isInterrupted) throw new Error("it was interrupted before it got the message");
-    await this.#send(text);
+    if (delivery.signal.aborted) throw new Error("it was interrupted before it got the message");
+    await this.#send(text, delivery.signal);
   }
 
-  async #send(text: string): Promise<void> {
+  async #send(text: string, interrupted: AbortSignal): Promise<void> {
     const connection = this.#connection;
     if (connection === undefined || this.#isEnding) throw new Error("it is not running");
     this.#refusals = [];
@@ -142,13 +144,13 @@ class AcpChannel implements Channel {
         (result) => {
           resolve();
           this.#events.spent(prompt.usage.rest(result));
-          if (this.#prompt === prompt) this.#end(result.stopReason);
+          if (this.#prompt === prompt) this.#end(result.stopReason, interrupted);
         },
         (error: unknown) => {
           if (this.#prompt !== prompt) return resolve();
           this.#prompt = undefined;
           // Some CLIs answer an interrupted prompt with an error.
-          if (this.#isInterrupted) {
+          if (interrupted.aborted) {
             resolve();
             this.#events.turnEnded({ outcome: "interrupted" });
           } else if (this.#program === undefined || this.#isEnding) reject(error);
@@ -161,12 +163,13 @@ class AcpChannel implements Channel {
     });
   }
 
-  #end(stopReason: string): void {
+  #end(stopReason: string, interrupted: AbortSignal): void {
     this.#prompt = undefined;
     this.#calls.clear();
-    if (this.#refusals.length > 0 && !this.#isInterrupted && REFUSAL_ENDS.has(stopReason)) {
+    if (this.#refusals.length > 0 && !interrupted.aborted && REFUSAL_ENDS.has(stopReason)) {
       // Its end, and an interrupt, are reported elsewhere.
-      this.#send(refusalText(this.#refusals.map(({ line }) => line))).catch(() => undefined);
+      const reasons = refusalText(this.#refusals.map(({ line }) => line));
+      this.#send(reasons, interrupted).catch(() => undefined);
       return;
     }
     if (stopReason === "cancelled") this.#events.turnEnded({ outcome: "interrupted" });
@@ -175,7 +178,7 @@ class AcpChannel implements Channel {
   }
 
   async interrupt(): Promise<void> {
-    this.#isInterrupted = true;
+    this.#delivery.abort();
     if (this.#prompt === undefined) return;
     await this.#connection?.agent.notify("session/cancel", { sessionId: this.#session });
   }
@@ -238,8 +241,9 @@ class AcpChannel implements Channel {
   async #onQuestion(params: CreateElicitationRequest): Promise<CreateElicitationResponse> {
     if (this.#prompt === undefined) return { action: "cancel" };
     this.#prompt.taken();
+    const { signal: interrupted } = this.#delivery;
     const answer = await answerElicitation(params, (question) => this.#events.question(question, NEVER));
-    return this.#isInterrupted ? { action: "cancel" } : answer;
+    return interrupted.aborted ? { action: "cancel" } : answer;
   }
 
   async #onPermission(params: {
@@ -250,12 +254,13 @@ class AcpChannel implements Channel {
     const cancelled = { outcome: { outcome: "cancelled" } } as const;
     if (this.#prompt === undefined || params.sessionId !== this.#session) return cancelled;
     this.#prompt.taken();
+    const { signal: interrupted } = this.#delivery;
     const call = this.#calls.add(params.toolCall);
     const isOwn = isTeamCall(call) && this.#setup.servers.some(({ name }) => name === TEAM_SERVER);
     const request = { id: call.toolCallId, ...this.#calls.requestOf(call) };
     const answer: ChannelAnswer = isOwn ? { allowed: true } : await this.#events.ask(request, NEVER);
     const { allowed, note, isAnswered = false } = answer;
-    if (this.#isInterrupted) return cancelled;
+    if (interrupted.aborted) return cancelled;
     if (!allowed) this.#refusals.push({ line: refusalLine(request.tool, request.summary, note), isAnswered });
     const optionId = optionFor(params.options, allowed);
     if (optionId !== undefined) return { outcome: { outcome: "selected", optionId } };

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { type MemberTeam, memberTeam } from "../../support/cli/member-team.ts";
 import { scriptFile } from "../../support/processes/script-process.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 const acp = scriptFile("cli/acp");
 const http = scriptFile("cli/http");
@@ -64,4 +65,25 @@ it("teams mode › changes what a running CLI may do, and its own mode", async (
   await state("ada", "idle");
   expect(["unasked.txt", "asked.txt"].map((name) => existsSync(join(repo, name)))).toEqual([true, false]);
   expect(ownModes(own, "mode")).toEqual(["ask", "edits", "ask"]);
+});
+
+it("a CLI that hangs in a change of its mode › does not get an interrupted message later", async () => {
+  const modes = { default: "ask", acceptEdits: "edits" };
+  const own = await memberTeam(acp(), { channel: "acp", modes }, "process");
+  const { spawn, ada, teams, leadGot, log, mark, unmark, prompted } = own;
+  const changes = (): number => log().filter(({ mode }) => mode === "edits").length;
+  await spawn("say: ready");
+  await leadGot("ready");
+  mark("mode-hangs");
+  expect((await teams("mode", "ada", "acceptEdits")).code).toBe(0);
+  await teams("send", "ada", "say: interrupted");
+  await eventually("the change that hangs", () => changes() === 1);
+  await teams("interrupt", "ada");
+  await eventually("its end", async () => (await ada())?.state === "idle");
+  await teams("send", "ada", "say: wanted");
+  await eventually("the second change", () => changes() === 2);
+  unmark("mode-hangs");
+  await prompted("say: wanted");
+  await leadGot("wanted");
+  expect(log().filter(({ prompt }) => String(prompt).includes("say: interrupted"))).toEqual([]);
 });

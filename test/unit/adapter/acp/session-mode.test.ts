@@ -1,0 +1,54 @@
+import { agent, client } from "@agentclientprotocol/sdk";
+import { expect, it, onTestFinished } from "vitest";
+import { SessionMode } from "../../../../src/adapter/acp/session-mode.ts";
+import { adapterSchema } from "../../../../src/adapter/adapter-schema.ts";
+import type { PermissionMode } from "../../../../src/schema/permission-modes.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+
+const MODES = { default: "ask", plan: "look" };
+const ADAPTER = { ...adapterSchema.parse({ channel: "acp", command: "fake", modes: MODES }), id: "fake" };
+
+interface Fake {
+  readonly mode: SessionMode;
+  /** The modes that the CLI was asked to set. */
+  readonly asked: string[];
+  readonly notes: string[];
+  /** Changes the mode of the member. */
+  member(mode: PermissionMode): void;
+}
+
+/** Opens a session of a CLI. @param opened its answer @param answer when it answers a change of its mode */
+function sessionOf(opened: object, answer: Promise<void> = Promise.resolve(), changeMs?: number): Fake {
+  const asked: string[] = [];
+  const notes: string[] = [];
+  let current: PermissionMode = "default";
+  const cli = agent({ name: "fake" }).onRequest("session/set_mode", async ({ params }) => {
+    asked.push(params.modeId);
+    await answer;
+    return {};
+  });
+  const connection = client({ name: "teams" }).connect(cli);
+  onTestFinished(() => connection.close());
+  const setup = { adapter: ADAPTER, mode: () => current };
+  const session = { sessionId: "s", opened };
+  const mode = new SessionMode(connection, setup, session, (text) => notes.push(text), changeMs);
+  return {
+    mode,
+    asked,
+    notes,
+    member: (next) => {
+      current = next;
+    },
+  };
+}
+
+const WITH_MODES = { modes: { currentModeId: "look", availableModes: [] } };
+
+it("SessionMode › fails, and sets the mode again, when the CLI does not confirm it in time", async () => {
+  const { mode, asked } = sessionOf(WITH_MODES, new Promise(() => undefined), 1);
+  const late = "it has not confirmed its mode ask within 0.001 s";
+  await expect(mode.follow()).rejects.toThrow(late);
+  await eventually("the first change", () => asked.length === 1);
+  await expect(mode.follow()).rejects.toThrow(late);
+  await eventually("the second change", () => asked.length === 2);
+});
