@@ -203,6 +203,7 @@ class AcpChannel implements Channel {
     if (this.#isReplaying || sessionId !== this.#session) return;
     const cost = sessionCostOf(update);
     if (cost !== undefined) this.#addCost(cost);
+    this.#mode?.readUpdate(update);
     if (this.#prompt === undefined) return;
     switch (update.sessionUpdate) {
       case "agent_message_chunk":

@@ -1,4 +1,4 @@
-import type { ClientConnection } from "@agentclientprotocol/sdk";
+import type { ClientConnection, SessionUpdate } from "@agentclientprotocol/sdk";
 import { isDoneWithin } from "../../os/done-within.ts";
 import type { ChannelSetup } from "../channel.ts";
 import { ownMode } from "../option-args.ts";
@@ -15,7 +15,7 @@ export class SessionMode {
   readonly #session: OpenedSession;
   readonly #note: (text: string) => void;
   readonly #changeMs: number;
-  /** The mode that the CLI has confirmed; undefined without one. */
+  /** The mode that the CLI has confirmed or reported last; undefined without one. */
   #modeId: string | undefined;
 
   /**
@@ -50,13 +50,25 @@ export class SessionMode {
     this.#modeId = modeId;
   }
 
+  /** Reads the mode that an update reports, if it reports one: a CLI may leave its mode itself. */
+  readUpdate(update: SessionUpdate): void {
+    if (update.sessionUpdate === "current_mode_update") this.#modeId = update.currentModeId;
+    else if (update.sessionUpdate === "config_option_update" && !this.#hasModes) {
+      const value = modeOption(update)?.currentValue;
+      if (typeof value === "string") this.#modeId = value;
+    }
+  }
+
+  /** Whether the CLI has modes of its own, apart from its options. */
+  get #hasModes(): boolean {
+    const { modes } = fieldsOf(this.#session.opened);
+    return typeof modes === "object" && modes !== null;
+  }
+
   async #change(modeId: string): Promise<void> {
     const { sessionId, opened } = this.#session;
-    const { modes, configOptions } = fieldsOf(opened);
-    const options = Array.isArray(configOptions) ? configOptions.map(fieldsOf) : [];
-    const option = options.find(({ category, id }) => category === "mode" || id === "mode");
-    if (typeof modes === "object" && modes !== null)
-      await this.#agent.request("session/set_mode", { sessionId, modeId });
+    const option = modeOption(opened);
+    if (this.#hasModes) await this.#agent.request("session/set_mode", { sessionId, modeId });
     else if (option !== undefined) {
       const change = { sessionId, configId: String(option.id), value: modeId };
       await this.#agent.request("session/set_config_option", change);
@@ -65,6 +77,13 @@ export class SessionMode {
       this.#note(`${id} has no permission modes; its own settings decide what it asks for`);
     }
   }
+}
+
+/** Returns the option that holds the mode, as the CLI reports it. */
+function modeOption(report: unknown): ReturnType<typeof fieldsOf> | undefined {
+  const { configOptions } = fieldsOf(report);
+  const options = Array.isArray(configOptions) ? configOptions.map(fieldsOf) : [];
+  return options.find(({ category, id }) => category === "mode" || id === "mode");
 }
 
 /** A change ends only with its answer, or with its time. */

@@ -87,3 +87,21 @@ it("a CLI that hangs in a change of its mode › does not get an interrupted mes
   await leadGot("wanted");
   expect(log().filter(({ prompt }) => String(prompt).includes("say: interrupted"))).toEqual([]);
 });
+
+it.each([
+  { kind: "session modes", marks: [] },
+  { kind: "a mode option", marks: ["mode-option"] },
+])("a CLI with $kind › gets its mode again when it has left it itself", async ({ marks }) => {
+  const own = await memberTeam(acp(), { channel: "acp", modes: { default: "ask" } }, "process");
+  const { spawn, teams, leadGot, log, mark } = own;
+  for (const one of marks) mark(one);
+  const changes = () => log().flatMap(({ mode }) => (mode === undefined ? [] : [mode]));
+  await spawn("say: ready");
+  await leadGot("ready");
+  await teams("send", "ada", "mode: auto\nsay: left it");
+  await leadGot("left it");
+  expect(changes()).toEqual(["ask"]);
+  await teams("send", "ada", "say: asks again");
+  await leadGot("asks again");
+  expect(changes()).toEqual(["ask", "ask"]);
+});
