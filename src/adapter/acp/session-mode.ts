@@ -17,6 +17,7 @@ export class SessionMode {
   readonly #changeMs: number;
   /** The mode that the CLI has confirmed or reported last; undefined without one. */
   #modeId: string | undefined;
+  #hasReportedNone = false;
 
   /**
    * @param note reports that the CLI has no modes
@@ -72,7 +73,8 @@ export class SessionMode {
     else if (option !== undefined) {
       const change = { sessionId, configId: String(option.id), value: modeId };
       await this.#agent.request("session/set_config_option", change);
-    } else {
+    } else if (!this.#hasReportedNone) {
+      this.#hasReportedNone = true;
       const { id } = this.#setup.adapter;
       this.#note(`${id} has no permission modes; its own settings decide what it asks for`);
     }

@@ -52,3 +52,13 @@ it("SessionMode › fails, and sets the mode again, when the CLI does not confir
   await expect(mode.follow()).rejects.toThrow(late);
   await eventually("the second change", () => asked.length === 2);
 });
+
+it("SessionMode › notes once that a CLI has no modes when the mode of its member changes", async () => {
+  const { mode, asked, notes, member } = sessionOf({});
+  for (const next of ["default", "plan", "default"] as const) {
+    member(next);
+    await mode.follow();
+  }
+  expect(notes).toEqual(["fake has no permission modes; its own settings decide what it asks for"]);
+  expect(asked).toEqual([]);
+});
