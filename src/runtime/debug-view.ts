@@ -41,9 +41,9 @@ export function withDebugLog<V extends WorkerView>(view: V, session: Omit<DebugL
       note(`permission request ${ask.id}: ${ask.tool}(${ask.summary}): ${ask.reason}`);
       return view.permission(ask);
     },
-    note(text) {
+    note(text, about) {
       note(text);
-      view.note(text);
+      view.note(text, about);
     },
     error(text) {
       note(`error: ${text}`);

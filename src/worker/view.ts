@@ -54,7 +54,10 @@ export interface WorkerView {
   permissionClosed(): void;
   /** The permission mode, at the start and after each change. */
   mode(mode: PermissionMode): void;
-  /** One line outside of any turn. */
-  note(text: string): void;
+  /**
+   * One line outside of any turn.
+   * @param about `typed-line`: it says why a typed line is not the answer to the open request
+   */
+  note(text: string, about?: "typed-line"): void;
   error(text: string): void;
 }

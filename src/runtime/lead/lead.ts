@@ -13,7 +13,6 @@ import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import type { LiveRegion } from "../../terminal/live/live-region.ts";
 import type { PaneView } from "../../terminal/pane/pane-view.ts";
-import { stripControls } from "../../text/terminal-text.ts";
 import type { ManualBell } from "../../wakeup/bell.ts";
 import type { WorkerView } from "../../worker/view.ts";
 import type { RunRecorder } from "./run-summary.ts";
@@ -97,12 +96,11 @@ export function hidesLeadOutput({ out, options }: AnyCall): boolean {
   return options.quiet || (out.json && !options.verbose);
 }
 
-/** If the lead's output is hidden, still reports on stderr what waits for the user. */
-export function withWaitNotices(call: AnyCall, view: PaneView): PaneView {
-  if (!hidesLeadOutput(call)) return view;
-  const { io } = call;
-  const report = (text: string): void => io.err(`teams: ${stripControls(text)}\n`);
-  let isAsked = false;
+/**
+ * Returns the view of a lead whose output is hidden: it still reports what waits for the user.
+ * @param report writes a line for the user
+ */
+export function withWaitNotices<V extends WorkerView>(view: V, report: (text: string) => void): V {
   return {
     ...view,
     waiting(reason, by, request) {
@@ -111,17 +109,11 @@ export function withWaitNotices(call: AnyCall, view: PaneView): PaneView {
     },
     permission(ask) {
       report(`May it run? ${ask.tool}(${ask.summary}): teams approve ${ask.id}, or teams reject ${ask.id}`);
-      isAsked = true;
       return view.permission(ask);
     },
-    permissionClosed() {
-      isAsked = false;
-      view.permissionClosed();
-    },
-    note(text) {
-      // It may say why a typed line was not the answer.
-      if (isAsked) report(text);
-      view.note(text);
+    note(text, about) {
+      if (about === "typed-line") report(text);
+      view.note(text, about);
     },
   };
 }

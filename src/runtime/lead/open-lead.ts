@@ -25,6 +25,7 @@ import { createPaneView, type PaneView } from "../../terminal/pane/pane-view.ts"
 import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
 import { homePath } from "../../text/home-path.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
+import { stripControls } from "../../text/terminal-text.ts";
 import { socketArguments } from "../../tmux/server.ts";
 import { ManualBell } from "../../wakeup/bell.ts";
 import { withDebugLog } from "../debug-view.ts";
@@ -193,10 +194,9 @@ async function openLead(
     problem: (text) => view.error(text),
   });
   const logged = withDebugLog({ ...pane, ...client?.view }, { root: ref.home.root, sessionId, env: ctx.env });
-  const view = withWaitNotices(
-    call,
-    withNotifications(logged, LEAD_NAME, async () => notifier),
-  );
+  const notifying = withNotifications(logged, LEAD_NAME, async () => notifier);
+  const report = (text: string): void => io.err(`teams: ${stripControls(text)}\n`);
+  const view: PaneView = hidesLeadOutput(call) ? withWaitNotices(notifying, report) : notifying;
   problems.showBy((text) => view.error(text));
   reportEventFailures(ref, (text) => view.note(text));
   const noteOwnPlacement = (): void => notePlacement(call, ctx, view, place, screen !== undefined);

@@ -117,7 +117,7 @@ export class PermissionRequests {
     if (open === undefined) return false;
     const typed = readTypedAnswer(line);
     if (typed === undefined) {
-      this.#context.view.note(`not an answer: kept for later; ${open.summary} still waits for y, n or a`);
+      this.#refuse(`not an answer: kept for later; ${open.summary} still waits for y, n or a`);
       return false;
     }
     const { verdict, note } = typed;
@@ -125,11 +125,11 @@ export class PermissionRequests {
       // A bare key has no other meaning; a sentence that begins with “yes” may have one.
       const isKey = note === "";
       const what = isKey ? "type it again" : "it is kept for later";
-      this.#context.view.note(`begun before ${open.summary} could be read, so not its answer: ${what}`);
+      this.#refuse(`begun before ${open.summary} could be read, so not its answer: ${what}`);
       return isKey;
     }
     if (verdict === "always" && open.prompt.rules.length === 0) {
-      this.#context.view.note(`no rule can allow ${open.summary} in the future; answer y or n`);
+      this.#refuse(`no rule can allow ${open.summary} in the future; answer y or n`);
       return true;
     }
     if (verdict !== "no" && !open.isSeen) {
@@ -144,6 +144,11 @@ export class PermissionRequests {
     }
     await this.reconsider();
     return true;
+  }
+
+  /** Says why a typed line is not the answer. */
+  #refuse(why: string): void {
+    this.#context.view.note(why, "typed-line");
   }
 
   /** Shows all of a request whose first view was shortened; it still waits for its answer. */
