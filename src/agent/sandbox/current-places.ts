@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { ensureDir, entryOf } from "../../os/files/fs.ts";
-import { ifReadable } from "../../os/files/if-readable.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { SandboxPlace } from "../../os/sandbox/view.ts";
 import type { FileDenial } from "../permissions/denied-files.ts";
@@ -30,12 +29,13 @@ interface Found {
   readonly denied: readonly DeniedPlace[];
   /** The deny rules that were applied. */
   readonly rules: string | undefined;
+  readonly protectedFiles: ProtectedFiles;
 }
 
 /** The places of one agent's sandbox, which its commands, a person and new rules change. */
 export class CurrentPlaces {
   readonly #options: CurrentPlacesOptions;
-  readonly #protected: ProtectedFiles;
+  #protected: { readonly programs: string; readonly files: ProtectedFiles } | undefined;
   /** Files that were there before the first command, or that were reported. */
   readonly #reported = new Set<string>();
   /** Keys of the entries that the pane has named to a person. */
@@ -51,10 +51,6 @@ export class CurrentPlaces {
 
   constructor(options: CurrentPlacesOptions) {
     this.#options = options;
-    // A directory that cannot be resolved is an error of the search, which a command gets.
-    const workingDirs = options.workingDirs().map((path) => ifReadable(() => realPathOf(path)) ?? path);
-    const programs = ownPrograms(options.home, workingDirs, realPathOf);
-    this.#protected = new ProtectedFiles([...options.roots, ...programs]);
     this.#found = this.#search();
     this.#found.then(
       ({ nested }) => {
@@ -70,9 +66,11 @@ export class CurrentPlaces {
     const { home, write, read } = this.#options;
     const workingDirs = this.#options.workingDirs().map((directory) => this.#pinned(directory));
     for (const directory of workingDirs) this.#reported.add(reserveSettings(directory));
+    const protectedFiles = this.#protectedFor(workingDirs);
     const found = await this.#found;
-    // A new rule applies at once, and to commands that wait for the search meanwhile.
-    if (found.rules !== this.#denial()?.rules) this.#found = this.#search();
+    // A new rule or directory applies at once, and to commands that wait for the search meanwhile.
+    if (found.rules !== this.#denial()?.rules || found.protectedFiles !== protectedFiles)
+      this.#found = this.#search();
     const { nested, denied } = await this.#found;
     const fromHome = (path: string): string => path.replace(/^~(?=\/|$)/, home);
     const places = sandboxPlaces({
@@ -80,7 +78,7 @@ export class CurrentPlaces {
       workingDirs,
       write: write.map((path) => this.#pinned(fromHome(path))),
       read: read.map(fromHome),
-      protectedFiles: this.#protected,
+      protectedFiles,
       nested,
       denied,
       earlier: this.#readOnly,
@@ -125,6 +123,20 @@ export class CurrentPlaces {
     throw new Error(`${directory} leads to ${real} now, and led to ${first} when the agent began`);
   }
 
+  /**
+   * Returns the protected entries if these are the working directories: one in `~/bin` makes the user's programs writable, as in
+   * the permission rules.
+   * @param workingDirs real paths
+   */
+  #protectedFor(workingDirs: readonly string[]): ProtectedFiles {
+    const { home, roots } = this.#options;
+    const own = ownPrograms(home, workingDirs, realPathOf);
+    const programs = own.join("\0");
+    if (this.#protected?.programs !== programs)
+      this.#protected = { programs, files: new ProtectedFiles([...roots, ...own]) };
+    return this.#protected.files;
+  }
+
   #denial(): FileDenial | undefined {
     return this.#options.denial?.(this.#options.workingDirs().map(realPathOf));
   }
@@ -132,9 +144,10 @@ export class CurrentPlaces {
   async #search(): Promise<Found> {
     const directories = this.#options.workingDirs().map(realPathOf);
     const denial = this.#denial();
+    const protectedFiles = this.#protectedFor(directories);
     const [{ places, unnamed }, ...found] = await Promise.all([
       deniedPlaces(denial, directories),
-      ...directories.map((directory) => this.#protected.below(directory)),
+      ...directories.map((directory) => protectedFiles.below(directory)),
     ]);
     const nested = found.flatMap(({ paths, repositories }) => [
       ...paths,
@@ -145,7 +158,8 @@ export class CurrentPlaces {
       ...found.flatMap((one) => one.unnamed.map((path) => ({ path, access: "read" as const }))),
     ];
     this.#report(entries, directories);
-    return { nested, denied: [...places, ...placesInstead(entries, directories)], rules: denial?.rules };
+    const denied = [...places, ...placesInstead(entries, directories)];
+    return { nested, denied, rules: denial?.rules, protectedFiles };
   }
 
   /** Tells a person about entries, each once. */

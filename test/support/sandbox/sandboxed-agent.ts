@@ -28,6 +28,8 @@ export interface SandboxedAgent {
   readonly env: Record<string, string | undefined>;
   readonly sandbox: AgentSandbox;
   readonly context: ToolContext;
+  /** A test may change them. */
+  readonly workingDirs: string[];
   /** Reported files, relative to the project. */
   readonly newFiles: readonly string[];
   /** Reports about paths that are not UTF-8. */
@@ -87,5 +89,5 @@ export async function sandboxedAgent(options: Options = {}): Promise<SandboxedAg
     sandbox: opened,
   };
   const bash = (command: string, input = {}) => bashTool.execute({ command, ...input }, context);
-  return { home, project, env, sandbox: opened, context, newFiles, unnamed, bash };
+  return { home, project, env, sandbox: opened, context, workingDirs, newFiles, unnamed, bash };
 }

@@ -176,6 +176,26 @@ describeInSandbox("a command in the sandbox", () => {
     }
   });
 
+  test.each([
+    { around: "the project", also: [] },
+    { around: "the home directory", also: [""] },
+  ])("can change ~/bin while it is a working directory as well as $around", async ({ also }) => {
+    const { bash, home, workingDirs } = await sandboxedAgent({
+      also,
+      prepare: (at) => write(join(at, "bin/ls"), "mine"),
+    });
+    const file = join(home, "bin/ls");
+    const changed = async (text: string): Promise<string> => {
+      await bash(`echo ${text} > ${file}`);
+      return readFileSync(file, "utf8");
+    };
+    expect(await changed("early")).toBe("mine");
+    workingDirs.push(join(home, "bin"));
+    expect(await changed("there")).toBe("there\n");
+    workingDirs.pop();
+    expect(await changed("late")).toBe("there\n");
+  });
+
   test("protects a file that appeared after the sandbox was opened", async () => {
     const { bash, project } = await sandboxedAgent();
     write(join(project, ".envrc"), "mine");
