@@ -3,6 +3,7 @@ import { messageOf } from "../../errors.ts";
 import { pause } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import { entryOf } from "../../os/files/fs.ts";
+import { ifReadable } from "../../os/files/if-readable.ts";
 import { realBytes, realPathOf } from "../../os/files/symlinks.ts";
 import { run } from "../../os/process/run.ts";
 import { timeLimit } from "../../os/time-limit.ts";
@@ -67,14 +68,22 @@ export async function searchWithRipgrep(
   if (failure === "not-found") return undefined;
   const problem = stderr.replace(UNREAD, "").trim();
   if (code === 2 && stdout === "" && problem !== "") return { problem };
-  for (const [, unread = ""] of stderr.matchAll(UNREAD)) gaps?.addUnreadable(unread);
   if (failure === "output-limit") gaps?.add("there are more matches than can be read; narrow the search");
   // The filters are applied here: --glob of ripgrep would include files that .gitignore excludes.
-  const matches = stdout.split("\n").flatMap(readRipgrepLine);
-  const fitting = isFile(path)
-    ? matches
-    : fittingOnes(matches, ({ file }) => relative(path, String(file)), query);
-  return fitting === undefined ? { problem: SLOW_GLOB } : { matches: fitting };
+  const filter = <T>(items: readonly T[], placeOf: (item: T) => string): readonly T[] | undefined =>
+    isFile(path) ? items : fittingOnes(items, (item) => relative(path, placeOf(item)), query);
+  const matches = filter(stdout.split("\n").flatMap(readRipgrepLine), ({ file }) => String(file));
+  const unread = [...stderr.matchAll(UNREAD)].map(([, place = ""]) => place);
+  const files = filter(unread.filter(isKnownFile), (place) => place);
+  if (matches === undefined || files === undefined) return { problem: SLOW_GLOB };
+  // Whatever its name, a directory may hold files that fit.
+  const others = unread.filter((place) => !isKnownFile(place));
+  for (const place of [...files, ...others]) gaps?.addUnreadable(place);
+  return { matches };
+}
+
+function isKnownFile(place: string): boolean {
+  return ifReadable(() => entryOf(place))?.isFile() === true;
 }
 
 interface RipgrepText {

@@ -47,13 +47,15 @@ function makeUnreadable(): void {
   }
 }
 
-/** Puts a `git` before the others on the PATH. */
-function withGit(script: string): void {
+/** Puts a program before the others on the PATH. */
+function withProgram(name: "git" | "rg", script: string): void {
   const bin = join(cwd, "bin");
   mkdirSync(bin);
-  writeFileSync(join(bin, "git"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   context = { ...context, env: { ...context.env, PATH: `${bin}:${process.env.PATH}` } };
 }
+
+const withGit = (script: string): void => withProgram("git", script);
 
 describe("a directory that cannot be read", () => {
   const NOTE = /\(could not be read, so not searched: d{200}… \(\d+ more characters\)/;
@@ -97,6 +99,22 @@ esac`);
       `src/b.txt\n(could not be read, so not searched: ${closed})`,
     );
   });
+});
+
+test.each([
+  { filter: "glob", input: { glob: "*.ts" }, named: "b.ts, closed" },
+  { filter: "type", input: { type: "md" }, named: "a.md, closed" },
+  { filter: "no filter", input: {}, named: "a.md, b.ts, closed" },
+])("Grep › names unreadable files that fit, and every directory, with ripgrep and $filter", async (one) => {
+  for (const name of ["a.md", "b.ts"]) writeFileSync(join(cwd, name), "TODO\n");
+  mkdirSync(join(cwd, "closed"));
+  const lines = ["a.md", "b.ts", "closed"].map(
+    (name) => `echo 'rg: ${join(cwd, name)}: Permission denied (os error 13)' >&2`,
+  );
+  withProgram("rg", [...lines, "exit 2"].join("\n"));
+  expect(await answerOf(grepTool, { pattern: "TODO", ...one.input })).toBe(
+    `Nothing matches.\n(could not be read, so not searched: ${one.named})`,
+  );
 });
 
 test("SearchGaps › names five paths, and the number of the others", () => {
