@@ -1,6 +1,7 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Env } from "../os/env.ts";
 import { entryOf, readText } from "../os/files/fs.ts";
+import { ifReadable } from "../os/files/if-readable.ts";
 import { isShortFile } from "../os/files/user-files.ts";
 import { git } from "./git.ts";
 import { type CheckoutPlace, variablesOf } from "./hidden-changes.ts";
@@ -16,21 +17,32 @@ interface IgnoringPlace extends CheckoutPlace {
  * @throws GitError
  */
 export async function privatelyIgnored(place: IgnoringPlace, env: Env): Promise<number> {
-  const lists = (await listsOf(place, env)).filter(hasPattern);
+  const { repository, user } = await listsOf(place, env);
+  const lists = repository.filter(hasPattern);
   if (lists.length === 0) return 0;
-  const hidden = await ignoredBy(
-    place,
-    env,
-    lists.map((list) => `--exclude-from=${list}`),
-  );
+  const hidden = await ignoredBy(place, env, lists.map(excludeFrom));
   if (hidden.length === 0) return 0;
-  const publicly = await ignoredBy(place, env, ["--exclude-per-directory=.gitignore"]);
+  const readable = user.filter((list) => ifReadable(() => isShortFile(list)) === true);
+  const words = ["--exclude-per-directory=.gitignore", ...readable.map(excludeFrom)];
+  const publicly = await ignoredBy(place, env, words);
   const isPublic = (path: string): boolean =>
     publicly.some((other) => path === other || (other.endsWith("/") && path.startsWith(other)));
   return hidden.filter((path) => !isPublic(path)).length;
 }
 
-async function listsOf(place: IgnoringPlace, env: Env): Promise<readonly string[]> {
+function excludeFrom(list: string): string {
+  return `--exclude-from=${list}`;
+}
+
+/** Paths of the lists outside a checkout that git applies to it; they need not exist. */
+interface IgnoreLists {
+  /** Those of its repository. */
+  readonly repository: readonly string[];
+  /** At most one, which the user has for all repositories. */
+  readonly user: readonly string[];
+}
+
+async function listsOf(place: IgnoringPlace, env: Env): Promise<IgnoreLists> {
   const { top, common } = place;
   const ask = (...words: readonly string[]): Promise<string> =>
     git(top, ["config", "-z", ...words], env, variablesOf(place));
@@ -38,9 +50,17 @@ async function listsOf(place: IgnoringPlace, env: Env): Promise<readonly string[
   // Each entry is a scope, then `key\nvalue`.
   const fields = (await ask("--list", "--show-scope")).split("\0");
   const at = fields.findLastIndex((field) => field.startsWith("core.excludesfile\n"));
-  if (!/^(?:local|worktree)$/.test(fields[at - 1] ?? "")) return [always];
+  if (at === -1) return { repository: [always], user: defaultLists(top, env) };
   const [named = ""] = (await ask("--path", "--get", "core.excludesFile")).split("\0");
-  return named === "" ? [always] : [always, join(named.startsWith("/") ? "" : top, named)];
+  const lists = named === "" ? [] : [resolve(top, named)];
+  const isOwn = /^(?:local|worktree)$/.test(fields[at - 1] ?? "");
+  return isOwn ? { repository: [always, ...lists], user: [] } : { repository: [always], user: lists };
+}
+
+/** Returns the user's list if no configuration names one (gitignore(5)). */
+function defaultLists(top: string, { XDG_CONFIG_HOME: config, HOME: home }: Env): readonly string[] {
+  if (config !== undefined && config !== "") return [resolve(top, config, "git/ignore")];
+  return home === undefined || home === "" ? [] : [resolve(top, home, ".config/git/ignore")];
 }
 
 /** Whether a list may ignore something: git's own template has only comments. Only git reads a list that is no short file. */

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { platform } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { diffSince } from "../../../src/git/diff.ts";
 import { removeWorktree } from "../../../src/git/remove-worktree.ts";
@@ -172,6 +172,23 @@ describe("a change that git status hides", () => {
     expect(await unsavedIn(path, BRANCH, env)).toBeUndefined();
     expect(await unsaved()).toEqual({ ...CHANGED, changed: 0, untracked: 1 });
   });
+
+  test.each(["core.excludesFile", "git's default place"])(
+    "does not count if info/exclude and the user's list in %s ignore it",
+    async (place) => {
+      const config = join(base, "config");
+      const list = join(base, place === "core.excludesFile" ? "all" : "xdg/git/ignore");
+      mkdirSync(dirname(list), { recursive: true });
+      writeFileSync(list, "litter\n");
+      writeFileSync(config, "");
+      if (place === "core.excludesFile")
+        git(repository, "config", "--file", config, "core.excludesFile", list);
+      appendFileSync(join(repository, ".git/info/exclude"), "litter\nnotes\n");
+      for (const name of ["litter", "notes"]) writeFileSync(join(path, name), "1\n");
+      const env = { ...ENV, GIT_CONFIG_GLOBAL: config, XDG_CONFIG_HOME: join(base, "xdg") };
+      expect(await unsavedIn(path, BRANCH, env)).toEqual({ ...CHANGED, changed: 0, ignored: 1 });
+    },
+  );
 
   test("counts if a rebase keeps it aside", async () => {
     const env = { ...process.env, ...GIT_IDENTITY, GIT_SEQUENCE_EDITOR: "sed -i.bak '1i break'" };
