@@ -17,6 +17,8 @@ export interface NestedWork {
   readonly path: string;
   readonly changed: number;
   readonly untracked: number;
+  /** Untracked files and directories that only a list of this repository outside its checkout ignores. */
+  readonly ignored?: number;
   /** Commits that are on no remote. */
   readonly commits: number;
 }
@@ -41,9 +43,10 @@ export async function nestedWork(place: GitDirectories, env: Env): Promise<reado
     if (own === undefined)
       throw refusal(`${path} inside it is the checkout of another repository, whose changes are not counted`);
     const commits = await commitsOnlyIn(own, env);
-    const { changed, untracked } =
-      top === undefined ? { changed: 0, untracked: 0 } : await changesInside({ top, own }, path, env);
-    if (changed + untracked + commits > 0) found.push({ path, changed, untracked, commits });
+    const { changed, untracked, ignored } =
+      top === undefined ? NO_CHANGES : await changesInside({ top, own }, path, env);
+    if (changed + untracked + ignored + commits > 0)
+      found.push({ path, changed, untracked, ...(ignored === 0 ? {} : { ignored }), commits });
   }
   return found;
 }
@@ -71,16 +74,17 @@ async function commitsOf(repositories: readonly Nested[], env: Env): Promise<rea
   return found;
 }
 
-async function changesInside(
-  place: CheckoutPlace,
-  path: string,
-  env: Env,
-): Promise<Pick<NestedWork, "changed" | "untracked">> {
+type Changes = Required<Pick<NestedWork, "changed" | "untracked" | "ignored">>;
+
+const NO_CHANGES: Changes = { changed: 0, untracked: 0, ignored: 0 };
+
+async function changesInside(place: CheckoutPlace, path: string, env: Env): Promise<Changes> {
   requirePlainConfig(place.own);
   const operation = operationIn(place);
   if (operation !== undefined) throw refusal(`a ${operation} is in progress in ${path} inside it`);
   const { changed, untracked } = await changesOf(place, env);
-  return { changed, untracked: untracked + (await privatelyIgnored({ ...place, common: place.own }, env)) };
+  const ignored = await privatelyIgnored({ ...place, common: place.own }, env);
+  return { changed, untracked, ignored };
 }
 
 /** Returns the repositories inside a worktree, each once. @throws GitError if a directory cannot be read */

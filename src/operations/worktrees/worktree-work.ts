@@ -17,13 +17,16 @@ const IGNORED_TEXT =
 
 /** Describes the work in a worktree that would be lost with it. */
 export function unsavedText(work: Unsaved): string {
-  const { changed, untracked, hasFlags, ignored = 0, commits, nested, operation } = work;
+  const { changed, untracked, hasFlags, commits, nested, operation } = work;
   return [
     ...(operation === undefined ? [] : [`a ${operation} is in progress in it`]),
     ...filesText({ changed, untracked }).map((text) => `${text}${hasFlags ? FLAGS_TEXT : ""}`),
-    ...(ignored === 0 ? [] : [`${ignored} untracked ${ignored === 1 ? "file" : "files"}${IGNORED_TEXT}`]),
+    ...ignoredText(work),
     ...(commits === 0 ? [] : [`${commitCount(commits)} on no other branch or remote`]),
-    ...nested.map((one) => `in ${one.path}: ${[...filesText(one), ...nestedText(one)].join(", ")}`),
+    ...nested.map((one) => {
+      const texts = [...filesText(one), ...ignoredText(one), ...nestedText(one)];
+      return `in ${one.path}: ${texts.join(", ")}`;
+    }),
   ].join(", ");
 }
 
@@ -49,6 +52,10 @@ function filesText({ changed, untracked }: Pick<Unsaved, "changed" | "untracked"
     ...(untracked === 0 ? [] : [`${untracked} untracked`]),
   ].join(" and ");
   return counts === "" ? [] : [`${counts} ${changed + untracked === 1 ? "file" : "files"}`];
+}
+
+function ignoredText({ ignored = 0 }: Pick<Unsaved, "ignored">): readonly string[] {
+  return ignored === 0 ? [] : [`${ignored} untracked ${ignored === 1 ? "file" : "files"}${IGNORED_TEXT}`];
 }
 
 function nestedText({ commits }: { readonly commits: number }): readonly string[] {

@@ -395,6 +395,14 @@ describe("a repository inside a worktree", () => {
     expect(await unsaved()).toMatchObject({ nested: [{ path: "ignored/fresh", commits: 1 }] });
   });
 
+  test("counts with files that only its own info/exclude ignores, apart from untracked ones", async () => {
+    const top = nest("first");
+    appendFileSync(join(top, ".git/info/exclude"), "notes\n");
+    writeFileSync(join(top, "notes"), "1\n");
+    const work = { path: "ignored/first", changed: 0, untracked: 0, ignored: 1, commits: 0 };
+    expect(await unsaved()).toEqual({ ...CHANGED, changed: 0, nested: [work] });
+  });
+
   test("keeps the worktree if its changes cannot be counted: another worktree, files of git elsewhere", async () => {
     const other = join(path, "ignored/tree");
     git(path, "worktree", "add", "--quiet", "--detach", other);
