@@ -1,5 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it } from "vitest";
 import { livenessOf } from "../../../src/os/process/identity.ts";
 import { hasEnvEntry, processTable, signalProcess } from "../../../src/os/process/process-table.ts";
@@ -48,12 +49,15 @@ async function ledWithoutSocket() {
   return lead;
 }
 
-/** Returns the waiting tmux clients of this test. */
-function waiting(t: PrivateTmux): number[] {
+/** Waits until only these tmux clients of this test are left: those of the teammate's short calls end. */
+async function waitForClients(t: PrivateTmux, pids: readonly number[]): Promise<void> {
   const marker = `TEAMS_TEST=${t.env.TEAMS_TEST}`;
-  return processTable().flatMap(({ pid, name }) =>
-    name.startsWith("tmux: client") && hasEnvEntry(pid, marker) ? [pid] : [],
-  );
+  await eventually(`the clients ${pids.join(", ")} alone`, () => {
+    const clients = processTable().flatMap(({ pid, name }) =>
+      name.startsWith("tmux: client") && hasEnvEntry(pid, marker) ? [pid] : [],
+    );
+    return isDeepStrictEqual(clients, pids);
+  });
 }
 
 describe("a lead outside tmux", () => {
@@ -64,7 +68,7 @@ describe("a lead outside tmux", () => {
       shown().includes("the tmux server of the teammates' panes has ended"),
     );
     await eventually("the teammate's end", () => /ada (crashed|ended)/.test(shown()));
-    expect(waiting(t)).toEqual([]);
+    await waitForClients(t, []);
     child.kill("SIGINT");
     await ended;
   });
@@ -96,13 +100,13 @@ describe("a lead outside tmux", () => {
     const { t, child, ended, watch } = await led();
     expect(t.tmux("show-environment", "-g")).not.toMatch(/TEAMS_INSTANCE|CLAUDECODE/);
     const server = Number(t.tmux("display-message", "-p", "#{pid}"));
-    expect(waiting(t)).toEqual([watch.client.pid]);
+    await waitForClients(t, [watch.client.pid]);
     expect(hasEnvEntry(watch.client.pid, "TEAMS_INSTANCE=somebody")).toBe(false);
     t.tmux("new-session", "-d", "-s", "stays", "--", "env", "cat");
     child.kill("SIGINT");
     expect(await ended).toBe(130);
     expect(livenessOf({ pid: server })).toBe("alive");
-    expect(waiting(t)).toEqual([]);
+    await waitForClients(t, []);
   });
 
   it("leaves one waiting client when killed, which the next command ends", async () => {
@@ -112,7 +116,7 @@ describe("a lead outside tmux", () => {
     expect(livenessOf(watch.client)).toBe("alive");
     expect((await teams(["status", "--team", "crew"])).code).toBe(0);
     await eventually("the client's end", () => livenessOf(watch.client) === "dead");
-    expect(waiting(t)).toEqual([]);
+    await waitForClients(t, []);
     const { process } = readStatus(ref, "ada") ?? {};
     expect(process && livenessOf(process)).toBe("alive");
   });
@@ -121,7 +125,7 @@ describe("a lead outside tmux", () => {
     const { t, child, ended, watch } = await ledWithoutSocket();
     child.kill("SIGINT");
     expect(await ended).toBe(130);
-    expect(waiting(t)).toEqual([]);
+    await waitForClients(t, []);
     expect(livenessOf(watch.server)).toBe("alive");
   });
 
@@ -137,7 +141,7 @@ describe("a lead outside tmux", () => {
       const { code, err } = await teams([command, "crew", ...options]);
       expect([code, err]).toEqual([0, ""]);
       await eventually("the client's end", () => livenessOf(watch.client) === "dead");
-      expect(waiting(t)).toEqual([]);
+      await waitForClients(t, []);
     },
   );
 });
