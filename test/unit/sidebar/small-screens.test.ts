@@ -100,7 +100,8 @@ describe("a request that is shown whole", () => {
   test("names that key if a failure below leaves too few rows", () => {
     const hints = (state: SidebarState): string | undefined => lastRows(state, 40, 9, 1)[0];
     const states = Array.from({ length: 90 }, (_, i) => showing(`Bash(${"ls; ".repeat(i)})`));
-    const fitting = states.filter((state) => hints(state) === " y yes n no a always q back").at(-1) ?? START;
+    const fitting =
+      states.filter((state) => hints(state) === " y yes n no a always / search q back").at(-1) ?? START;
     expect(hints({ ...fitting, failures: ["ada failed"] })).toBe(" y yes n no a always Space page q back");
   });
 });
