@@ -32,7 +32,7 @@ echo '#!/bin/sh' >'${bin}'/$name && /bin/chmod +x '${bin}'/$name`;
   program("apt-get", installs);
   const env = { PATH: bin, TMPDIR: bin };
   const prepare = () =>
-    spawnSync(findProgram("bash", process.env) ?? "", ["-uc", PREPARE], { env, encoding: "utf8" });
+    spawnSync(findProgram("bash", process.env) ?? "", ["--norc", "-uc", PREPARE], { env, encoding: "utf8" });
   const first = prepare();
   expect([first.status, first.stderr.split("\n")]).toEqual([
     0,
