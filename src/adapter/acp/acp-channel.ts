@@ -117,14 +117,14 @@ class AcpChannel implements Channel {
     this.#isReplaying = false;
     this.#session = sessionId;
     this.#mode = new SessionMode(connection, this.#setup, { sessionId, opened }, note);
-    await this.#mode.follow();
+    await this.#mode.follow(this.#delivery.signal);
     return this.#setup.adapter.resume === "none" ? undefined : this.#session;
   }
 
   async deliver(text: string): Promise<void> {
     const delivery = new AbortController();
     this.#delivery = delivery;
-    await this.#mode?.follow();
+    await this.#mode?.follow(delivery.signal);
     if (delivery.signal.aborted) throw new Error("it was interrupted before it got the message");
     await this.#send(text, delivery.signal);
   }

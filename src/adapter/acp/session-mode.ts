@@ -39,14 +39,17 @@ export class SessionMode {
 
   /**
    * Sets the mode of now, unless it is set. The first one is set explicitly: some CLIs start in a mode in which a model decides.
+   * @param interrupted ends the wait for the answer of the CLI
    * @throws an error of the connection or of the CLI, or an Error if the CLI does not answer in time
    */
-  async follow(): Promise<void> {
+  async follow(interrupted: AbortSignal): Promise<void> {
     const modeId = ownMode(this.#setup);
     if (modeId === undefined || modeId === this.#modeId) return;
     // After a change without an answer, the mode is unknown.
     this.#modeId = undefined;
-    if (!(await isDoneWithin(this.#changeMs, this.#change(modeId), NEVER)))
+    const isConfirmed = await isDoneWithin(this.#changeMs, this.#change(modeId), interrupted);
+    if (interrupted.aborted) return;
+    if (!isConfirmed)
       throw new Error(`it has not confirmed its mode ${modeId} within ${this.#changeMs / 1000} s`);
     this.#modeId = modeId;
   }
@@ -87,6 +90,3 @@ function modeOption(report: unknown): ReturnType<typeof fieldsOf> | undefined {
   const options = Array.isArray(configOptions) ? configOptions.map(fieldsOf) : [];
   return options.find(({ category, id }) => category === "mode" || id === "mode");
 }
-
-/** A change ends only with its answer, or with its time. */
-const NEVER = new AbortController().signal;

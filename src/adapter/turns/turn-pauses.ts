@@ -27,6 +27,8 @@ export class TurnPauses {
   /** The turn that waits for the end of a limit, or for more budget. */
   #waiting: OpenTurn | undefined;
   #stopped: StoppedTurn | undefined;
+  /** The turn that a message continues, unless it is interrupted meanwhile. */
+  #continued: OpenTurn | undefined;
   #isChecking = false;
   /** The turn that spent something since the last check of the budgets. */
   #unchecked: OpenTurn | undefined;
@@ -44,6 +46,7 @@ export class TurnPauses {
   /** The turn is interrupted for another reason, so its end is final. */
   cancel(): void {
     this.#stopped = undefined;
+    this.#continued = undefined;
   }
 
   /** Interrupts a turn that has used up a budget. Call it after each report of usage. Never rejects. */
@@ -98,11 +101,12 @@ export class TurnPauses {
     if (this.#stopped?.turn === turn) this.#stopped = undefined;
     if (turn.closed.aborted) return;
     if (isOver) return turn.settle({ outcome: "interrupted" });
+    this.#continued = turn;
     try {
       await this.#channel()?.deliver(text, false);
     } catch (error) {
       const failure = `${cli} did not continue after its ${what}: ${messageOf(error)}`;
-      turn.settle({ outcome: "failed", failure });
+      turn.settle({ outcome: this.#continued === turn ? "failed" : "interrupted", failure });
     }
   }
 }

@@ -42,22 +42,35 @@ function sessionOf(opened: object, answer: Promise<void> = Promise.resolve(), ch
   };
 }
 
+/** No interrupt. */
+const NEVER = new AbortController().signal;
 const WITH_MODES = { modes: { currentModeId: "look", availableModes: [] } };
 
 it("SessionMode › fails, and sets the mode again, when the CLI does not confirm it in time", async () => {
   const { mode, asked } = sessionOf(WITH_MODES, new Promise(() => undefined), 1);
   const late = "it has not confirmed its mode ask within 0.001 s";
-  await expect(mode.follow()).rejects.toThrow(late);
+  await expect(mode.follow(NEVER)).rejects.toThrow(late);
   await eventually("the first change", () => asked.length === 1);
-  await expect(mode.follow()).rejects.toThrow(late);
+  await expect(mode.follow(NEVER)).rejects.toThrow(late);
   await eventually("the second change", () => asked.length === 2);
+});
+
+it("SessionMode › waits no longer, and sets the mode again, when an interrupt comes before the answer", async () => {
+  const { mode, asked } = sessionOf(WITH_MODES, new Promise(() => undefined));
+  for (const count of [1, 2]) {
+    const interrupt = new AbortController();
+    const followed = mode.follow(interrupt.signal);
+    await eventually(`change ${count}`, () => asked.length === count);
+    interrupt.abort();
+    await followed;
+  }
 });
 
 it("SessionMode › notes once that a CLI has no modes when the mode of its member changes", async () => {
   const { mode, asked, notes, member } = sessionOf({});
   for (const next of ["default", "plan", "default"] as const) {
     member(next);
-    await mode.follow();
+    await mode.follow(NEVER);
   }
   expect(notes).toEqual(["fake has no permission modes; its own settings decide what it asks for"]);
   expect(asked).toEqual([]);

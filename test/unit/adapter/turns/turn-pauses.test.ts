@@ -9,20 +9,23 @@ function openTurn(): OpenTurn {
   return new OpenTurn(() => undefined);
 }
 
+const done = async (): Promise<void> => undefined;
+
 /** The pauses of an agent whose budget is used up. */
 function pausesOf({
   interrupt = async () => undefined,
   beforeTurn = async () => "go",
+  deliver = done,
 }: {
   readonly interrupt?: () => Promise<void>;
+  readonly deliver?: () => Promise<void>;
   readonly beforeTurn?: () => Promise<"go" | "stop">;
 }): TurnPauses {
-  const done = async (): Promise<void> => undefined;
   const options = {
     ...{ cli: "codex", note: () => undefined, limits: { wait: done, met: done, passed: done } },
     ...{ beforeTurn, exceedsBudget: async () => true },
   };
-  return new TurnPauses(options, () => ({ interrupt, deliver: done }));
+  return new TurnPauses(options, () => ({ interrupt, deliver }));
 }
 
 it("TurnPauses › interrupts a later turn although the interrupt of an earlier one was never answered", async () => {
@@ -58,4 +61,27 @@ it("TurnPauses › is over for a later turn, even while the wait of an earlier o
   expect(pauses.isWaiting(second)).toBe(false);
   expect(pauses.takes(INTERRUPTED, second)).toBe(false);
   go();
+});
+
+it.each([
+  { outcome: "failed", when: "the CLI does not take its next text", isInterrupted: false },
+  { outcome: "interrupted", when: "an interrupt keeps its next text from the CLI", isInterrupted: true },
+])("TurnPauses › ends the turn as $outcome when $when", async ({ outcome, isInterrupted }) => {
+  let deliveries = 0;
+  let refuse: (error: Error) => void = () => undefined;
+  const pauses = pausesOf({
+    deliver() {
+      deliveries += 1;
+      return new Promise((_, reject) => {
+        refuse = reject;
+      });
+    },
+  });
+  const turn = openTurn();
+  await pauses.spent(turn);
+  expect(pauses.takes(INTERRUPTED, turn)).toBe(true);
+  await eventually("its next text", () => deliveries === 1);
+  if (isInterrupted) pauses.cancel();
+  refuse(new Error("not taken"));
+  expect(await turn.result).toMatchObject({ outcome, failure: expect.stringContaining("not taken") });
 });
