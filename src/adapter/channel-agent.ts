@@ -5,6 +5,7 @@ import { type AgentEvent, maskEvents } from "../agent/events.ts";
 import { newestTurn } from "../agent/model/messages.ts";
 import type { ConversationMessage } from "../agent/model/model.ts";
 import type { TurnResult } from "../agent/turn/turn.ts";
+import { isProcessEnding } from "../agent/turn/turn-abort.ts";
 import { messageOf, TeamError } from "../errors.ts";
 import { after } from "../os/clock.ts";
 import { secretsOf } from "../os/redact.ts";
@@ -20,6 +21,8 @@ import type {
 } from "./channel.ts";
 import type { ChannelAgentOptions } from "./channel-agent-options.ts";
 import { permitRequest } from "./permit-request.ts";
+import { deliverText, notTaken } from "./turns/deliver-text.ts";
+import { hasTakenInput, inputMessage, missedTexts } from "./turns/missed-inputs.ts";
 import { CONTINUE, OpenTurn, onAbort, recordEnd } from "./turns/open-turn.ts";
 import { TurnPauses } from "./turns/turn-pauses.ts";
 
@@ -69,7 +72,8 @@ export class ChannelAgent implements Agent, ChannelEvents {
   ): Promise<string | undefined> {
     this.#channel = open(this);
     const continued = await this.#channel.start(conversation);
-    this.#isIntroduced = this.messages.length > 0 && continued !== undefined && continued === conversation;
+    const isContinued = continued !== undefined && continued === conversation;
+    this.#isIntroduced = isContinued && hasTakenInput(this.messages);
     return continued;
   }
 
@@ -103,11 +107,12 @@ export class ChannelAgent implements Agent, ChannelEvents {
   }
 
   async run(input: TurnInput, signal: AbortSignal): Promise<TurnResult> {
-    const { text, origin, keys, isLast = false } = input;
-    const whole = this.#isIntroduced ? text : `${this.#options.instructions()}\n\n${text}`;
-    return this.#run(whole, signal, isLast, async () => {
-      this.#isIntroduced = true;
-      this.#conversation.addInput({ role: "user", content: [{ type: "text", text }], origin }, keys);
+    const { text, keys, isLast = false } = input;
+    const introduction = this.#isIntroduced ? [] : [this.#options.instructions()];
+    const whole = [...introduction, ...missedTexts(this.messages), text].join("\n\n");
+    return this.#run(whole, signal, isLast, async (isTaken) => {
+      if (isTaken) this.#isIntroduced = true;
+      this.#conversation.addInput(inputMessage(input, isTaken), keys);
       await this.#conversation.inputWritten(signal, () => this.#options.onInputRecorded(keys));
     });
   }
@@ -118,34 +123,32 @@ export class ChannelAgent implements Agent, ChannelEvents {
     return { outcome, text, toolCalls, ...NOTHING_SPENT };
   }
 
-  /** @param onTaken called once the CLI has taken the text: a message that it did not take stays unread, and comes again */
+  /**
+   * @param onInput called once the CLI has taken the text, or was interrupted before. After a failure, or at the end of the process,
+   * its messages stay unread, and come again
+   */
   async #run(
     text: string,
     signal: AbortSignal,
     isLast: boolean,
-    onTaken: () => Promise<void>,
+    onInput: (isTaken: boolean) => Promise<void>,
   ): Promise<TurnResult> {
-    const { cli, beforeTurn, limits } = this.#options;
     if (this.#failure !== undefined) throw this.#failure;
     const turn = this.#begin();
     this.#emit({ type: "turn_started", input: text });
     const stopWaiting = this.#interruptOnAbort(turn, signal);
     try {
-      const isStopped = (await beforeTurn(signal)) === "stop";
-      if (!isStopped) await limits.wait(signal);
-      if (isStopped || signal.aborted) turn.settle({ outcome: "interrupted" });
-      else {
-        // An interrupted CLI may never confirm that it took the text.
-        await Promise.race([this.#channel?.deliver(text, isLast), turn.result]);
-        await onTaken();
-      }
+      const isTaken = await deliverText(this.#channel, { turn, text, isLast, signal }, this.#options);
+      if (!isTaken && this.#failure !== undefined) throw this.#failure;
+      const isKept = !isTaken && (this.hidesTurnEnds || isProcessEnding(signal));
+      if (isKept) this.#options.onInputKept();
+      else await onInput(isTaken);
       const result = await turn.result;
       if (this.#failure !== undefined) throw this.#failure;
-      return await recordEnd(this.#conversation, result, signal);
+      return isKept ? result : await recordEnd(this.#conversation, result, signal);
     } catch (error) {
       if (this.#failure !== undefined) throw this.#failure;
-      const failure = `${cli} did not take the message: ${messageOf(error)}`;
-      if (this.hidesTurnEnds && signal.aborted) this.#options.onInputKept();
+      const failure = notTaken(this.#options.cli, error);
       turn.settle({ outcome: signal.aborted ? "interrupted" : "failed", failure });
       return await turn.result;
     } finally {
