@@ -65,9 +65,13 @@ function defaultLists(top: string, { XDG_CONFIG_HOME: config, HOME: home }: Env)
 
 /** Whether a list may ignore something: git's own template has only comments. Only git reads a list that is no short file. */
 function hasPattern(list: string): boolean {
-  if (entryOf(list) === undefined) return false;
-  if (!isShortFile(list)) return true;
-  return (readText(list) ?? "").split("\n").some((line) => line.trim() !== "" && !line.startsWith("#"));
+  const isPattern = (line: string): boolean => line.trim() !== "" && !line.startsWith("#");
+  const hasOne = ifReadable(() => {
+    if (entryOf(list) === undefined) return false;
+    return !isShortFile(list) || (readText(list) ?? "").split("\n").some(isPattern);
+  });
+  // Git ignores nothing by a list that it cannot read.
+  return hasOne ?? false;
 }
 
 /** Returns the untracked files that these lists ignore; a directory that is ignored as a whole ends with `/`. */

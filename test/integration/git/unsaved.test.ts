@@ -6,7 +6,9 @@ import {
   readFileSync,
   realpathSync,
   renameSync,
+  rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -189,6 +191,14 @@ describe("a change that git status hides", () => {
       expect(await unsavedIn(path, BRANCH, env)).toEqual({ ...CHANGED, changed: 0, ignored: 1 });
     },
   );
+
+  test("counts as untracked if info/exclude cannot be read", async () => {
+    const list = join(repository, ".git/info/exclude");
+    rmSync(list, { force: true });
+    symlinkSync("exclude", list);
+    writeFileSync(join(path, "notes"), "1\n");
+    expect(await unsaved()).toEqual({ ...CHANGED, changed: 0, untracked: 1 });
+  });
 
   test("counts if a rebase keeps it aside", async () => {
     const env = { ...process.env, ...GIT_IDENTITY, GIT_SEQUENCE_EDITOR: "sed -i.bak '1i break'" };
