@@ -1,9 +1,10 @@
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { ensureDir, entryOf } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { SandboxPlace } from "../../os/sandbox/view.ts";
 import type { FileDenial } from "../permissions/denied-files.ts";
-import { ownPrograms } from "../permissions/protected-paths.ts";
+import { isInside, ownPrograms } from "../permissions/protected-paths.ts";
 import { type DeniedPlace, deniedPlaces } from "./denied-places.ts";
 import { commandFiles } from "./git-places.ts";
 import { type PlacesOptions, sandboxPlaces } from "./places.ts";
@@ -24,6 +25,8 @@ export interface CurrentPlacesOptions
 
 /** The result of a search in the working directories. */
 interface Found {
+  /** The real paths of these directories. */
+  readonly directories: readonly string[];
   /** Protected entries. */
   readonly nested: readonly string[];
   readonly denied: readonly DeniedPlace[];
@@ -68,9 +71,12 @@ export class CurrentPlaces {
     for (const directory of workingDirs) this.#reported.add(reserveSettings(directory));
     const protectedFiles = this.#protectedFor(workingDirs);
     const found = await this.#found;
+    const isCurrent =
+      found.rules === this.#denial()?.rules &&
+      found.protectedFiles === protectedFiles &&
+      isDeepStrictEqual(found.directories, workingDirs);
     // A new rule or directory applies at once, and to commands that wait for the search meanwhile.
-    if (found.rules !== this.#denial()?.rules || found.protectedFiles !== protectedFiles)
-      this.#found = this.#search();
+    if (!isCurrent) this.#found = this.#searchBeyond(found);
     const { nested, denied } = await this.#found;
     const fromHome = (path: string): string => path.replace(/^~(?=\/|$)/, home);
     const places = sandboxPlaces({
@@ -141,6 +147,18 @@ export class CurrentPlaces {
     return this.#options.denial?.(this.#options.workingDirs().map(realPathOf));
   }
 
+  /** Searches, and does not report what an earlier search did not look for: no command has created it since. */
+  async #searchBeyond({ directories, protectedFiles }: Found): Promise<Found> {
+    const found = await this.#search();
+    const isSame = found.protectedFiles === protectedFiles;
+    const programs = isSame ? [] : ownPrograms(this.#options.home, [], realPathOf);
+    const isIn = (path: string, places: readonly string[]): boolean =>
+      places.some((place) => isInside(path, place));
+    for (const path of found.nested)
+      if (!isIn(path, directories) || isIn(path, programs)) this.#reported.add(path);
+    return found;
+  }
+
   async #search(): Promise<Found> {
     const directories = this.#options.workingDirs().map(realPathOf);
     const denial = this.#denial();
@@ -159,7 +177,7 @@ export class CurrentPlaces {
     ];
     this.#report(entries, directories);
     const denied = [...places, ...placesInstead(entries, directories)];
-    return { nested, denied, rules: denial?.rules, protectedFiles };
+    return { directories, nested, denied, rules: denial?.rules, protectedFiles };
   }
 
   /** Tells a person about entries, each once. */

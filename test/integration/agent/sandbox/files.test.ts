@@ -196,6 +196,19 @@ describeInSandbox("a command in the sandbox", () => {
     expect(await changed("late")).toBe("there\n");
   });
 
+  test("cannot change protected files of a directory that has just become a working directory", async () => {
+    const { bash, home, workingDirs, newFiles } = await sandboxedAgent({
+      prepare: (at) => write(join(at, "other/sub/.envrc"), "mine"),
+    });
+    const other = join(home, "other");
+    workingDirs.push(other);
+    await bash(`echo x > ${other}/sub/.envrc; echo in > ${other}/sub/made; echo x > .envrc`);
+    expect(readFileSync(join(other, "sub/made"), "utf8")).toBe("in\n");
+    expect(readFileSync(join(other, "sub/.envrc"), "utf8")).toBe("mine");
+    await eventually("the report", () => newFiles.length > 0);
+    expect(newFiles).toEqual([".envrc"]);
+  });
+
   test("protects a file that appeared after the sandbox was opened", async () => {
     const { bash, project } = await sandboxedAgent();
     write(join(project, ".envrc"), "mine");
