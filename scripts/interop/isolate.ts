@@ -5,7 +5,7 @@ const NOBODY = 65_534;
 const NEEDS =
   "scripts/interop needs Linux with unshare and setpriv (util-linux) and ip (iproute2), and either root or user namespaces for this user (util-linux 2.38 or newer).";
 
-/** How a command is run without a network, in its own space of processes, by a user without rights. */
+/** How a command is run without a network, in its own space of processes, by an unprivileged user. */
 export interface Isolation {
   /** The user of the isolated processes, as the rest of this machine sees it. */
   readonly uid: number;

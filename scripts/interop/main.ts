@@ -50,7 +50,7 @@ async function run(): Promise<number> {
   const unreadable = isolated.unreadable([process.execPath, ...installed.flatMap(({ bins }) => bins)]);
   if (unreadable.length > 0) {
     console.error(
-      `scripts/interop/run: the user without rights cannot read ${unreadable[0]}. Nothing was run.`,
+      `scripts/interop/run: the unprivileged user cannot read ${unreadable[0]}. Nothing was run.`,
       "Choose a --cache, and a Node.js, that all users can read.",
     );
     return 2;

@@ -19,11 +19,11 @@ export const MIXED_PROGRAMS: Readonly<Record<string, string>> = {
   claude: "claude-latest",
 };
 const TEXT =
-  "one team of our agent and four makes: dependent tasks, messages between them, a request of each, a SIGKILL and a resume";
+  "one team of our agent and four third-party programs: dependent tasks, messages between them, a request of each, a SIGKILL and a resume";
 const LIMIT = 6 * 60_000;
 const PATIENCE = 90_000;
 
-/** Lets one team of all makes finish a list of dependent tasks. @param picture where its screen is kept as SVG */
+/** Lets one team of all programs finish a list of dependent tasks. @param picture where its screen is kept as SVG */
 export async function mixedTeam(
   installed: readonly Installed[],
   places: Places,

@@ -25,7 +25,7 @@ const NAMES = [...PROGRAMS.map(({ id }) => id), MIXED];
 
 export const USAGE = `Usage: scripts/interop/run [options]
 
-Checks teams with the real programs that can be teammates: without a network, as a user without rights, with a model
+Checks teams with the real programs that can be teammates: without a network, as an unprivileged user, with a model
 server on loopback, and with a private home and tmux server for each. Prints a table.
 
   --only NAME[,NAME]  check some of: ${NAMES.join(" ")}

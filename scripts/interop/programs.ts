@@ -21,7 +21,7 @@ const ofAcp = (as: string) => ({
   ...{ ...NOT_CLAUDE, ...NO_SCREEN, ...same(as) },
   model: "it has no option for its model",
 });
-const ONLY_CLAUDE_LEADS = "only claude starts teammates of another make";
+const ONLY_CLAUDE_LEADS = "only claude starts teammates of another vendor";
 const ONLY_CLAUDE_WRITES = "only claude reads and writes the files of the team";
 const NOT_CLAUDE = {
   ...{ under: ONLY_CLAUDE_LEADS, "under-plan": ONLY_CLAUDE_LEADS, load: ONLY_CLAUDE_WRITES },

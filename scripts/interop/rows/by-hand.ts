@@ -217,7 +217,7 @@ export const BY_HAND: readonly Row[] = [
   },
   {
     id: "hand-back",
-    text: "started by hand: our agent beside it registers itself again when the config has lost it",
+    text: "started by hand: our agent in the same team registers itself again when the config has lost it",
     limit: 150_000,
     run: ({ crew }) =>
       withTeammate(crew, "hal", async () => {

@@ -7,7 +7,7 @@ import { check, type Row } from "./row.ts";
 
 const tool = (name: string, input: object): string => `do-tool: ${name} ${JSON.stringify(input)}`;
 
-/** Runs a lead of another make to its end. @param word the last words of its last turn */
+/** Runs a third-party lead to its end. @param word the last words of its last turn */
 async function lead(crew: Crew, cli: string, steps: readonly string[], word: string): Promise<void> {
   // A program with its own screen needs a terminal.
   const line = `teams run --once --team boat --cli ${cli} '${steps.join("\n")}'; echo "ended with $?"; cat`;

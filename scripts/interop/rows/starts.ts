@@ -157,7 +157,7 @@ export const STARTS: readonly Row[] = [
   },
   {
     id: "plan",
-    text: "`--plan`: its plan is asked and approved before it acts",
+    text: "`--plan`: it submits its plan, and acts only after the approval",
     limit: 150_000,
     async run({ crew, spawn }) {
       const word = crew.word("plan");

@@ -92,7 +92,7 @@ export const WORK: readonly Row[] = [
   },
   {
     id: "interrupt",
-    text: "`teams interrupt` ends its turn, and it works on",
+    text: "`teams interrupt` ends its turn, and a new message starts the next one",
     async run({ crew, ada, tell }) {
       await ada();
       await tell(crew.linger(600), "do-say: it slept");
