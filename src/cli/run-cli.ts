@@ -90,7 +90,7 @@ export function checkLeadCli(
       "INVALID_INPUT",
       `${name} can only be a teammate, because it reads its inbox itself.`,
       {
-        hint: `Nothing was started. Let it lead by the Agent Client Protocol: --cli ${name} --acp`,
+        hint: `Nothing was started. Let it lead over the Agent Client Protocol: --cli ${name} --acp`,
       },
     );
   }

@@ -19,7 +19,7 @@ export interface AgentFlags {
   readonly tools?: readonly string[];
   readonly addDirs?: readonly string[];
   readonly model?: string;
-  /** A third-party CLI works in its place, and its screen is the terminal's. */
+  /** A third-party CLI runs instead of our agent, and its screen is the terminal's. */
   readonly ownScreen?: true;
   /** It is ready once its third-party CLI runs. */
   readonly awaitsProgram?: true;

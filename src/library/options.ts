@@ -75,7 +75,7 @@ export interface SpawnOptions extends ToolLimits, Cancellable {
   readonly systemPrompt?: string | undefined;
   /** Text to add at the end of its system prompt. */
   readonly appendSystemPrompt?: string | undefined;
-  /** A third-party CLI that works in its place: `claude`, `codex`, `codex-acp`, … */
+  /** A third-party CLI to run instead of our agent: `claude`, `codex`, `codex-acp`, … */
   readonly cli?: string | undefined;
   /** With `cli`: how hard its model thinks. */
   readonly effort?: string | undefined;

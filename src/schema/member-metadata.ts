@@ -81,7 +81,7 @@ const KEYS = {
   writes: ["_writes", z.array(z.string())],
   /** Member: whether its commands run in the sandbox, as a person or its type set it. */
   sandbox: ["_sandbox", z.enum(SANDBOX_MODES)],
-  /** Member: the third-party CLI that works in its place, by the name of its adapter. */
+  /** Member: the third-party CLI that runs instead of our agent, by the name of its adapter. */
   cli: ["_cli", z.string().check(z.minLength(1))],
   /** Member: the effort of that CLI's model. */
   effort: ["_effort", z.string().check(z.minLength(1))],

@@ -46,7 +46,7 @@ export function firstIssue(error: z.core.$ZodError): {
   const unknown = issue?.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
   return {
     path: pathText(path),
-    // Of a key, the inner problem says which ones are allowed.
+    // For an invalid key, the inner issue says which keys are allowed.
     message: (issue?.code === "invalid_key" ? issue.issues[0]?.message : issue?.message) ?? error.message,
     keys: [...path, ...unknown],
   };
@@ -60,8 +60,8 @@ export function pathText(path: readonly PropertyKey[]): string {
 }
 
 /**
- * Returns a parsed value with the keys in the order of the original, and added ones at the end: a schema returns its own order, and
- * a rewrite keeps that of another program.
+ * Returns a parsed value with the keys in the order of the original, and added ones at the end. A schema returns its own order, but a
+ * rewrite must keep the order of the program that wrote the file.
  */
 export function inOrderOf<T>(original: unknown, parsed: T): T {
   if (!isNested(original) || !isNested(parsed)) return parsed;

@@ -104,7 +104,7 @@ export async function unconfirmedParts(places: SkillPlaces): Promise<readonly Pa
   const { isConfirmed } = confirmationsIn(root, cwd);
   const settings = existingProjectFiles(root, cwd).flatMap((path) => {
     const file = settingsPlace(path);
-    return filterSettings(readUntrusted(path), () => false).left.map((part) => ({ ...part, file }));
+    return filterSettings(readUntrusted(path), () => false).removed.map((part) => ({ ...part, file }));
   });
   const { replacingSkills } = await import("../agent/prompts/skills.ts");
   const skills = replacingSkills(places).map(({ file, text }) => skillPart(file, text));

@@ -21,19 +21,18 @@ export function forbidsBypass(permissions: Raw): boolean {
 }
 
 /**
- * Splits a settings file into its restrictions and parts, and leaves out parts. Items of lists and entries of objects are
- * separate parts, so that removing one asks nothing, and adding one asks only for that one.
- * @param keeps whether a part stays in the result
+ * Splits a settings file into restrictions and parts, and removes the parts that `keeps` rejects. Items of lists and entries of
+ * objects are separate parts: to remove an item needs no confirmation, and a new one needs it only for itself.
  */
 export function filterSettings(
   raw: Raw,
   keeps: (part: Part) => boolean,
-): { readonly kept: Raw; readonly left: readonly Part[] } {
-  const left: Part[] = [];
+): { readonly kept: Raw; readonly removed: readonly Part[] } {
+  const removed: Part[] = [];
   const keep = (label: string, key: string, value: unknown): boolean => {
     const part = { label, key, value };
     const isKept = keeps(part);
-    if (!isKept) left.push(part);
+    if (!isKept) removed.push(part);
     return isKept;
   };
   const items = (label: string, key: string, value: unknown): unknown =>
@@ -66,12 +65,12 @@ export function filterSettings(
     }
     return keep(key, key, value) ? [[key, value]] : [];
   });
-  return { kept: Object.fromEntries(kept), left };
+  return { kept: Object.fromEntries(kept), removed };
 }
 
 /**
- * Returns the hash of a part as it was parsed, so that nothing else can be applied than what was compared. Undefined for a
- * value that is nested too deeply, which is never confirmed.
+ * Returns the hash of a part as it was parsed, so that the applied value is always the compared one. Undefined for a value that
+ * is nested too deeply; such a part is never confirmed.
  */
 export function partHash({ key, value }: Part): string | undefined {
   try {

@@ -91,15 +91,15 @@ function projectLayers(
   const filtered = files.map((path) => {
     const file = settingsPlace(path);
     const raw = readLayer(path);
-    const { kept, left } = filterSettings(raw, (part) => isConfirmed({ ...part, file }));
-    const isNarrowed = left.some(({ key }) => key === "teams.sandbox");
-    return { path, left, layer: isNarrowed ? withNarrowedSandbox(raw, kept) : () => kept };
+    const { kept, removed } = filterSettings(raw, (part) => isConfirmed({ ...part, file }));
+    const isNarrowed = removed.some(({ key }) => key === "teams.sandbox");
+    return { path, removed, layer: isNarrowed ? withNarrowedSandbox(raw, kept) : () => kept };
   });
-  const left = otherParts(root, cwd).filter((part) => !isConfirmed(part));
+  const unconfirmed = otherParts(root, cwd).filter((part) => !isConfirmed(part));
   const ignored = [
     // The path that was read: in a linked worktree the local file is that of the main worktree.
-    ...filtered.flatMap((one) => ignoredParts(one.left.map((part) => ({ ...part, file: one.path })))),
-    ...ignoredParts(left.map((part) => ({ ...part, file: join(cwd, part.file) }))),
+    ...filtered.flatMap((one) => ignoredParts(one.removed.map((part) => ({ ...part, file: one.path })))),
+    ...ignoredParts(unconfirmed.map((part) => ({ ...part, file: join(cwd, part.file) }))),
   ];
   return { layers: filtered.map(({ layer }) => layer), ignored, ignoredReason: reason };
 }

@@ -66,7 +66,7 @@ export const agentInput = z.object({
     .optional(z.string())
     .check(
       z.describe(
-        "For a teammate: the third-party CLI that works in its place, such as codex; it needs permission",
+        "For a teammate: the third-party CLI to run instead of our agent, such as codex; it needs permission",
       ),
     ),
 });

@@ -17,7 +17,7 @@ export function partsOf(root: ParsedScript, line: string): LineParts {
   if (numeric !== undefined) collector.hidden ??= `${JSON.stringify(numeric)} can be read in two ways`;
   const written = collector.files.flatMap(({ kind, path }) => (kind === "write" ? [path] : []));
   collector.hidden ??= ownFileReason(collector.mentioned, written);
-  // Another shell may read it otherwise: zsh's `>! file` and `for f (a) …`.
+  // Another shell may read the line differently: zsh's `>! file` and `for f (a) …`.
   if (collector.isUnread || READ_OTHERWISE.test(line)) collector.unread(line);
   const excess = collector.excess ?? excessOfWords(collector, line);
   const { mentioned, flows, inputs, items, isUnread } = collector;

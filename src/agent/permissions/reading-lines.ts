@@ -11,7 +11,7 @@ import type { ShellLine } from "./shell-line.ts";
 
 /**
  * Returns the absolute paths that a command line reads if each of its commands only reads, and it writes to no file. Such a
- * line needs no rule: its files are decided like calls of Read. Undefined for every other line, and if it could read a file that
+ * line needs no rule: its files are checked like those of Read calls. Undefined for every other line, and if it could read a file that
  * a rule excludes, or make git run a program that the repository names.
  * @param matches the files that its patterns match
  */
@@ -22,7 +22,7 @@ export function pathsOfReadingLine(
   const { line, rules, workingDirs, home = "~", resolve } = question;
   const { isPlain = (dir, part) => isPlainRepository(dir, part, home) } = question;
   if (line === undefined || line.unclear !== undefined) return undefined;
-  // A loop may enter each directory again from the new one, and run the commands before it there.
+  // A loop may enter the directories again, relative to the last one, and run its earlier commands there.
   if (line.anywhere.entersRepeatedly) return undefined;
   if (line.files.some(({ kind }) => kind === "write")) return undefined;
   const cwd = workingDirs[0] ?? "/";
@@ -94,7 +94,7 @@ function readings(
   return { all, dirs, paths: [...paths, ...line.files.flatMap(({ path }) => inEachDir(path))] };
 }
 
-/** Returns the paths that a command reads in a directory, by each of its forms; undefined if one does more. */
+/** Returns the paths that each form of a command reads in a directory; undefined if a form does more than read. */
 function readingsIn(
   dir: string,
   words: readonly string[],
@@ -110,7 +110,7 @@ function readingsIn(
 }
 
 interface Entering {
-  /** What runs; undefined for `cd`. */
+  /** The words of the command; undefined for `cd`. */
   readonly words?: readonly string[];
   /** The directory that a command enters. */
   readonly entered?: string | undefined;
@@ -126,8 +126,8 @@ function entering(words: readonly string[]): Entering {
 }
 
 /**
- * Returns the words of a command as written, which shows the role of each, and with its patterns expanded: a file may be a link,
- * or have the name of an option. The last is undefined if only the shell can expand them.
+ * Returns the words of a command twice: as written, which shows the role of each word, and with its patterns expanded, because a
+ * file may be a link or have the name of an option. The second form is undefined if only the shell can expand the patterns.
  */
 function formsOf(
   words: readonly string[],

@@ -27,6 +27,7 @@ import {
 import { cliName } from "../run-cli.ts";
 import { TOOL_OPTIONS, toolLimits } from "../tool-options.ts";
 import { noteIgnored } from "../trust-prompt.ts";
+
 export const command = defineCommand({
   name: "spawn",
   summary: "Start a teammate, and return when it is ready",
@@ -48,9 +49,9 @@ export const command = defineCommand({
       shorthand: BYPASS_SWITCH,
     },
     ...TOOL_OPTIONS,
-    cli: { value: "name", summary: "a third-party CLI that works in its place: claude, codex, …" },
+    cli: { value: "name", summary: "a third-party CLI to run instead of our agent: claude, codex, …" },
     effort: { value: "level", summary: "with --cli: how hard its model thinks: low, medium, high, …" },
-    acp: { summary: "with --cli: run it by the Agent Client Protocol, without its own screen" },
+    acp: { summary: "with --cli: run it over the Agent Client Protocol, without its own screen" },
     native: { summary: "with --cli gemini: show its own screen" },
     sandbox: { value: "mode", summary: "whether its commands run in the sandbox", choices: SANDBOX_MODES },
     cwd: { value: "directory", summary: "where it works (default: this directory)" },
@@ -184,7 +185,7 @@ function placementOf(options: {
   if ([here, window, session].filter(Boolean).length > 1) {
     throw new TeamError(
       "INVALID_INPUT",
-      "--here, --window and --session exclude each other; no teammate was started.",
+      "--here, --window and --session are mutually exclusive; no teammate was started.",
       {
         hint: "Use one of them.",
       },

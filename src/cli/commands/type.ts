@@ -6,7 +6,7 @@ import { paneToType } from "../persons-panes.ts";
 
 export const command = defineCommand({
   name: "type",
-  summary: "Type a text into an agent's pane, and press Enter",
+  summary: "Type text into an agent's pane, and press Enter",
   args: [
     { name: "agent", summary: "the member: name or name@team" },
     { name: "text", summary: "the text; - reads it from stdin", many: true },

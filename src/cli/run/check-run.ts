@@ -183,7 +183,7 @@ function modelOf({ options, io }: RunCall, before: string | undefined): string {
   if (options.model !== undefined && !isScripted(options.model)) {
     throw new TeamError(
       "INVALID_INPUT",
-      "--playbook and --model exclude each other: a playbook needs no model.",
+      "--playbook and --model are mutually exclusive: a playbook needs no model.",
       {
         hint: "Leave one of them out.",
       },

@@ -20,7 +20,7 @@ export const OPTIONS = {
   },
   cli: { value: "name", summary: "a third-party CLI that leads: codex, gemini, …" },
   effort: { value: "level", summary: "with --cli: how hard its model thinks: low, medium, high, …" },
-  acp: { summary: "with --cli: run it by the Agent Client Protocol, without its own screen" },
+  acp: { summary: "with --cli: run it over the Agent Client Protocol, without its own screen" },
   native: { summary: "with --cli gemini: show its own screen" },
   playbook: { value: "file", summary: "play a playbook instead of calling a model" },
   record: { value: "file", summary: "record what the agents do, as a playbook for --playbook" },

@@ -22,7 +22,7 @@ import { shellWord } from "../../text/shell-quote.ts";
 import { gridText } from "../../text/terminal-text.ts";
 import { focusFirstPane } from "../focus-member.ts";
 
-/** Returns the actions of the sidebar's keys on the team. */
+/** Returns what the keys of the sidebar do to the team. */
 export function sidebarActions(
   call: AnyCall,
   open: OpenTeam,
@@ -69,17 +69,17 @@ async function focus(ctx: OperationContext, member: string, zoom: boolean): Prom
 
 /** @returns the result, short enough for the narrow bottom line */
 async function hide(ctx: OperationContext, member: string): Promise<string> {
-  const isToHide = !isRecordedHidden(ctx, member);
-  const outcome = await setHidden(ctx, member, isToHide);
+  const hides = !isRecordedHidden(ctx, member);
+  const outcome = await setHidden(ctx, member, hides);
   if (outcome === "own-window") return `${member} has its own window`;
-  return isToHide ? `${member} is hidden; h shows it` : `${member} is shown again`;
+  return hides ? `${member} is hidden; h shows it` : `${member} is shown again`;
 }
 
 const INTERRUPTED: Readonly<Record<InterruptReport["outcome"], (member: string) => string>> = {
   interrupted: (member) => `${member} was interrupted`,
   idle: (member) => `${member} is idle; there was nothing to interrupt`,
   asked: (member) => `${member} was asked to stop`,
-  pressed: (member) => `its interrupt key was pressed in the pane of ${member}`,
+  pressed: (member) => `the interrupt key was pressed in the pane of ${member}`,
 };
 
 /** @throws TeamError if the teammate still runs */
@@ -167,7 +167,7 @@ function failureOf(text: string): TeamError {
     const { code, message, hint } = (JSON.parse(last) as { error: TeamError }).error;
     return new TeamError(code, message, hint === undefined ? {} : { hint });
   } catch {
-    // Not the form of an error: a person reads the text.
+    // Not an error in JSON: the person reads the printed text.
     return new TeamError("SPAWN_FAILED", gridText(text));
   }
 }

@@ -61,7 +61,7 @@ export interface SpawnInput extends ToolLimits {
   readonly maxMode?: PermissionMode;
   /** Whether its commands run in the sandbox. */
   readonly sandbox?: SandboxMode;
-  /** A third-party CLI that works in its place. */
+  /** The third-party CLI that runs instead of our agent. */
   readonly cli?: string;
   /** How hard the model of that CLI thinks. */
   readonly effort?: string;

@@ -8,16 +8,16 @@ import { OUR_MODE, STALE_MS } from "./lock-state.ts";
 export interface LockDirectory {
   /** Distinguishes this directory from a later one of the same name. */
   readonly id: string;
-  /** Returns whether this process made the directory that is there now. */
+  /** Returns whether this process created the directory that exists now. */
   owned(): boolean;
   /** Removes the directory, unless another process has taken the lock since. */
   release(): void;
 }
 
 /**
- * Takes the lock `<path>.lock` with the package `proper-lockfile`, as foreign writers do. The package makes the directory,
+ * Takes the lock `<path>.lock` with the package `proper-lockfile`, as foreign writers do. The package creates the directory,
  * removes a stale one first (untouched for 10 s by the wall clock), touches ours every 5 s, and removes it when the process
- * exits. Whether a directory is still ours is our own check (`owned`): the package would only see it at the next touch.
+ * exits. It notices a lost lock only at its next touch, so `owned` checks that the directory is still ours.
  * @returns undefined while another process holds it
  */
 export function takeLockDirectory(path: string): LockDirectory | undefined {

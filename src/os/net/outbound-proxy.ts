@@ -18,8 +18,8 @@ export interface OutboundProxy {
 
 /**
  * Returns the proxy for a server, from `https_proxy`, `http_proxy` and `all_proxy` in either spelling; undefined if it is reached
- * directly. As in curl the small letters win, and this machine has no exception of its own. `HTTP_PROXY` counts too, except in a
- * CGI program, where a client sets it by a header.
+ * directly. As in curl the lower-case names win, and there is no built-in exception for this machine. `HTTP_PROXY` is read too, except in
+ * a CGI program, where a client sets it with a header.
  * @throws ProxyError if the variable does not hold the URL of an HTTP proxy
  */
 export function outboundProxy(url: URL, env: Env): OutboundProxy | undefined {
@@ -40,7 +40,7 @@ function parseProxy(variable: string, text: string): OutboundProxy {
   // The text may hold a password, so no message shows it.
   if (url === undefined || url.hostname === "") {
     throw new ProxyError(
-      `${variable} is not the URL of a proxy. Write http://host:port, or http://user:password@host:port with signs such as @, # and / in the password as %40, %23 and %2F.`,
+      `${variable} is not the URL of a proxy. Write http://host:port, or http://user:password@host:port with characters such as @, # and / in the password as %40, %23 and %2F.`,
       { isLasting: true },
     );
   }

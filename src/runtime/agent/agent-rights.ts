@@ -20,7 +20,7 @@ export interface RightsParts
   readonly writes?: readonly string[] | undefined;
 }
 
-/** Returns the environment of an agent's commands, and of a CLI that works in its place. */
+/** Returns the environment of an agent's commands, and of a CLI that runs instead of the agent. */
 export function agentEnv({ ctx, worker, role, sessionId }: RightsParts): Env {
   const {
     TEAMS_BELL_FD: _fd,

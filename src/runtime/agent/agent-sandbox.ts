@@ -34,7 +34,7 @@ interface SandboxRequest {
   /** Its own deny rules, in addition to those of the settings. */
   readonly denials?: readonly string[];
   /**
-   * The needs of a third-party CLI that runs inside as a whole: its login, which it may renew, its servers, and for its team tools the
+   * What a third-party CLI needs that runs inside as a whole: its login, which it may renew; its servers; and, for its team tools, the
    * directory of their socket and our own program.
    */
   readonly cli?:
@@ -51,7 +51,7 @@ function plainLine(path: string): string {
   return stripControls(path).replace(/\s+/g, " ");
 }
 
-/** The directories of an agent, as the settings are now. */
+/** Returns the working directories of an agent, with those that the current settings add. */
 export function workingDirectories({
   ctx,
   settings,
@@ -63,7 +63,8 @@ export function workingDirectories({
 }
 
 /**
- * Opens the sandbox of an agent. In mode `auto` on a machine without one, notes why, and the agent's commands run as its user.
+ * Opens the sandbox of an agent. In mode `auto` on a machine without a sandbox, it notes why, and the agent's commands run
+ * as the user.
  * @throws TeamError SPAWN_FAILED in mode `required` on such a machine
  */
 export async function openAgentSandbox(
@@ -124,7 +125,7 @@ function settingFor(setting: SandboxSetting, cli: SandboxRequest["cli"], env: En
   return { ...setting, write: [...write, ...login], network: network === "allow" ? network : hosts };
 }
 
-/** Returns a sandbox for the rare program of a command that ends soon: it is opened when a program needs it. */
+/** Returns a sandbox for short commands, which rarely start a program: it opens when the first one needs it. */
 export function lazySandbox(request: SandboxRequest, note: (line: string) => void): Sandbox | undefined {
   if (modeOfMember(request.settings().teams.sandbox.mode, request.mode) === "off") return undefined;
   let opened: Promise<Sandbox | undefined> | undefined;
@@ -146,7 +147,7 @@ export function isOwnHook(
   return hookCommands(own.hooks, event, []).some((one) => one.command === command);
 }
 
-/** Returns whether a server's entry in the user's or the administrator's settings excepts it from the sandbox. */
+/** Returns whether a server's entry in the user's or the administrator's settings exempts it from the sandbox. */
 export function isServerOutside({ own, mcpServers }: LoadedSettings, server: string): boolean {
   const entry = own?.mcpServers[server];
   if (typeof entry !== "object" || entry === null || !isDeepStrictEqual(entry, mcpServers[server]))

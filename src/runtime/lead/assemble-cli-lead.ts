@@ -16,7 +16,7 @@ import { rememberTeam } from "./finish-run.ts";
 import type { Lead } from "./lead.ts";
 import { endByUser } from "./lead-commands.ts";
 
-/** Starts the third-party CLI that a plan makes the lead, with the lead's tools by MCP. */
+/** Starts the third-party CLI that a plan makes the lead, with the lead's tools over MCP. */
 export async function assembleCliLead(
   lead: Lead,
   worker: Worker,

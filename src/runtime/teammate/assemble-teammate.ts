@@ -21,7 +21,7 @@ import { filesContext, operationContext } from "../operation-context.ts";
 import { assembleCli } from "./assemble-cli.ts";
 import { type RunningTeammate, settingsOf } from "./running-teammate.ts";
 
-/** Creates the agent of a teammate, or starts the third-party CLI that works in its place. */
+/** Creates the agent of a teammate, or starts the third-party CLI that runs instead. */
 export async function assembleTeammate(call: AnyCall, self: RunningTeammate, worker: Worker): Promise<Agent> {
   const { io, flags, ref, config, member } = self;
   const live = await settingsOf(self);

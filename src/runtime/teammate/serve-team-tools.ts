@@ -40,7 +40,7 @@ export interface LeadTools
 }
 
 /**
- * Serves the team tools of a worker to the CLI that works in its place. The CLI starts a relay to a socket of this process, so its
+ * Serves the team tools of a worker to the CLI that runs instead of our agent. The CLI starts a relay to a socket of this process, so its
  * calls have the worker's identity and rights, even from inside a sandbox.
  */
 export async function serveTeamTools(served: ServedTeam): Promise<{

@@ -33,7 +33,7 @@ const member = z.strictObject({
     .optional(text)
     .check(is("general-purpose, Explore, Plan, reviewer, …, or a type from agents/*.md")),
   model: z.optional(text).check(is("haiku, sonnet, opus, inherit, scripted[:file] or any id")),
-  cli: z.optional(text).check(is("A third-party CLI that works in its place: claude, codex, …; needs trust")),
+  cli: z.optional(text).check(is("A third-party CLI instead of our agent: claude, codex, …; needs trust")),
   effort: z.optional(text).check(is("With cli: how hard its model thinks")),
   plan: z.optional(z.boolean()).check(is("It must get a plan approved before it acts")),
   permissionMode: z

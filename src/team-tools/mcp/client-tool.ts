@@ -9,19 +9,19 @@ import type { ClientMember } from "./client-member.ts";
 export interface ClientToolContext extends MemberToolContext {
   readonly worker: ClientMember;
   readonly mail: ClientMail;
-  /** Its messages reach it in another way, and that way also reports that it is idle. */
+  /** Whether its messages reach it in another way, which also reports when it is idle. */
   readonly withoutInbox: boolean;
-  /** A person uses the client: a form that it shows is answered by that person. False in the shell of an agent. */
+  /** Whether a person uses the client, and thus answers the forms that it shows. False in the shell of an agent. */
   readonly hasPerson: boolean;
   /** The open requests that the client knows of: those that a result has named. */
   readonly knownRequests: Set<string>;
   /** Returns the options for teammates that a lead starts. */
   spawnOptions(): SpawnOptions;
-  /** Creates the team that the server is for; it does not exist. */
+  /** Creates the team that the server is for, which must not exist yet. */
   createTeam(team: NewClientTeam): Promise<void>;
 }
 
-/** The words with which a lead creates its team. */
+/** What a lead says about the team that it creates. */
 export interface NewClientTeam {
   readonly displayName: string;
   readonly description?: string | undefined;
@@ -46,27 +46,27 @@ export interface ClientCall extends MailCall {
   /** Shows the client that a long call is still running. */
   progress(text: string): void;
   /**
-   * Shows the person a form. Undefined if the client cannot. It may throw what ends the call: the client then calls again, with the
+   * Shows the person a form. Undefined if the client cannot. It may throw to end the call: the client then calls again, with the
    * answer.
    * @param signal aborts when the answer is no longer needed
    */
   readonly ask?: ((form: Form, signal: AbortSignal) => Promise<FormAnswer>) | undefined;
 }
 
-/** Promises of a tool, which a client reads before it calls the tool. */
+/** Hints about a tool, which a client reads before it calls the tool. */
 export interface ToolHints {
   readonly title: string;
-  /** A call changes nothing. */
+  /** Whether a call changes nothing. */
   readonly readOnly?: boolean;
-  /** A call may remove or end something. */
+  /** Whether a call may remove or end something. */
   readonly destructive?: boolean;
-  /** A second call with the same input changes nothing more. */
+  /** Whether a second call with the same input changes nothing more. */
   readonly idempotent?: boolean;
-  /** A call starts programs that reach more than the team. */
+  /** Whether a call starts programs that reach more than the team. */
   readonly openWorld?: boolean;
 }
 
-/** A tool that only MCP clients get: our own agents have its effect in their loop. */
+/** A tool that only MCP clients get: the loop of our own agents does the same without a tool. */
 export interface ClientOnlyTool<I = unknown> {
   readonly name: string;
   /** A second name that the model may use. */
@@ -76,9 +76,9 @@ export interface ClientOnlyTool<I = unknown> {
   readonly input: z.ZodMiniType<I>;
   /** The data of a result without an error. */
   readonly output: z.ZodMiniType;
-  /** It works before the team exists. */
+  /** Whether the tool works before the team exists. */
   readonly withoutTeam?: boolean;
-  /** A wrong input gives a result with `isError`. */
+  /** Runs the tool. An invalid input gives a result with `isError`. */
   execute(input: I, call: ClientCall): Promise<ToolResult>;
 }
 

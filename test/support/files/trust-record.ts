@@ -10,7 +10,7 @@ let decisions = 0;
 /** Records that the user trusts a directory outside of a repository, with the present content of its files. */
 export function recordTrust(root: string, cwd: string): void {
   const settings = existingProjectFiles(root, cwd).flatMap((path) =>
-    filterSettings(readUntrusted(path), () => false).left.map((part) => ({
+    filterSettings(readUntrusted(path), () => false).removed.map((part) => ({
       ...part,
       file: settingsPlace(path),
     })),

@@ -51,12 +51,13 @@ export class PartsCollector {
   matchesHidden = false;
   searchesDirectories = false;
   readonly files: RedirectedFile[] = [];
+  /** Words of no command: values of variables, items of loops. */
   readonly loose: string[] = [];
-  /** Those of the loose words that are more than the value of a variable. */
+  /** The loose words that are not only values of variables. */
   readonly items = new Set<string>();
   hidden: string | undefined;
   excess: string | undefined;
-  /** The grammar of bash does not describe all of it. */
+  /** Whether the grammar of bash does not describe the whole line. */
   isUnread = false;
   setsPlaces = false;
   readonly values: WordValues;
@@ -84,7 +85,7 @@ export class PartsCollector {
     const decoded = decodedForFish(line);
     if (decoded !== undefined) this.#script(decoded);
     this.#visitAll();
-    // Texts of the line that the shell runs when it uses them, and those in them.
+    // Texts that the shell runs when it uses their value, and texts inside these.
     const seen = new Set<string>();
     for (let text = this.#evaluated(seen); text !== undefined; text = this.#evaluated(seen)) {
       seen.add(text);
@@ -115,7 +116,7 @@ export class PartsCollector {
     }
   }
 
-  /** Each substitution is parsed again inside the one around it. */
+  /** Enforces the limits. A nested substitution is parsed again for each one around it. */
   #count(node: SyntaxNode): void {
     if (node.type === "CommandExpansion" || node.type === "ProcessSubstitution")
       this.#nested -= node.text.length;
@@ -123,7 +124,7 @@ export class PartsCollector {
     if (this.mentioned.length > MAX_COMMANDS) this.excess ??= "it has too many commands";
   }
 
-  /** Adds the words of a line that another shell may read otherwise: `cat .(env|x)`. */
+  /** Adds the words of a line that another shell may read differently: `cat .(env|x)`. */
   unread(line: string): void {
     const patterns = line.split(/\s+/).filter((word) => word.includes("("));
     for (const pattern of patterns) this.values.globs.add(pattern);
@@ -168,7 +169,7 @@ export class PartsCollector {
     }
   }
 
-  /** Many quoted texts are not scripts: only the errors of others count. */
+  /** Ignores syntax errors in quoted texts, because many of them are not scripts. */
   #errors(script: ParsedScript): void {
     const error = this.#quoted.has(script) ? undefined : script.errors?.[0];
     if (error !== undefined) this.#unreadable(`it is not valid shell syntax (${error.message})`);

@@ -23,12 +23,12 @@ export interface LineParts {
   readonly functions: ReadonlySet<string> | undefined;
   /** The same for the names of builtins, whose meaning PATH does not change. */
   readonly builtins: ReadonlySet<string> | undefined;
-  /** The grammar of bash does not describe all of it. */
+  /** The grammar of bash does not describe the whole line. */
   readonly isUnread: boolean;
   readonly files: readonly RedirectedFile[];
   /** Words of no command: values of variables, items of loops. */
   readonly loose: readonly string[];
-  /** Those of them that are only values of variables. */
+  /** The loose words that are only values of variables. */
   readonly assigned: ReadonlySet<string>;
   /** Words that a shell may expand to file names. */
   readonly globs: ReadonlySet<string>;
