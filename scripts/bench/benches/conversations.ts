@@ -59,7 +59,7 @@ export const conversations: Bench = {
   },
 };
 
-/** Turns of one call each, as an agent records them. */
+/** Returns turns of one tool call each, as an agent records them. */
 function conversation(bytes: number): string {
   const turns: string[] = [];
   for (let size = 0, i = 0; size < bytes; i += 1) {
@@ -124,7 +124,7 @@ function parseLines(path: string): number {
     .map((line) => JSON.parse(line) as object).length;
 }
 
-/** Returns the growth in megabytes, measured after a garbage collection each. */
+/** Returns the growth in megabytes; each measurement follows a garbage collection. */
 async function heapGrowth(path: string): Promise<number> {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;

@@ -10,7 +10,7 @@ import { tokenStream } from "../support/token-stream.ts";
 const SIZE = { columns: 120, rows: 40 };
 const TOKENS_A_SECOND = 200;
 const MAX_MS = 30;
-/** No other text of the pane has these letters, and none is typed twice into one line. */
+/** No other text in the pane has these letters, and each one is typed only once into a line. */
 const LETTERS = "αβγδεζηθικλμνξοπρστυφχψω";
 /** Ctrl-U: erases the line. */
 const ERASE = "\x15";
@@ -26,10 +26,10 @@ const TEXTS = {
   "one long paragraph": "word after word without an end, and ",
 };
 
-/** A key in a pane whose agent streams, from the terminal of a client until that terminal shows it. */
+/** The time until the terminal of a client shows a key that was pressed in it, while the agent of the pane streams. */
 export const keypress: Bench = {
   name: "keypress",
-  title: `A key next to ${TOKENS_A_SECOND} tokens a second`,
+  title: `A pressed key while ${TOKENS_A_SECOND} tokens a second arrive`,
   short: true,
   async run(room) {
     const [place] = room.places;
@@ -80,7 +80,7 @@ async function typed(room: Room, place: Place, name: string, text: string): Prom
   }
 }
 
-/** Types letters at uneven distances, so that they do not keep step with the drawing. */
+/** Types letters at uneven intervals, so that they do not keep step with the drawing. */
 async function press(client: AttachedClient, keys: number): Promise<Samples> {
   const took: number[] = [];
   for (let key = 0; key < keys; key += 1) {

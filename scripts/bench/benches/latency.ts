@@ -13,7 +13,7 @@ import { fifoRoundTrip } from "./limits.ts";
 /** Milliseconds between two messages, so that none pays for deferred writes of the previous one. */
 const APART_MS = 10;
 
-/** From the call until another process has received the message. */
+/** The time from the call until another process has received the message. */
 export const latency: Bench = {
   name: "latency",
   title: "Latency of a message",
@@ -107,7 +107,7 @@ async function cold(room: Room, team: BenchTeam, receiver: Program): Promise<rea
   ];
 }
 
-/** Milliseconds between the send and the moment at which the recipient had this message. */
+/** Returns the milliseconds from the call until the recipient had its next message. */
 async function latencyOfNext(receiver: Program, begin: bigint): Promise<number> {
   const [text, at = "0"] = (await receiver.line()).split(" ");
   if (text !== `${begin}`) throw new Error(`The receiver got ${text} instead of ${begin}.`);

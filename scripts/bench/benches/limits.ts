@@ -6,7 +6,7 @@ import { startProgram, timeOfNode } from "../support/children.ts";
 import { type Samples, sample } from "../support/samples.ts";
 import { scratch } from "../support/scratch.ts";
 
-/** The limits of the machine: no program of processes, pipes and files is faster. */
+/** The limits of the machine: no program that uses processes, pipes and files can be faster. */
 export const limits: Bench = {
   name: "limits",
   title: "Limits of this machine",

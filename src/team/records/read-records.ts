@@ -121,7 +121,7 @@ export function clearRun(ref: TeamRef, agent: string): void {
 
 /**
  * Restores the records of an agent's earlier start after a failed one, by renaming: this works on a full disk too. Idempotent;
- * does nothing if the failed start had not set them aside.
+ * does nothing if the failed start had not renamed them.
  * @param instance the failed start
  */
 export function restoreRun(ref: TeamRef, agent: string, instance: string): void {

@@ -27,7 +27,7 @@ import { ledTeam } from "../../support/team/led-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { contextOf } from "../../support/worker/start-worker.ts";
 
-/** Milliseconds, more than a test may take. */
+/** Milliseconds; longer than a test may take. */
 const NEVER_MS = 3_600_000;
 /** A time limit that no machine reaches. */
 const PATIENT = { timeoutMs: 180_000 };
@@ -35,8 +35,8 @@ const REFUSES: PlaybookTurn[] = [{ ...refusesShutdown("not done"), repeat: true 
 const BUSY: PlaybookTurn[] = [
   { tools: [{ name: "Bash", input: { command: "sleep 600 & echo $! > busy; wait" } }] },
 ];
-/** Leaves a command running that outlives the agent. */
-const BEHIND: PlaybookTurn[] = [
+/** Starts a command that outlives the agent. */
+const LEAVES_COMMAND: PlaybookTurn[] = [
   { tools: [{ name: "Bash", input: { command: "nohup sleep 600 >/dev/null 2>&1 & echo $! > behind" } }] },
 ];
 
@@ -44,7 +44,7 @@ const pidIn = (file: string): Promise<number> =>
   eventually("its child", () => existsSync(file) && (Number(readFileSync(file, "utf8")) || false));
 const pidOf = (ref: TeamRef, name = "dev"): number => readStatus(ref, name)?.process.pid ?? 0;
 const runs = (pid: number): boolean => startTimeOf(pid) !== undefined;
-const told = async (ref: TeamRef): Promise<string[]> =>
+const leadNotices = async (ref: TeamRef): Promise<string[]> =>
   (await history(ref, LEAD_NAME, { all: true })).flatMap(({ from, text }) =>
     from === "system" ? [JSON.parse(text).message] : [],
   );
@@ -76,13 +76,13 @@ describe("shutdown", () => {
     expect(former(ref)).toEqual(["dev shutdown"]);
     expect(getTask(ref, "1")).toMatchObject({ status: "pending" });
     expect(getTask(ref, "1").owner).toBeUndefined();
-    expect(await told(ref)).toEqual(["dev has shut down. Unassigned tasks: #1 count."]);
+    expect(await leadNotices(ref)).toEqual(["dev has shut down. Unassigned tasks: #1 count."]);
     expect(existsSync(ref.paths.agent("dev").run)).toBe(false);
     expect(existsSync(ref.paths.agent("dev").runtime)).toBe(false);
   });
 
-  it("also ends the teammate's background processes when agreed", async () => {
-    const { ref, ctx, spawn, place } = await ledTeam({ dev: BEHIND });
+  it("ends the teammate's background processes too when agreed", async () => {
+    const { ref, ctx, spawn, place } = await ledTeam({ dev: LEAVES_COMMAND });
     await spawn({ name: "dev", prompt: "begin" });
     const child = await pidIn(join(place.home, "behind"));
     await eventually("its idle state", () => readStatus(ref, "dev")?.state === "idle");
@@ -99,7 +99,7 @@ describe("shutdown", () => {
     ]);
     expect(runs(pidOf(ref))).toBe(true);
     expect(names(ref)).toEqual([LEAD_NAME, "dev"]);
-    expect(await told(ref)).toEqual([]);
+    expect(await leadNotices(ref)).toEqual([]);
   });
 
   it("changes nothing when the request times out", async () => {
@@ -111,7 +111,7 @@ describe("shutdown", () => {
     ]);
     expect(runs(pidOf(ref))).toBe(true);
     expect(readTeam(ref).former ?? []).toEqual([]);
-    expect(await told(ref)).toEqual([]);
+    expect(await leadNotices(ref)).toEqual([]);
   });
 
   it("reports a teammate that has already ended as gone", async () => {
@@ -180,7 +180,7 @@ describe("kill", () => {
     expect(reports).toEqual([{ name: "dev", outcome: "killed", left: [] }]);
     expect([pid, script, child].map(runs)).toEqual([false, false, false]);
     expect(former(ref)).toEqual(["dev killed"]);
-    expect(await told(ref)).toEqual(["dev was killed."]);
+    expect(await leadNotices(ref)).toEqual(["dev was killed."]);
   });
 
   it("sends no signal when it is aborted while it asks", async () => {
@@ -210,7 +210,7 @@ describe("kill", () => {
       { name: "dev", outcome: "killed", left: [] },
     ]);
     expect(await history(ref, "dev")).toMatchObject([{ text: "keep me", read: true }]);
-    expect(await told(ref)).toEqual(["dev was killed. Unassigned tasks: #1 count."]);
+    expect(await leadNotices(ref)).toEqual(["dev was killed. Unassigned tasks: #1 count."]);
     expect(getTask(ref, "1").status).toBe("pending");
   });
 
@@ -222,7 +222,7 @@ describe("kill", () => {
     expect((await teamStatus(ctx)).approvals).toEqual([]);
   });
 
-  it("ends no member for an unknown name or for a teammate as caller", async () => {
+  it("ends no member if a name is unknown or the caller is a teammate", async () => {
     const { ref, ctx, spawn, place } = await ledTeam();
     await spawn("dev");
     await expect(killTeammates(ctx, ["dev", "nobody"])).rejects.toMatchObject({ code: "AGENT_NOT_FOUND" });
@@ -279,12 +279,12 @@ describe("an agent killed by a signal (S33)", () => {
     const pid = pidOf(ref);
     process.kill(pid, "SIGKILL");
     await eventually("the exit record", async () => (await memberOf(ref, ctx)).exit);
-    // A separate context each, as two commands have: checks in one context are serialized.
+    // Each check has a separate context, as separate commands have: checks in one context are serialized.
     const three = [{ ...ctx }, { ...ctx }, { ...ctx }];
     const ends = (await Promise.all(three.map((own) => reconcile(own)))).flat();
     expect(ends).toMatchObject([{ name: "dev", how: "crashed", exit: { signal: "SIGKILL", code: null } }]);
     expect(await reconcile(ctx)).toEqual([]);
-    expect(await told(ref)).toEqual([
+    expect(await leadNotices(ref)).toEqual([
       expect.stringMatching(/^dev crashed \(SIGKILL\)\. Unassigned tasks: #1 count\./),
     ]);
     expect(getTask(ref, "1")).toMatchObject({ status: "pending" });
@@ -299,19 +299,19 @@ describe("an agent killed by a signal (S33)", () => {
   });
 
   async function watched(
-    end: (ref: TeamRef, nextLook: () => Promise<unknown>) => unknown,
+    end: (ref: TeamRef, nextCheck: () => Promise<unknown>) => unknown,
   ): Promise<{ ends: NoticedEnd[]; ref: TeamRef }> {
     const { ref, ctx, spawn } = await ledTeam();
     await spawn("dev");
     const watching = new AbortController();
     const ends: NoticedEnd[] = [];
-    let looks = 0;
+    let checks = 0;
     const watch = supervise(ctx, {
       signal: watching.signal,
       slowCheckMs: NEVER_MS,
       onEnd: (end) => ends.push(end),
       onChange: () => {
-        looks += 1;
+        checks += 1;
       },
       onProblem: (message) => {
         throw new Error(message);
@@ -321,13 +321,13 @@ describe("an agent killed by a signal (S33)", () => {
       watching.abort();
       await watch;
     });
-    await eventually("the first check", () => looks > 0);
+    await eventually("the first check", () => checks > 0);
     await end(ref, () => {
-      const before = looks;
-      return eventually("the next check", () => looks > before);
+      const before = checks;
+      return eventually("the next check", () => checks > before);
     });
     await eventually("its end", () => ends.length === 1);
-    await eventually("the notification", async () => (await told(ref)).length === 1);
+    await eventually("the notification", async () => (await leadNotices(ref)).length === 1);
     return { ends, ref };
   }
 
@@ -337,15 +337,15 @@ describe("an agent killed by a signal (S33)", () => {
   });
 
   it("is reported without a slow check when its launch scripts were killed too and no exit was recorded", async () => {
-    const { ends, ref } = await watched(async (team, nextLook) => {
+    const { ends, ref } = await watched(async (team, nextCheck) => {
       const [script = 0, inner = 0] = below(readPlace(team, "dev")?.panePid ?? 0);
       for (const pid of [script, inner]) process.kill(pid, "SIGKILL");
       // When the machine kills many processes at once, the agent dies last.
-      await nextLook();
+      await nextCheck();
       process.kill(pidOf(team), "SIGKILL");
     });
     expect(ends).toEqual([{ name: "dev", how: "crashed", exit: null }]);
-    expect(await told(ref)).toEqual(["dev crashed."]);
+    expect(await leadNotices(ref)).toEqual(["dev crashed."]);
   });
 
   it("has its open requests withdrawn", async () => {
@@ -378,7 +378,7 @@ describe("an agent that ends during a turn (S34)", () => {
     await spawn({ name: "dev", prompt: "begin" });
     await eventually("the exit record", async () => (await memberOf(ref, ctx)).exit);
     await reconcile(ctx);
-    const [news] = await told(ref);
+    const [news] = await leadNotices(ref);
     expect(news).toContain("(SIGTERM)");
     expect(news).toContain("I do something foolish");
   });
@@ -394,7 +394,7 @@ describe("an agreed shutdown that no command waited for", () => {
     const ends = (await Promise.all([{ ...ctx }, { ...ctx }].map((own) => reconcile(own)))).flat();
     expect(ends).toEqual([{ name: "dev", how: "shutdown", exit: null }]);
     expect(former(ref)).toEqual(["dev shutdown"]);
-    expect(await told(ref)).toEqual(["dev has shut down."]);
+    expect(await leadNotices(ref)).toEqual(["dev has shut down."]);
   });
 });
 

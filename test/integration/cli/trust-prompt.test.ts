@@ -32,7 +32,7 @@ function directory(answers: readonly (string | undefined)[], given: Given = {}) 
     },
     dropTyped: () => Promise.resolve(),
     readLine: () => {
-      if (left.length === 0) throw new Error("Nobody was to be asked.");
+      if (left.length === 0) throw new Error("The prompt asked more often than the test expects.");
       return Promise.resolve(left.shift());
     },
   } as unknown as Io;

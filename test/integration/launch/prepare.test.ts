@@ -92,7 +92,7 @@ test.each([
   },
 );
 
-test("restoreRun › leaves the records of a member alone if its start has not set them aside", async () => {
+test("restoreRun › leaves the records of a member alone if its start did not rename them", async () => {
   const ref = await teamWithExited();
   const before = recordsIn(ref);
   const { run, status } = ref.paths.agent("dev");

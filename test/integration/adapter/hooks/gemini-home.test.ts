@@ -39,7 +39,7 @@ test("the home of Gemini › has links to the person's files, and settings of it
   });
 });
 
-test("the home of Gemini › keeps a login that was renewed in place of a link, or is new", () => {
+test("the home of Gemini › copies back a login file that replaced its link, or is new", () => {
   const { own, home, inside, cwd } = places();
   writeFileSync(join(own, "oauth_creds.json"), "old");
   home.create([HOOK], [], cwd);
@@ -51,7 +51,7 @@ test("the home of Gemini › keeps a login that was renewed in place of a link, 
   expect(readFileSync(join(own, "trustedFolders.json"), "utf8")).toBe("new, through its link");
 });
 
-test("the home of Gemini › keeps a renewed login where the person's link leads", () => {
+test("the home of Gemini › copies a renewed login to the target of the person's link", () => {
   const { own, home, inside, cwd, env } = places();
   const dotfile = join(env.HOME, "dotfiles-login.json");
   writeFileSync(dotfile, "old");

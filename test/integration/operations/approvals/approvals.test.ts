@@ -186,7 +186,7 @@ describe("a permission request of a teammate", () => {
     expect(await responses(ref)).toMatchObject([{ subtype: "error" }]);
   });
 
-  it("of another program is not allowed by a second, harmless one with its id", async () => {
+  it("of another program is not allowed by a second, harmless request with the same id", async () => {
     const ref = await testTeam(["dev"]);
     const allowing = rights({ allow: ["Bash(touch a)", "WebFetch"] });
     const decide = (message: Parameters<typeof decideByLeadRules>[2]) =>
@@ -255,7 +255,7 @@ describe("a permission request of a teammate", () => {
       (await teamStatus(contextOf(ref))).approvals.map(({ kind, id }) => ({ kind, id }));
     const first = await waiting();
     expect(first).toHaveLength(3);
-    // Those of the same millisecond may come in any order.
+    // Requests of the same millisecond may come in any order.
     expect(first).toEqual(
       expect.arrayContaining([
         { kind: "permission", id: ID },
@@ -399,7 +399,7 @@ describe("answering an approval", () => {
     kind: "plan" | "permission" | "question" = "plan",
   ): void => openRequest(ref, { id, kind, from: "dev", summary: `it is ${id}`, payload: { secret: 1 }, at });
 
-  it("comes with a list, oldest first, in the documented shape", async () => {
+  it("starts from a list, oldest first, in the documented shape", async () => {
     const ref = await testTeam(["dev"]);
     open(ref, "late", 20);
     open(ref, "early", 10, "question");
@@ -409,7 +409,7 @@ describe("answering an approval", () => {
     ]);
   });
 
-  it("works once even with many at the same moment, and never for a teammate", async () => {
+  it("takes effect once if many answers come at the same moment, and is refused to a teammate", async () => {
     const ref = await testTeam(["dev", "ada"]);
     open(ref, "p", 1);
     await expect(answerApproval(contextOf(ref, "ada"), "p", { approve: true })).rejects.toMatchObject({
@@ -459,7 +459,6 @@ describe("answering an approval", () => {
     await expect(answerApproval(contextOf(ref), "p", { approve: true })).rejects.toMatchObject({
       code: "RECIPIENT_INACTIVE",
     });
-    // Unchanged.
     expect([readAnswer(ref, "p"), listApprovals(ref).map(({ id }) => id)]).toEqual([undefined, ["p"]]);
   });
 });

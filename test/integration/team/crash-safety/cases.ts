@@ -31,7 +31,7 @@ import { statusOf } from "../../../support/team/status-records.ts";
 export interface Case {
   /** Name of the operation in the script `killed-operation`. */
   readonly operation?: string;
-  /** Prepares the team further; it has two messages for a and three tasks. */
+  /** Prepares the team, which already has two messages for the member `a` and three tasks. */
   readonly given?: (ref: TeamRef) => Promise<unknown> | unknown;
   /** Checks what must hold right after the kill, at whichever step it happened. */
   readonly holds: (ref: TeamRef) => Promise<unknown> | unknown;
@@ -69,7 +69,7 @@ async function repairTaskLinks(ref: TeamRef): Promise<void> {
   }
 }
 
-/** Leaves the inbox as another program does that was killed while writing it. */
+/** Truncates the inbox, as a program does that is killed while it writes the file. */
 const breakOff = (ref: TeamRef) => {
   const text = `${readFileSync(ref.paths.inbox("a"), "utf8").slice(0, -1)},{"from":"b","te`;
   brokenOff.set(dirname(ref.home.root), text);
