@@ -46,7 +46,7 @@ export interface Bench {
   readonly title: string;
   /** Whether the short form includes it. */
   readonly short: boolean;
-  run(room: Room): Promise<readonly Figure[]>;
+  run(setup: Setup): Promise<readonly Figure[]>;
 }
 
 /** A directory for measured files. Disk and memory differ: on a disk the rename costs more than the rest. */
@@ -56,7 +56,7 @@ export interface Place {
 }
 
 /** The environment of a bench. */
-export interface Room {
+export interface Setup {
   /** The disk, and a file system in memory if there is one. */
   readonly places: readonly Place[];
   /** The directory of the built product. */

@@ -22,7 +22,7 @@ import { panes } from "./benches/panes.ts";
 import { program } from "./benches/program.ts";
 import { sandbox } from "./benches/sandbox.ts";
 import { sidebar } from "./benches/sidebar.ts";
-import type { Bench, BenchError, BenchResults, Figure, Room } from "./figure.ts";
+import type { Bench, BenchError, BenchResults, Figure, Setup } from "./figure.ts";
 import { plot } from "./plot.ts";
 import { recordLower } from "./recorded-bytes.ts";
 import { endAll } from "./support/children.ts";
@@ -130,16 +130,16 @@ function optionsOf(args: readonly string[]) {
   }
 }
 
-async function measure(benches: readonly Bench[], room: Room): Promise<BenchResults> {
+async function measure(benches: readonly Bench[], setup: Setup): Promise<BenchResults> {
   const { machine, node } = about();
-  const places = room.places.map(({ name, directory }) => `${name} is ${directory}`).join(", ");
+  const places = setup.places.map(({ name, directory }) => `${name} is ${directory}`).join(", ");
   console.log(`${machine}, Node ${node}; ${places}\n`);
   const failed: BenchError[] = [];
   const unsteady: BenchError[] = [];
   const all: BenchResults["figures"][number][] = [];
   for (const bench of benches) {
     const errors: BenchError[] = [];
-    const figures = (await attempt(bench, room, errors)) ?? (await attempt(bench, room, errors)) ?? [];
+    const figures = (await attempt(bench, setup, errors)) ?? (await attempt(bench, setup, errors)) ?? [];
     const { length } = errors;
     if (length > 0) (length < TRIES ? unsteady : failed).push(...errors.slice(-1));
     if (length < TRIES) console.log(section(bench.title, figures));
@@ -151,11 +151,11 @@ async function measure(benches: readonly Bench[], room: Room): Promise<BenchResu
 /** @returns undefined after an error, which is printed and added to `errors` */
 async function attempt(
   bench: Bench,
-  room: Room,
+  setup: Setup,
   errors: BenchError[],
 ): Promise<readonly Figure[] | undefined> {
   try {
-    const figures = await bench.run(room);
+    const figures = await bench.run(setup);
     // Its processes and files would slow down the next bench.
     await removeScratchAtRest();
     return figures;

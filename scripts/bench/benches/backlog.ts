@@ -17,14 +17,14 @@ export const backlog: Bench = {
   name: "backlog",
   title: `An inbox with ${UNREAD.toLocaleString("en")} unread messages`,
   short: false,
-  async run(room) {
+  async run(setup) {
     const figures: Figure[] = [];
-    for (const place of room.places) {
+    for (const place of setup.places) {
       const { ref } = await benchTeam(place, ["ada", "bob"]);
       await takeUpResidence(ref);
       const unread = Array.from({ length: UNREAD }, () => aMessage(randomUUID()));
       writeFileSync(ref.paths.inbox("bob"), formatJson(unread), { mode: 0o600 });
-      const times = room.amount(30, 10);
+      const times = setup.amount(30, 10);
       const sent = (await sample(times, () => sendOne(ref))).at(0.95);
       const read = (await sample(times, () => unreadMessages(ref, "bob"))).at(0.95);
       const marked = await timeOf(() => markAll(ref));

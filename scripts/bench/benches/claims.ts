@@ -1,5 +1,5 @@
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
-import { atMostTimes, type Bench, countAtMost, type Figure, type Place, type Room } from "../figure.ts";
+import { atMostTimes, type Bench, countAtMost, type Figure, type Place, type Setup } from "../figure.ts";
 import { race } from "../support/children.ts";
 import { sample } from "../support/samples.ts";
 import { type BenchTeam, benchTeam } from "../support/scratch.ts";
@@ -15,20 +15,20 @@ export const claims: Bench = {
   name: "claims",
   title: "Claims from one list",
   short: true,
-  async run(room) {
+  async run(setup) {
     const figures: Figure[] = [];
-    for (const place of room.places) figures.push(...(await atOnce(room, place)));
-    const [place] = room.places;
-    if (place !== undefined) figures.push(...(await alone(room, place)));
+    for (const place of setup.places) figures.push(...(await atOnce(setup, place)));
+    const [place] = setup.places;
+    if (place !== undefined) figures.push(...(await alone(setup, place)));
     return figures;
   },
 };
 
-async function atOnce(room: Room, place: Place): Promise<readonly Figure[]> {
-  const tasks = room.amount(10_000, 1_000);
-  const ours = await claimAll(await listOf(place, tasks), "ours", room.amount(25, 4));
+async function atOnce(setup: Setup, place: Place): Promise<readonly Figure[]> {
+  const tasks = setup.amount(10_000, 1_000);
+  const ours = await claimAll(await listOf(place, tasks), "ours", setup.amount(25, 4));
   // The usual claim reads every task under the single lock.
-  const usual = await claimAll(await listOf(place, tasks), "usual", room.amount(2, 1));
+  const usual = await claimAll(await listOf(place, tasks), "usual", setup.amount(2, 1));
   return [
     {
       what: `claims by ${PROCESSES} processes from ${tasks.toLocaleString("en")} tasks, ${place.name}`,
@@ -61,13 +61,13 @@ async function claimAll(team: BenchTeam, way: "ours" | "usual", each: number) {
 }
 
 /** One process that claims the lowest free task, with nine tenths of the list completed. */
-async function alone(room: Room, place: Place): Promise<readonly Figure[]> {
+async function alone(setup: Setup, place: Place): Promise<readonly Figure[]> {
   const costs: { size: number; median: number }[] = [];
-  for (const size of [100, room.amount(10_000, 1_000)]) {
+  for (const size of [100, setup.amount(10_000, 1_000)]) {
     const { ref } = await benchTeam(place, ["ada"]);
     writeTasks(ref, size, { done: size * 0.9 });
     await claimTask(ref, "ada", undefined);
-    const samples = await sample(Math.min(room.amount(50, 9), size * 0.1 - 1), () =>
+    const samples = await sample(Math.min(setup.amount(50, 9), size * 0.1 - 1), () =>
       claimTask(ref, "ada", undefined),
     );
     costs.push({ size, median: samples.median });

@@ -7,7 +7,7 @@ import { openTranscript } from "../../../src/agent/conversation/transcript.ts";
 import type { Model } from "../../../src/agent/model/model.ts";
 import { NO_RULES } from "../../../src/agent/permissions/rules.ts";
 import { NO_TOKENS } from "../../../src/schema/tokens.ts";
-import { atMost, type Bench, type Figure, type Room } from "../figure.ts";
+import { atMost, type Bench, type Figure, type Setup } from "../figure.ts";
 import { sample } from "../support/samples.ts";
 import { scratch } from "../support/scratch.ts";
 
@@ -20,8 +20,8 @@ export const conversations: Bench = {
   name: "conversations",
   title: "Conversations of an agent",
   short: false,
-  async run(room: Room): Promise<readonly Figure[]> {
-    const [place] = room.places;
+  async run(setup: Setup): Promise<readonly Figure[]> {
+    const [place] = setup.places;
     if (place === undefined) return [];
     const directory = scratch(place);
     const whole = join(directory, "whole.jsonl");
@@ -29,7 +29,7 @@ export const conversations: Bench = {
     const text = conversation(50 * MEGABYTE);
     writeFileSync(whole, text);
     writeFileSync(compacted, `${text}${COMPACTION}${conversation(MEGABYTE)}`);
-    const times = room.amount(7, 3);
+    const times = setup.amount(7, 3);
     const resume = (path: string) => sample(times, () => openTranscript(path, { sessionId: "s" }));
     const all = (await resume(whole)).median;
     const newest = (await resume(compacted)).median;

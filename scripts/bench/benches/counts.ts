@@ -15,8 +15,8 @@ export const counts: Bench = {
   name: "counts",
   title: "Bytes that one message moves",
   short: true,
-  async run(room) {
-    const [place] = room.places;
+  async run(setup) {
+    const [place] = setup.places;
     if (place === undefined || !existsSync(OWN_IO)) return [];
     const { ref } = await benchTeam(place, ["ada", "bob"]);
     await takeUpResidence(ref);

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { type Bench, countAtMost, type Figure, type Place, type Room } from "../figure.ts";
+import { type Bench, countAtMost, type Figure, type Place, type Setup } from "../figure.ts";
 import { race } from "../support/children.ts";
 import { benchTeam } from "../support/scratch.ts";
 
@@ -10,15 +10,15 @@ export const crowd: Bench = {
   name: "crowd",
   title: `${PROCESSES} processes sending to one inbox`,
   short: false,
-  async run(room) {
+  async run(setup) {
     const figures: Figure[] = [];
-    for (const place of room.places) figures.push(...(await into(room, place)));
+    for (const place of setup.places) figures.push(...(await into(setup, place)));
     return figures;
   },
 };
 
-async function into(room: Room, place: Place): Promise<readonly Figure[]> {
-  const each = room.amount(50, 5);
+async function into(setup: Setup, place: Place): Promise<readonly Figure[]> {
+  const each = setup.amount(50, 5);
   const ours = await send(place, "ours", each);
   const usual = await send(place, "usual", each);
   const lost = PROCESSES * each - ours.arrived;

@@ -5,7 +5,7 @@ import { processTable, signalProcess } from "../../../src/os/process/process-tab
 import { readExit, readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
 import { openTreeBell } from "../../../src/wakeup/tree-bell.ts";
-import { atMost, type Bench, type Figure, type Place, type Room } from "../figure.ts";
+import { atMost, type Bench, type Figure, type Place, type Setup } from "../figure.ts";
 import { endTeam, leadOf, tmuxOf, untilIdle } from "../support/lead.ts";
 import { Samples, timeOf } from "../support/samples.ts";
 import { type BenchTeam, benchTeam } from "../support/scratch.ts";
@@ -15,11 +15,11 @@ export const endings: Bench = {
   name: "endings",
   title: "Unrequested ends",
   short: false,
-  async run(room) {
-    const [place] = room.places;
+  async run(setup) {
+    const [place] = setup.places;
     if (place === undefined) return [];
     const figures: Figure[] = [];
-    for (const way of WAYS) figures.push(await measure(room, place, way));
+    for (const way of WAYS) figures.push(await measure(setup, place, way));
     return figures;
   },
 };
@@ -66,10 +66,10 @@ const WAYS: readonly Way[] = [
 ];
 
 /** Ends idle teammates in separate panes, one after the other. */
-async function measure(room: Room, place: Place, way: Way): Promise<Figure> {
-  const names = Array.from({ length: room.amount(6, 2) }, (_, index) => `agent-${index}`);
+async function measure(setup: Setup, place: Place, way: Way): Promise<Figure> {
+  const names = Array.from({ length: setup.amount(6, 2) }, (_, index) => `agent-${index}`);
   const team = await benchTeam(place, []);
-  const ctx = leadOf(room, team);
+  const ctx = leadOf(setup, team);
   const behind: Promise<unknown>[] = [];
   const took: number[] = [];
   try {

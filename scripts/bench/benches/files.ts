@@ -4,7 +4,7 @@ import { lock } from "proper-lockfile";
 import { replaceFile } from "../../../src/os/files/atomic-write.ts";
 import { appendLines } from "../../../src/os/files/lines.ts";
 import { withLock } from "../../../src/store/lock.ts";
-import type { Bench, Figure, Place, Room } from "../figure.ts";
+import type { Bench, Figure, Place, Setup } from "../figure.ts";
 import { sample } from "../support/samples.ts";
 import { scratch } from "../support/scratch.ts";
 import { aMessage } from "../support/usual-approach.ts";
@@ -14,14 +14,14 @@ export const files: Bench = {
   name: "files",
   title: "One change of one file",
   short: true,
-  async run(room) {
+  async run(setup) {
     const figures: Figure[] = [];
-    for (const place of room.places) figures.push(...(await at(room, place)));
+    for (const place of setup.places) figures.push(...(await at(setup, place)));
     return figures;
   },
 };
 
-async function at(room: Room, place: Place): Promise<readonly Figure[]> {
+async function at(setup: Setup, place: Place): Promise<readonly Figure[]> {
   const directory = scratch(place);
   const path = (name: string): string => join(directory, name);
   const text = JSON.stringify([aMessage("0")], undefined, 2);
@@ -44,7 +44,7 @@ async function at(room: Room, place: Place): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   // Not in turn: a write that a file system defers would be paid by the next fsync.
   for (const [what, work] of Object.entries(works)) {
-    const { median } = await sample(room.amount(300, 60), work);
+    const { median } = await sample(setup.amount(300, 60), work);
     figures.push({ what: `${what}, ${place.name}`, value: median, unit: "ms" });
   }
   return figures;

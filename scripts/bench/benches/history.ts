@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
-import type { Bench, Figure, Place, Room } from "../figure.ts";
+import type { Bench, Figure, Place, Setup } from "../figure.ts";
 import { liveThrough, markAll, NEW_TEAM, sendOne, takeUpResidence } from "../support/message-history.ts";
 import { sample, sampleInTurn, timeOf } from "../support/samples.ts";
 import { benchTeam, scratch } from "../support/scratch.ts";
@@ -46,9 +46,9 @@ export const history: Bench = {
   name: "history",
   title: "One message after a long history of the team",
   short: true,
-  async run(room) {
+  async run(setup) {
     historyCosts.length = 0;
-    for (const place of room.places) historyCosts.push(await costsAt(room, place));
+    for (const place of setup.places) historyCosts.push(await costsAt(setup, place));
     return historyCosts.flatMap(figuresOf);
   },
 };
@@ -57,24 +57,24 @@ export const history: Bench = {
  * Measures the sizes in turn, so that a machine with a drifting speed treats them alike. The usual approach
  * is measured afterwards and not in between: a write that a file system defers is paid by the next fsync.
  */
-async function costsAt(room: Room, place: Place): Promise<HistoryCosts> {
-  const sizes = room.short ? SHORT_SIZES : SIZES;
+async function costsAt(setup: Setup, place: Place): Promise<HistoryCosts> {
+  const sizes = setup.short ? SHORT_SIZES : SIZES;
   const teams: TeamRef[] = [];
   for (const size of sizes) teams.push(await teamOfAge(place, size));
-  const ours = await costsInTurn(room.amount(100, 30), teams, {
+  const ours = await costsInTurn(setup.amount(100, 30), teams, {
     deliver: (ref) => sendOne(ref),
     read: (ref) => unreadMessages(ref, "bob"),
     mark: (ref) => markAll(ref),
   });
   const one = join(scratch(place), "inbox.json");
-  const least = await sample(room.amount(200, 50), () => leastDelivery(one));
-  const leastRead = await sample(room.amount(200, 50), () => JSON.parse(readFileSync(one, "utf8")));
+  const least = await sample(setup.amount(200, 50), () => leastDelivery(one));
+  const leastRead = await sample(setup.amount(200, 50), () => JSON.parse(readFileSync(one, "utf8")));
   const usual: Cost[] = [];
   // One size after the other, so that the garbage of the largest does not slow down the smallest.
   for (const size of sizes) {
     const inbox = usualInbox(place, size);
     usual.push(
-      ...(await costsInTurn(size < 10_000 ? room.amount(100, 30) : 9, [inbox], {
+      ...(await costsInTurn(size < 10_000 ? setup.amount(100, 30) : 9, [inbox], {
         deliver: () => usualSend(inbox, aMessage(randomUUID())),
         read: () => usualRead(inbox),
         mark: () => usualMark(inbox),

@@ -5,7 +5,7 @@ import { spawnTeammates } from "../../../src/operations/spawn/spawn.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
-import { atMost, atMostTimes, type Bench, countAtMost, type Figure, type Room } from "../figure.ts";
+import { atMost, atMostTimes, type Bench, countAtMost, type Figure, type Setup } from "../figure.ts";
 import { started } from "../support/children.ts";
 import { endTeam, leadOf, pidsOf, untilIdle } from "../support/lead.ts";
 import { modelServer } from "../support/model-server.ts";
@@ -30,20 +30,20 @@ export const idle: Bench = {
   name: "idle",
   title: "Idle teammates",
   short: true,
-  async run(room) {
-    const [place] = room.places;
+  async run(setup) {
+    const [place] = setup.places;
     if (place === undefined) return [];
     const counted = await benchTeam(place, []);
-    const figures = [...(await doings(room, counted))];
-    if (canMeasureCost && !room.short) figures.push(...(await costs(room, await benchTeam(place, []))));
+    const figures = [...(await doings(setup, counted))];
+    if (canMeasureCost && !setup.short) figures.push(...(await costs(setup, await benchTeam(place, []))));
     return figures;
   },
 };
 
 /** The forks and timers of two idle teammates in some seconds, and of a command that sends. */
-async function doings(room: Room, team: BenchTeam): Promise<readonly Figure[]> {
+async function doings(setup: Setup, team: BenchTeam): Promise<readonly Figure[]> {
   const probe = probeIn(team.directory);
-  const ctx = leadOf(room, team, probe.env);
+  const ctx = leadOf(setup, team, probe.env);
   const names = ["ada", "bob"];
   try {
     await spawnTeammates(
@@ -52,9 +52,9 @@ async function doings(room: Room, team: BenchTeam): Promise<readonly Figure[]> {
       { mode: "process" },
     );
     await untilIdle(team, names);
-    const seconds = room.amount(12, 6);
+    const seconds = setup.amount(12, 6);
     const { forks, fastTimers } = await quietest(probe, seconds);
-    await teamsSend(room, team, probe);
+    await teamsSend(setup, team, probe);
     const sent = probe.look();
     return [
       {
@@ -96,16 +96,16 @@ async function quietest(probe: Probe, seconds: number): Promise<ReturnType<Probe
   }
 }
 
-async function teamsSend(room: Room, team: BenchTeam, probe: Probe): Promise<void> {
-  const words = [join(room.dist, "teams.cjs"), "send", "bob", "hello", "--team", TEAM];
+async function teamsSend(setup: Setup, team: BenchTeam, probe: Probe): Promise<void> {
+  const words = [join(setup.dist, "teams.cjs"), "send", "bob", "hello", "--team", TEAM];
   const env = { ...team.env, ...probe.env };
   await once(started(words, { env, cwd: team.directory, stdio: ["ignore", "ignore", "inherit"] }), "exit");
 }
 
 /** Processor time, wake-ups and memory of a larger team, compared with an empty Node process. */
-async function costs(room: Room, team: BenchTeam): Promise<readonly Figure[]> {
+async function costs(setup: Setup, team: BenchTeam): Promise<readonly Figure[]> {
   const server = await modelServer();
-  const ctx = leadOf(room, team, { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: "none-of-a-bench" });
+  const ctx = leadOf(setup, team, { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: "none-of-a-bench" });
   const names = Array.from({ length: 16 }, (_, index) => `agent-${index}`);
   const empty = started(["-e", "setInterval(() => undefined, 2 ** 31 - 1)"], { stdio: "ignore" });
   try {

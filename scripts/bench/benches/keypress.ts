@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { atMost, type Bench, type Figure, type Place, type Room } from "../figure.ts";
+import { atMost, type Bench, type Figure, type Place, type Setup } from "../figure.ts";
 import { type AttachedClient, attachClient, canAttach } from "../support/attached-client.ts";
 import { endServer, tmuxOf } from "../support/lead.ts";
 import { Samples } from "../support/samples.ts";
@@ -31,22 +31,22 @@ export const keypress: Bench = {
   name: "keypress",
   title: `A pressed key while ${TOKENS_A_SECOND} tokens a second arrive`,
   short: true,
-  async run(room) {
-    const [place] = room.places;
+  async run(setup) {
+    const [place] = setup.places;
     if (place === undefined || !canAttach()) return [];
     const figures: Figure[] = [];
-    const texts = Object.entries(TEXTS).slice(0, room.amount(Number.POSITIVE_INFINITY, 1));
-    for (const [name, text] of texts) figures.push(...(await typed(room, place, name, text)));
+    const texts = Object.entries(TEXTS).slice(0, setup.amount(Number.POSITIVE_INFINITY, 1));
+    for (const [name, text] of texts) figures.push(...(await typed(setup, place, name, text)));
     return figures;
   },
 };
 
-async function typed(room: Room, place: Place, name: string, text: string): Promise<readonly Figure[]> {
+async function typed(setup: Setup, place: Place, name: string, text: string): Promise<readonly Figure[]> {
   const team = await benchTeam(place, []);
   const server = await tokenStream(text, TOKENS_A_SECOND);
   const model = [`ANTHROPIC_BASE_URL=${server.url}`, "ANTHROPIC_API_KEY=bench"];
   const run = ["run", "--team", "typed", "--model", "sonnet", "--no-sidebar", "begin"];
-  const words = ["env", ...model, process.execPath, join(room.dist, "teams.cjs"), ...run];
+  const words = ["env", ...model, process.execPath, join(setup.dist, "teams.cjs"), ...run];
   const size = ["-x", `${SIZE.columns}`, "-y", `${SIZE.rows}`];
   tmuxOf(team, "new-session", "-d", "-s", "bench", ...size, "--", ...words, ";", "set", "status", "off");
   tmuxOf(team, "new-session", "-d", "-s", "bare", ...size, "--", "env", "cat", ";", "set", "status", "off");
@@ -54,7 +54,7 @@ async function typed(room: Room, place: Place, name: string, text: string): Prom
   const bare = attachClient(team, "bare", SIZE);
   try {
     await untilStreaming(() => server.sent);
-    const keys = room.amount(240, 24);
+    const keys = setup.amount(240, 24);
     const [before, since] = [server.sent, performance.now()];
     const samples = await press(client, keys);
     const rate = ((server.sent - before) * 1000) / (performance.now() - since);

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
-import type { Bench, Figure, Place, Room } from "../figure.ts";
+import type { Bench, Figure, Place, Setup } from "../figure.ts";
 import { atMost, atMostTimes } from "../figure.ts";
 import { type Program, started, startProgram, timeOfNode } from "../support/children.ts";
 import { Samples, sample, sampleInTurn } from "../support/samples.ts";
@@ -18,14 +18,14 @@ export const latency: Bench = {
   name: "latency",
   title: "Latency of a message",
   short: true,
-  async run(room) {
+  async run(setup) {
     const figures: Figure[] = [];
-    for (const place of room.places) {
+    for (const place of setup.places) {
       const team = await benchTeam(place, ["ada", "bob"]);
       const receiver = startProgram("receiver", team.directory, "bob");
       await receiver.line();
-      figures.push(...(await resident(room, place, team, receiver)));
-      if (place === room.places[0]) figures.push(...(await cold(room, team, receiver)));
+      figures.push(...(await resident(setup, place, team, receiver)));
+      if (place === setup.places[0]) figures.push(...(await cold(setup, team, receiver)));
       await receiver.end();
     }
     return figures;
@@ -33,13 +33,13 @@ export const latency: Bench = {
 };
 
 async function resident(
-  room: Room,
+  setup: Setup,
   place: Place,
   { ref }: BenchTeam,
   receiver: Program,
 ): Promise<readonly Figure[]> {
   const took: number[] = [];
-  const times = room.amount(1000, 150);
+  const times = setup.amount(1000, 150);
   for (let turn = 0; turn < times; turn += 1) {
     await setTimeout(APART_MS);
     const begin = process.hrtime.bigint();
@@ -72,12 +72,12 @@ async function resident(
   ];
 }
 
-async function cold(room: Room, team: BenchTeam, receiver: Program): Promise<readonly Figure[]> {
+async function cold(setup: Setup, team: BenchTeam, receiver: Program): Promise<readonly Figure[]> {
   const delivered: number[] = [];
   const send = async (): Promise<number> => {
     const begin = process.hrtime.bigint();
     const words = ["send", "bob", `${begin}`, "--team", TEAM, "--as", "ada"];
-    const child = started([join(room.dist, "teams.cjs"), ...words], {
+    const child = started([join(setup.dist, "teams.cjs"), ...words], {
       env: team.env,
       cwd: team.directory,
       stdio: ["ignore", "ignore", "inherit"],
@@ -86,7 +86,7 @@ async function cold(room: Room, team: BenchTeam, receiver: Program): Promise<rea
     delivered.push(await latencyOfNext(receiver, begin));
     return ended;
   };
-  const [command, node] = await sampleInTurn(room.amount(25, 7), [send, () => timeOfNode(["-e", ""])]);
+  const [command, node] = await sampleInTurn(setup.amount(25, 7), [send, () => timeOfNode(["-e", ""])]);
   if (command === undefined || node === undefined) return [];
   const reference = { what: 'node -e ""', value: node.median };
   const arrival = new Samples(delivered).median;

@@ -11,12 +11,12 @@ export const layouts: Bench = {
   name: "layouts",
   title: `A plan for ${PANES} panes`,
   short: true,
-  async run(room): Promise<readonly Figure[]> {
-    const several = await sample(room.amount(500, 50), () => {
+  async run(setup): Promise<readonly Figure[]> {
+    const several = await sample(setup.amount(500, 50), () => {
       for (const count of distribute(PANES, [], WINDOW).fresh) layoutString(gridLayout(count, WINDOW));
     });
     const wall = { width: 800, height: 200 };
-    const one = await sample(room.amount(500, 50), () => layoutString(gridLayout(PANES, wall)));
+    const one = await sample(setup.amount(500, 50), () => layoutString(gridLayout(PANES, wall)));
     const windows = Math.ceil(PANES / capacity(WINDOW));
     return [
       {

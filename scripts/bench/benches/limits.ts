@@ -1,7 +1,7 @@
 import { openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { makeFifos, openFifoBell } from "../../../src/wakeup/fifo-bell.ts";
-import type { Bench, Figure, Place, Room } from "../figure.ts";
+import type { Bench, Figure, Place, Setup } from "../figure.ts";
 import { startProgram, timeOfNode } from "../support/children.ts";
 import { type Samples, sample } from "../support/samples.ts";
 import { scratch } from "../support/scratch.ts";
@@ -11,11 +11,11 @@ export const limits: Bench = {
   name: "limits",
   title: "Limits of this machine",
   short: true,
-  async run(room: Room): Promise<readonly Figure[]> {
-    const [place] = room.places;
+  async run(setup: Setup): Promise<readonly Figure[]> {
+    const [place] = setup.places;
     if (place === undefined) return [];
-    const there = await fifoRoundTrip(place, room.amount(2000, 300));
-    const node = await sample(room.amount(15, 5), () => timeOfNode(["-e", ""]));
+    const there = await fifoRoundTrip(place, setup.amount(2000, 300));
+    const node = await sample(setup.amount(15, 5), () => timeOfNode(["-e", ""]));
     return [
       {
         what: "round trip through two FIFOs between two Node processes, p50",

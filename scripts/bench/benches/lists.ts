@@ -13,18 +13,18 @@ export const lists: Bench = {
   name: "lists",
   title: `Commands in a team of ${MEMBERS} with ${TASKS.toLocaleString("en")} tasks`,
   short: true,
-  async run(room) {
-    const [place] = room.places;
+  async run(setup) {
+    const [place] = setup.places;
     if (place === undefined) return [];
     const names = Array.from({ length: MEMBERS }, (_, index) => `agent-${index}`);
     const { ref, env, directory } = await benchTeam(place, names);
     writeTasks(ref, TASKS, { done: TASKS / 2 });
     const options = { env, cwd: directory };
-    const teams = (...words: string[]) => [join(room.dist, "teams.cjs"), ...words, "--team", TEAM, "--json"];
+    const teams = (...words: string[]) => [join(setup.dist, "teams.cjs"), ...words, "--team", TEAM, "--json"];
     const commands = [teams("task", "list"), teams("status")];
     const reading = [programFile("read-all"), ref.paths.tasks, dirname(ref.paths.config), ref.paths.inboxes];
     const samples = await sampleInTurn(
-      room.amount(9, 3),
+      setup.amount(9, 3),
       [...commands, reading].map((words) => () => timeOfNode(words, options)),
     );
     const [list, status, read] = samples.map(({ median }) => median);

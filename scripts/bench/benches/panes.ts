@@ -16,7 +16,7 @@ import {
   countAtMost,
   type Figure,
   type Place,
-  type Room,
+  type Setup,
 } from "../figure.ts";
 import { programFile, timeOfNode } from "../support/children.ts";
 import { countedTmux, endServer, endTeam, leadOf, tmuxOf, untilIdle } from "../support/lead.ts";
@@ -28,24 +28,24 @@ export const panes: Bench = {
   name: "panes",
   title: "Teammates in panes",
   short: false,
-  async run(room) {
-    const [place] = room.places;
+  async run(setup) {
+    const [place] = setup.places;
     if (place === undefined) return [];
     const figures: Figure[] = [];
-    for (const count of [1, 4, 16]) figures.push(await starts(room, place, count));
-    for (const count of [4, 16]) figures.push(await ends(room, place, count));
-    figures.push(await captures(room, place), ...(await calls(room, place)));
+    for (const count of [1, 4, 16]) figures.push(await starts(setup, place, count));
+    for (const count of [4, 16]) figures.push(await ends(setup, place, count));
+    figures.push(await captures(setup, place), ...(await calls(setup, place)));
     return figures;
   },
 };
 
 /** From the call until all teammates have reported ready. */
-async function starts(room: Room, place: Place, count: number): Promise<Figure> {
+async function starts(setup: Setup, place: Place, count: number): Promise<Figure> {
   const ours: number[] = [];
   const bare: number[] = [];
-  for (let turn = 0; turn < room.amount(5, 2); turn += 1) {
+  for (let turn = 0; turn < setup.amount(5, 2); turn += 1) {
     const team = await benchTeam(place, []);
-    const ctx = leadOf(room, team);
+    const ctx = leadOf(setup, team);
     tmuxOf(team, "new-session", "-d", "-x", "400", "-y", "200", "--", "cat");
     const behind: Promise<unknown>[] = [];
     try {
@@ -101,11 +101,11 @@ async function barePanes(team: BenchTeam, count: number): Promise<void> {
 }
 
 /** Teammates that have worked and agree at once, from the request until their end. */
-async function ends(room: Room, place: Place, count: number): Promise<Figure> {
+async function ends(setup: Setup, place: Place, count: number): Promise<Figure> {
   const took: number[] = [];
-  for (let turn = 0; turn < room.amount(3, 1); turn += 1) {
+  for (let turn = 0; turn < setup.amount(3, 1); turn += 1) {
     const team = await benchTeam(place, []);
-    const ctx = leadOf(room, team);
+    const ctx = leadOf(setup, team);
     try {
       await spawn(ctx, count, { prompt: "Look around." });
       await untilIdle(team, names(count));
@@ -123,7 +123,7 @@ async function ends(room: Room, place: Place, count: number): Promise<Figure> {
 const CAPTURED = 64;
 
 /** Captures this many panes, and checks the identity of each. */
-async function captures(room: Room, place: Place): Promise<Figure> {
+async function captures(setup: Setup, place: Place): Promise<Figure> {
   const team = await benchTeam(place, []);
   const server = tmuxServer({ socket: { name: team.env.TEAMS_TMUX_SOCKET ?? "" }, env: team.env });
   try {
@@ -132,7 +132,7 @@ async function captures(room: Room, place: Place): Promise<Figure> {
     tmuxOf(team, ...more.slice(1));
     const { panes } = await listPanes(server);
     const targets = panes.map(({ id }) => ({ pane: id, condition: equals("pane_id", id) }));
-    const [one, each] = await sampleInTurn(room.amount(15, 5), [
+    const [one, each] = await sampleInTurn(setup.amount(15, 5), [
       () => timeOf(() => capturePanes(server, targets, 50)),
       () =>
         timeOf(async () => {
@@ -151,12 +151,12 @@ async function captures(room: Room, place: Place): Promise<Figure> {
 }
 
 /** The number of tmux calls of one operation, for any number of teammates. */
-async function calls(room: Room, place: Place): Promise<readonly Figure[]> {
+async function calls(setup: Setup, place: Place): Promise<readonly Figure[]> {
   const team = await benchTeam(place, []);
   const counted = countedTmux(team);
-  const ctx = leadOf(room, team, counted.env);
+  const ctx = leadOf(setup, team, counted.env);
   const teams = (...words: string[]): Promise<number> =>
-    timeOfNode([join(room.dist, "teams.cjs"), ...words, "--team", TEAM], {
+    timeOfNode([join(setup.dist, "teams.cjs"), ...words, "--team", TEAM], {
       env: ctx.env,
       cwd: team.directory,
     });

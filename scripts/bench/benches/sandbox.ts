@@ -4,7 +4,7 @@ import { openSandbox } from "../../../src/agent/sandbox/open-sandbox.ts";
 import { pause } from "../../../src/os/clock.ts";
 import { runCommandGroup } from "../../../src/os/process/command-group.ts";
 import type { WrappedProgram } from "../../../src/os/sandbox/sandbox.ts";
-import { atMost, type Bench, type Figure, type Room } from "../figure.ts";
+import { atMost, type Bench, type Figure, type Setup } from "../figure.ts";
 import { type Samples, sampleInTurn, timeOf } from "../support/samples.ts";
 import { scratch } from "../support/scratch.ts";
 
@@ -19,8 +19,8 @@ export const sandbox: Bench = {
   name: "sandbox",
   title: "The sandbox",
   short: false,
-  async run(room: Room): Promise<readonly Figure[]> {
-    const [place] = room.places;
+  async run(setup: Setup): Promise<readonly Figure[]> {
+    const [place] = setup.places;
     if (place === undefined) return [];
     const cwd = project(scratch(place));
     const env = { PATH: process.env.PATH, HOME: process.env.HOME };
@@ -36,7 +36,7 @@ export const sandbox: Bench = {
     });
     if ("reason" in opened) return [];
     const start = performance.now() - started;
-    const times = room.amount(200, 50);
+    const times = setup.amount(200, 50);
     const program = { file: "sh", args: ["-c", ":"], env };
     try {
       const inSandbox = async (): Promise<number> => {

@@ -4,7 +4,7 @@ import { systemClock } from "../../../src/os/clock.ts";
 import { ownIdentity } from "../../../src/os/process/identity.ts";
 import { prepareRun } from "../../../src/team/records/write-records.ts";
 import { createStatusKeeper, type StatusKeeper } from "../../../src/worker/status-record.ts";
-import { atMost, type Bench, type Figure, type Place, type Room } from "../figure.ts";
+import { atMost, type Bench, type Figure, type Place, type Setup } from "../figure.ts";
 import { endServer, tmuxOf } from "../support/lead.ts";
 import { sendOne } from "../support/message-history.ts";
 import { canMeasureCost, costOf } from "../support/process-cost.ts";
@@ -29,17 +29,17 @@ export const sidebar: Bench = {
   name: "sidebar",
   title: `The sidebar of ${MEMBERS} teammates`,
   short: false,
-  async run(room) {
-    const [place] = room.places;
+  async run(setup) {
+    const [place] = setup.places;
     if (place === undefined || !canMeasureCost) return [];
     const figures: Figure[] = [];
-    for (const size of SIZES) figures.push(...(await watched(room, place, size)));
+    for (const size of SIZES) figures.push(...(await watched(setup, place, size)));
     return figures;
   },
 };
 
 async function watched(
-  room: Room,
+  setup: Setup,
   place: Place,
   { columns, rows, percent }: (typeof SIZES)[number],
 ): Promise<readonly Figure[]> {
@@ -47,7 +47,7 @@ async function watched(
   const team = await benchTeam(place, names);
   const keepers = await residents(team, names);
   writeTasks(team.ref, 20, { done: 5 });
-  const words = [process.execPath, join(room.dist, "teams.cjs"), "sidebar", TEAM];
+  const words = [process.execPath, join(setup.dist, "teams.cjs"), "sidebar", TEAM];
   const size = ["-x", `${columns}`, "-y", `${rows}`];
   try {
     tmuxOf(team, "new-session", "-d", "-s", "bench", ...size, "--", ...words, ";", "set", "status", "off");
@@ -55,7 +55,7 @@ async function watched(
     await happen(team, keepers, START_MS);
     const pid = Number(tmuxOf(team, "display-message", "-p", "-t", "=bench:", "#{pane_pid}"));
     const before = costOf([pid]);
-    const ms = room.amount(10_000, 3_000);
+    const ms = setup.amount(10_000, 3_000);
     await happen(team, keepers, ms);
     const share = ((costOf([pid]).cpuMs - before.cpuMs) * 100) / ms;
     await delay(500);

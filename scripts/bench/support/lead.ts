@@ -8,11 +8,11 @@ import { openBackends } from "../../../src/runtime/backends.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { peekInbox } from "../../../src/team/inbox/inbox-file.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
-import type { Room } from "../figure.ts";
+import type { Setup } from "../figure.ts";
 import { type BenchTeam, SERVER } from "./scratch.ts";
 
 /** Returns the context of a lead outside tmux; its teammates run the built program. */
-export function leadOf(room: Room, team: BenchTeam, more: NodeJS.ProcessEnv = {}): OperationContext {
+export function leadOf(setup: Setup, team: BenchTeam, more: NodeJS.ProcessEnv = {}): OperationContext {
   const env = { ...team.env, ...more };
   return {
     home: team.ref.home,
@@ -22,7 +22,7 @@ export function leadOf(room: Room, team: BenchTeam, more: NodeJS.ProcessEnv = {}
     clock: systemClock,
     cwd: team.directory,
     backends: openBackends(env),
-    program: [process.execPath, join(room.dist, "teams.cjs")],
+    program: [process.execPath, join(setup.dist, "teams.cjs")],
   };
 }
 
