@@ -30,7 +30,7 @@ server on loopback, and with a private home and tmux server for each. Prints a t
 
   --only NAME[,NAME]  check some of: ${NAMES.join(" ")}
   --rows ROW[,ROW]    check only these rows: ${ROWS.map(({ id }) => id).join(" ")}
-  --missing           leave out the rows of which the cache has a result for this version, unless they failed for no
+  --missing           skip the rows for which the cache has a result for this version, unless they failed for no
                       known reason: to continue a run that was cut off
   --cache DIRECTORY   keep the installed programs, and the last result of each row and version, here (default:
                       $TMPDIR/teams-interop-cache)

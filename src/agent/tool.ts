@@ -98,7 +98,7 @@ export interface Tool<I = unknown> {
     context: Pick<ToolContext, "cwd" | "env">,
     mayRead: boolean,
   ): Promise<readonly string[] | undefined>;
-  /** Throws only on unexpected errors. A wrong input gives a result with `isError`. */
+  /** Throws only on unexpected errors. An invalid input gives a result with `isError`. */
   execute(input: I, context: ToolContext): Promise<ToolResult>;
   /**
    * Whether calls may run in parallel with other such calls of a turn: true for reads, never for team tools and writes. A

@@ -155,7 +155,7 @@ export interface TaskChange {
   readonly subject?: string | undefined;
   readonly description?: string | undefined;
   readonly activeForm?: string | undefined;
-  /** Ids of further tasks that must be completed first. */
+  /** Ids of additional tasks that must be completed first. */
   readonly addBlockedBy?: readonly string[] | undefined;
   /** Ids of tasks that it no longer waits for. */
   readonly removeBlockedBy?: readonly string[] | undefined;

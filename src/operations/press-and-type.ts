@@ -42,7 +42,7 @@ export async function pressInPane(
       "INVALID_INPUT",
       `${JSON.stringify(unknown)} is not the name of a key. Nothing was pressed.`,
       {
-        hint: "Use names of tmux, such as Escape, Enter, C-c, M-Enter, Up, F5, or one character. For a text: teams type",
+        hint: "Use names of tmux, such as Escape, Enter, C-c, M-Enter, Up, F5, or one character. For text: teams type",
       },
     );
   }

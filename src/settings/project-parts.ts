@@ -37,7 +37,7 @@ export function readRaw(file: string): unknown {
     const line = lineOfError(text);
     const where = line === undefined ? "" : ` (line ${line})`;
     throw new TeamError("CORRUPT_FILE", `${file} is not JSON${where}.`, {
-      hint: "Correct it (often a comma is missing or too many); the file was not changed.",
+      hint: "Correct it (often a comma is missing or extra); the file was not changed.",
       cause,
     });
   }

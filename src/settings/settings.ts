@@ -131,7 +131,7 @@ export function bypassForbiddenBy(
   return env[variable] === "false" ? `${variable}=false` : undefined;
 }
 
-/** Returns the further directories that an agent may work in, as absolute paths: `~` is the home directory, other paths are relative to `cwd`. */
+/** Returns the additional directories that an agent may work in, as absolute paths: `~` is the home directory, other paths are relative to `cwd`. */
 export function additionalDirectories(
   { permissions }: Settings,
   where: { readonly cwd: string; readonly env: Env },

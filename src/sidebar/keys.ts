@@ -158,7 +158,7 @@ export const KEYS: readonly KeyBinding[] = [
     rank: 2,
   }),
   bind(TEXTS, "b pageup C-u", "b", "page-up", "a page up"),
-  bind(LISTS, "?", "?", "help", "all keys and signs", { hint: "help", rank: 4 }),
+  bind(LISTS, "?", "?", "help", "all keys and symbols", { hint: "help", rank: 4 }),
   bind(LISTS, "escape", "Esc", "back", "hide failures, end filter", {
     hint: "hide",
     when: "has-back",

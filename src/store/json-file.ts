@@ -16,7 +16,7 @@ export const REREAD_MS = 20;
 const CHANGED_MS = 500;
 /** The same while another program holds the file's lock. Shorter than a lock takes to become stale: its holder may be dead. */
 const LOCKED_MS = 2_000;
-/** Milliseconds after the last change of a file until its writer has surely finished, even by the clock of a file server. */
+/** Milliseconds after the last change of a file until its writer has certainly finished, even by the clock of a file server. */
 const SETTLED_MS = 10_000;
 /** Milliseconds of the first pause; each further pause is twice as long, up to the maximum: a busy writer leaves the file whole only briefly. */
 const FIRST_PAUSE_MS = 2;

@@ -65,7 +65,7 @@ export const REQUESTS: readonly Row[] = [
   },
   {
     id: "edit",
-    text: "a change of a file asks, with its text",
+    text: "a change to a file asks, with its text",
     async run({ crew, ada, tell }) {
       await ada();
       const word = crew.word("file");

@@ -104,7 +104,7 @@ export const STARTS: readonly Row[] = [
   },
   {
     id: "model",
-    text: "`--model` reaches its server; a wrong option is refused",
+    text: "`--model` reaches its server; an invalid option is refused",
     limit: 90_000,
     async run({ crew, program, spawn }) {
       const word = crew.word("model");

@@ -79,7 +79,7 @@ export function ownerTag(request: { readonly rootTag: string; readonly team: str
 /**
  * Returns the commands that create a detached session, which stays without a client. They form one chain: if the name has been
  * taken meanwhile, nothing happens to the session that has it. {@link sessionOptions} follow once its id is known.
- * @param words further arguments of `new-session`
+ * @param words additional arguments of `new-session`
  */
 export function newSession(name: string, { width, height }: PaneSize, words: readonly string[]): BatchLine {
   return {

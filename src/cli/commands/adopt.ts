@@ -12,7 +12,7 @@ export const command = defineCommand({
   examples: ["teams adopt %5", "teams adopt work:1.0 --name ada --team review"],
   notes:
     "The pane stays yours: it is never moved or closed. When the member leaves, the program keeps running. A claude that you started for " +
-    "this team reads its inbox, codex gets messages by codex queue, and every other program by its keyboard. A shell is refused. Only a " +
+    "this team reads its inbox, codex gets messages by codex queue, and teams types them into every other program. A shell is refused. Only a " +
     "person can adopt. List the panes: tmux list-panes -a",
   async run(call) {
     const { args, options } = call;

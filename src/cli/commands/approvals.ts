@@ -32,14 +32,14 @@ export const command = defineCommand({
   args: [
     {
       name: "request",
-      summary: "show only this one, in full: everything that it would do, or its plan; an id, or who asks",
+      summary: "show only this request, in full: everything that it would do, or its plan; an id, or who asks",
       optional: true,
     },
   ],
   options: {
     interactive: {
       short: "i",
-      summary: "show one request at a time in full, and answer by keys: y, n, a, or m for a note",
+      summary: "show one request at a time in full, and answer with keys: y, n, a, or m for a note",
     },
   },
   examples: ["teams approvals", "teams approvals -i", "teams approvals perm-1718000000000-ab12cd3 --json"],

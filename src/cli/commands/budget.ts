@@ -17,7 +17,7 @@ export const command = defineCommand({
   examples: ["teams budget review", "teams budget reviewer --max-tokens 500k", "teams budget --max-cost 5"],
   notes:
     "A limit covers everything since the start. The limit of a team covers all its members, including those that have ended.\n" +
-    "Tokens are counted as in teams status. A limit that you do not give stays as it is.",
+    "Tokens are counted as in teams status. A limit that you do not set stays as it is.",
   async run(call) {
     const { args, options, io, out } = call;
     const target = resolveTarget(io.env, options, args.name);

@@ -15,12 +15,12 @@ import { noteIgnored } from "../trust-prompt.ts";
 export const command = defineCommand({
   name: "cli ls",
   ignoresTeamOptions: true,
-  summary: "List the third-party CLIs that can be teammates, and what this machine has of them",
+  summary: "List the third-party CLIs that can be teammates, and their state on this machine",
   args: [],
   options: {},
   examples: ["teams cli ls", "teams cli ls --json"],
   notes:
-    "Each installed program is asked for its version. The login is what files and variables show: no server is asked. " +
+    "teams asks each installed program for its version. It reads the login from files and variables, and asks no server. " +
     "teams never installs a CLI.",
   async run({ io, out }) {
     const settings = loadSettings(rootDirectory(io.env), io.cwd);

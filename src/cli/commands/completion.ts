@@ -6,7 +6,7 @@ import { SCRIPTS, SHELLS, type Shell } from "../completion/scripts.ts";
 
 export const command = defineCommand({
   name: "completion",
-  summary: "Complete teams in your shell: install it, or print its script",
+  summary: "Set up shell completion for teams, or print its script",
   args: [
     { name: "action", summary: "install, uninstall, or a shell whose script to print: bash, zsh, fish" },
     { name: "shell", summary: "the shell to install it for (default: that of $SHELL)", optional: true },

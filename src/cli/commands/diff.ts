@@ -34,7 +34,7 @@ export const command = defineCommand({
   },
   examples: ["teams diff", "teams diff dev --stat", "teams diff dev --comment-file review.txt"],
   notes:
-    "A worktree is compared with the commit at which its branch left the branch it is to land on; another directory with its last " +
+    "A worktree is compared with the commit where its branch left the branch to land on, another directory with its last " +
     "commit. Untracked files count as additions. On a terminal the output goes through $PAGER (default: less).\n" +
     "A comment file has one comment on each line, path:line: text; an indented line continues the comment above it.",
   async run(call) {

@@ -29,7 +29,7 @@ export const command = defineCommand({
   },
   examples: ["teams kill reviewer", "teams kill review --purge", "teams kill reviewer@review --force"],
   notes:
-    "Tasks and inboxes stay unless you give --purge. A worktree is removed if it has no changed or untracked files and its commits are on " +
+    "Tasks and inboxes stay unless you pass --purge. A worktree is removed if it has no changed or untracked files and its commits are on " +
     "another branch or a remote. Otherwise it stays, and its path is printed.",
   async run(call) {
     const { args, options, io, out } = call;

@@ -31,7 +31,7 @@ export const command = defineCommand({
   examples: ["teams land dev", "teams land dev tester --verify 'npm test'", "teams land --json"],
   notes:
     "After a conflict or a failed check the agent's task is open again, and the agent gets a message with the output; the other agents " +
-    "are landed all the same. Your checkout changes only if it has the branch checked out and no changed files.",
+    "are still landed. Your checkout changes only if it has the branch checked out and no changed files.",
   async run(call) {
     const { args, options, io, out } = call;
     const agents = args.agent ?? [];
@@ -56,7 +56,7 @@ export const command = defineCommand({
         : reports.map((report) => landText(report, out)).join("\n"),
     );
     if (gate === undefined && reports.some(({ outcome }) => outcome === "landed"))
-      out.note("Nothing was checked: set teams.verify in your settings, or give --verify.");
+      out.note("Nothing was checked: set teams.verify in your settings, or pass --verify.");
     return reports.every(({ outcome }) => outcome === "landed" || outcome === "nothing")
       ? EXIT.done
       : EXIT.failed;

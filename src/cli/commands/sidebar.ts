@@ -17,7 +17,7 @@ export const command = defineCommand({
   options: { split: { summary: "open it to the right of this pane, or close it if it is open" } },
   examples: ["teams sidebar", "teams sidebar review", "teams sidebar --split"],
   notes:
-    "Keys: j k move, Enter goes to the pane, a and r answer requests, v shows one whole, d shows changes, m sends a message, q closes; ? lists all. Closing the sidebar loses nothing.",
+    "Keys: j k move, Enter goes to the pane, a and r answer requests, v shows one in full, d shows changes, m sends a message, q closes; ? lists all. Closing the sidebar loses nothing.",
   async run(call) {
     const { args, options, io } = call;
     const open = openTeam(io.env, { ...options, team: args.name ?? options.team });

@@ -18,7 +18,7 @@ export function accessOf(name: string, input: unknown, where: CallPlace): ToolAc
 
 /** The full name of one tool of an MCP server. A server's name alone would allow all of its tools. */
 const MCP_TOOL = /^mcp__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/;
-/** A name or an address. Any other text could name further hosts in a rule. */
+/** A name or an address. Any other text could name additional hosts in a rule. */
 const HOST = /^[\p{L}\p{N}](?:[\p{L}\p{N}.:-]*[\p{L}\p{N}])?$/u;
 
 /**

@@ -197,7 +197,7 @@ async function requireClean(
     ...(untracked === 0 ? [] : [`${untracked} untracked`]),
   ];
   const files = `${counts.join(" and ")} ${changed + untracked === 1 ? "file" : "files"}${hasFlags ? FLAGS_TEXT : ""}`;
-  throw new TeamError("WORKTREE_DIRTY", `${agent} has work without a commit: ${files} in ${path}.`, {
+  throw new TeamError("WORKTREE_DIRTY", `${agent} has uncommitted work: ${files} in ${path}.`, {
     hint:
       member === undefined
         ? `Commit, ignore or delete it: git -C ${shellWord(path)} status`

@@ -91,7 +91,7 @@ function sandboxRefusal({ id, channel }: Adapter, { sandbox }: CliInput): Refusa
   return {
     option: "--sandbox required",
     why: "it does not run in a sandbox that teams provides",
-    hint: `Start it without its own screen: ${withoutScreen(id)}. If you did not give --sandbox, its agent type or teams.sandbox.mode requires it.`,
+    hint: `Start it without its own screen: ${withoutScreen(id)}. If you did not pass --sandbox, its agent type or teams.sandbox.mode requires it.`,
   };
 }
 

@@ -22,7 +22,7 @@ export interface ToolLimits {
 /** @param name of the agent that was to start @throws TeamError INVALID_INPUT */
 export function requireValidTools(name: string, { tools, allowedTools, disallowedTools }: ToolLimits): void {
   if (tools?.length === 0) {
-    throw new TeamError("INVALID_INPUT", `The list of the only tools names none; ${name} was not started.`, {
+    throw new TeamError("INVALID_INPUT", `The list of tools is empty; ${name} was not started.`, {
       hint: "Leave the list out for all tools.",
     });
   }

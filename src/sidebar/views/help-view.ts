@@ -14,7 +14,7 @@ const GROUPS: readonly (readonly [title: string, views: readonly View[]])[] = [
   ["TEXTS", ["log", "task", "help"]],
 ];
 
-/** All keys and the meaning of the signs. */
+/** All keys and the meaning of the symbols. */
 export function helpDocument(): readonly ReaderRow[] {
   const quiet = { fg: TONE.quiet };
   const sign = (text: string, fg?: number): Span => span(text.padEnd(6), { fg });

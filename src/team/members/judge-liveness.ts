@@ -160,7 +160,7 @@ export function launchScriptOf(place: PlaceRecord | undefined): RecordedProcess 
   return { pid, procStart, pidSpace, bootId };
 }
 
-/** True if the launch script of a place surely runs on this machine. */
+/** True if the launch script of a place certainly runs on this machine. */
 export function isLaunchScriptAlive(place: PlaceRecord): boolean {
   const script = launchScriptOf(place);
   return script !== undefined && livenessOf(script) === "alive";

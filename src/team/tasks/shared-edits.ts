@@ -8,7 +8,7 @@ import { isDown } from "../members/members.ts";
 import { writeRecord } from "../records/write-records.ts";
 import type { TeamRef } from "../ref.ts";
 
-/** Milliseconds for which an edit counts: later, the other member has surely moved on. */
+/** Milliseconds for which an edit counts: later, the other member has certainly moved on. */
 const WINDOW_MS = 30 * 60_000;
 /** Milliseconds after which a repeated edit of a file is recorded again. */
 const REPEAT_MS = 60_000;

@@ -129,7 +129,7 @@ describe("Qwen by its files", () => {
     expect(await inbox()).toContain("failed");
   });
 
-  it("is interrupted by Escape while its model answers and while a command runs, and works on", async () => {
+  it("is interrupted by Escape while its model answers and while a command runs, and then takes the next message", async () => {
     const { spawn, state, teams, leadGot, prompted } = await team();
     await spawn("stay");
     await prompted("stay");

@@ -162,7 +162,7 @@ describe("a CLI that reads its inbox itself", () => {
     expect([code, err, out]).toEqual([0, "", expect.stringContaining("15 of 100,000 tokens")]);
   });
 
-  it("is interrupted, and works on", async () => {
+  it("is interrupted, and then takes the next message", async () => {
     const { spawn, state, teams, leadGot, logged, ada, inbox } = await team();
     await spawn("stay");
     await logged({ stays: true });

@@ -110,7 +110,7 @@ describe("teams mcp › attacks", () => {
     expect(alive.filter((status) => status === 200)).toHaveLength(16);
   });
 
-  it("a client that vanishes in a Wait leaves nothing, and its session works on", async () => {
+  it("a client that vanishes in a Wait leaves nothing, and its session keeps working", async () => {
     const { team, url, token } = await server();
     const { post, open } = await bareClient(url, token);
     const { session } = await open();

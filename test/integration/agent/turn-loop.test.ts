@@ -168,7 +168,7 @@ describe("Agent.run", () => {
     expect([...ada.handledKeys]).toEqual(["k1", "k2"]);
   });
 
-  test("returns an error result for wrong input and for an unknown tool", async () => {
+  test("returns an error result for invalid input and for an unknown tool", async () => {
     const tools = [
       { name: "Read", input: { path: "a" } },
       { name: "Fly", input: {} },

@@ -30,7 +30,7 @@ test("land › prints what landed and where, with a note when nothing was checke
   const { code, out, err } = await teams(["land", "dev"], { env });
   expect({ code, err }).toEqual({
     code: 0,
-    err: "Nothing was checked: set teams.verify in your settings, or give --verify.\n",
+    err: "Nothing was checked: set teams.verify in your settings, or pass --verify.\n",
   });
   expect(out).toMatch(/^dev: landed 1 commit on main \([0-9a-f]{10}\), and updated the files of \/.*\.\n$/);
   expect((await teams(["land"], { env })).out).toBe("dev: nothing to land; main has all its commits.\n");

@@ -161,7 +161,7 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
   };
 }
 
-/** Returns further arguments after those of `new-session`, whose `-x` and `-y` tmux 3.2a ignores. */
+/** Returns additional arguments after those of `new-session`, whose `-x` and `-y` tmux 3.2a ignores. */
 export function sizing(session: string, { width, height }: { width: number; height: number }): string[] {
   const window = `=${session}:`;
   const resize = `resize-window -t ${window} -x ${width} -y ${height} ; set-option -w -u -t ${window} window-size`;

@@ -10,7 +10,7 @@ export const command = defineCommand({
   name: "task graph",
   summary: "Show which tasks wait for which",
   args: [],
-  options: { dot: { summary: "print it in the language of Graphviz" } },
+  options: { dot: { summary: "print it in the DOT language of Graphviz" } },
   examples: ["teams task graph", "teams task graph --dot | dot -Tsvg > tasks.svg"],
   async run({ options, io, out }) {
     const { ref } = openTeam(io.env, options);

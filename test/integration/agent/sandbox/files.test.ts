@@ -119,7 +119,7 @@ describeInSandbox("a command in the sandbox", () => {
     expect(readFileSync(join(home, ".npmrc"), "utf8")).toBe("registry=x");
   });
 
-  test("writes the further places that a setting names, except what is protected in them", async () => {
+  test("writes the additional places that a setting names, except what is protected in them", async () => {
     const { bash, home } = await sandboxedAgent({
       setting: { write: ["~/cache", "~/missing"] },
       prepare: (at) => write(join(at, "cache/.envrc"), "mine"),
