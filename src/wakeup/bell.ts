@@ -16,8 +16,8 @@ export interface Bell {
   close(): void;
 }
 
-/** The result of a ring. `nobody`: no process has the bell open, which is not an error. */
-export type RingResult = "rung" | "nobody";
+/** The result of a ring. `unheard`: no process has the bell open, which is not an error. */
+export type RingResult = "rung" | "unheard";
 
 type Outcome = "rung" | "timeout" | "aborted";
 

@@ -70,12 +70,12 @@ export function makeFifos(paths: readonly string[]): Promise<void> {
 }
 
 /**
- * Rings a FIFO bell and calls the functions of {@link alsoRing}; never blocks and never throws. Returns `nobody` if no function is
+ * Rings a FIFO bell and calls the functions of {@link alsoRing}; never blocks and never throws. Returns `unheard` if no function is
  * registered and the FIFO is missing, belongs to another user, or is not open in any process.
  */
 export function ring(path: string): RingResult {
   const hasExtra = ringAlso(path);
-  return touchBell(path) || hasExtra ? "rung" : "nobody";
+  return touchBell(path) || hasExtra ? "rung" : "unheard";
 }
 
 function touchBell(path: string): boolean {

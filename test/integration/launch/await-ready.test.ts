@@ -21,7 +21,7 @@ describe("awaitReady", () => {
 
   test("resolves at once if the agent announced readiness before", async () => {
     const paths = await prepared();
-    expect(announce(paths, "now")).toBe("nobody");
+    expect(announce(paths, "now")).toBe("unheard");
     expect(await awaitReady(paths, OURS)).toBe("ready");
   });
 

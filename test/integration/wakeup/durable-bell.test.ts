@@ -10,7 +10,7 @@ import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 test("durable bell › recreates a vanished bell and lifeline at the next wait, which rings at once (S78)", async () => {
   const { bell, paths } = await lasting();
   rmSync(dirname(paths.bell), { recursive: true });
-  expect(ring(paths.bell)).toBe("nobody");
+  expect(ring(paths.bell)).toBe("unheard");
   expect(await bell.wait()).toBe("rung");
   const next = bell.wait();
   expect(ring(paths.bell)).toBe("rung");
@@ -65,7 +65,7 @@ test("durable bell › recreates once for several waits, and stays closed if clo
   const waiting = bell.wait();
   bell.close();
   expect(await waiting).toBe("aborted");
-  expect(ring(paths.bell)).toBe("nobody");
+  expect(ring(paths.bell)).toBe("unheard");
 });
 
 test.runIf(process.platform === "linux")(

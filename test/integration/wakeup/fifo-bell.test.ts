@@ -40,7 +40,7 @@ test("makeFifos and openFifoBell › refuse a path that is not a FIFO, and leave
   expect(readFileSync(file, "utf8")).toBe("text");
 });
 
-test('ring › returns "nobody" without a reader, a file, a FIFO, or through a link', async () => {
+test('ring › returns "unheard" without a reader, a file, a FIFO, or through a link', async () => {
   const directory = temporaryDirectory();
   const [fifo, file, link] = ["fifo", "file", "link"].map((name) => join(directory, name)) as [
     string,
@@ -51,22 +51,22 @@ test('ring › returns "nobody" without a reader, a file, a FIFO, or through a l
   writeFileSync(file, "text");
   const bell = openFifoBell(fifo);
   symlinkSync(fifo, link);
-  expect(ring(link)).toBe("nobody");
+  expect(ring(link)).toBe("unheard");
   expect(ring(fifo)).toBe("rung");
   bell.close();
   const odd = ["", "\0", join(directory, "n".repeat(300))];
-  for (const path of [join(directory, "none"), file, directory, ...odd]) expect(ring(path)).toBe("nobody");
+  for (const path of [join(directory, "none"), file, directory, ...odd]) expect(ring(path)).toBe("unheard");
   expect(readFileSync(file, "utf8")).toBe("text");
 });
 
-test('ring › returns "nobody" after the bell\'s process was killed', async () => {
+test('ring › returns "unheard" after the bell\'s process was killed', async () => {
   const fifo = join(temporaryDirectory(), "fifo");
   await makeFifos([fifo]);
   const holder = await holding(fifo);
   expect(ring(fifo)).toBe("rung");
   holder.kill("SIGKILL");
   await once(holder, "close");
-  expect(ring(fifo)).toBe("nobody");
+  expect(ring(fifo)).toBe("unheard");
 });
 
 test("ring › never blocks on a full FIFO", async () => {
@@ -75,7 +75,7 @@ test("ring › never blocks on a full FIFO", async () => {
   const fd = openSync(fifo, "r+");
   onTestFinished(() => closeSync(fd));
   for (let i = 0; i < 70_000; i += 1) {
-    if (ring(fifo) !== "rung") throw new Error(`Ring ${i} found nobody.`);
+    if (ring(fifo) !== "rung") throw new Error(`Ring ${i} was unheard.`);
   }
 });
 
@@ -100,10 +100,10 @@ test("extra bell › rings with the FIFO, and alone if the FIFO is missing, unti
   }
 });
 
-test('ring › returns "nobody" if neither a FIFO nor an extra bell exists', () => {
+test('ring › returns "unheard" if neither a FIFO nor an extra bell exists', () => {
   const path = join(temporaryDirectory(), "bell");
   alsoRing(path, () => undefined)();
-  expect(ring(path)).toBe("nobody");
+  expect(ring(path)).toBe("unheard");
 });
 
 test.runIf(process.platform === "linux")(
