@@ -155,5 +155,5 @@ function existing(id: string, task: Task | undefined): Task {
 
 /** @throws TeamError INVALID_INPUT */
 function idOf(word: string): string {
-  return taskNumber(word, 'Give the id of a task as a text: "3".');
+  return taskNumber(word, 'Pass the id of a task as a string: "3".');
 }

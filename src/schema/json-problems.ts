@@ -4,7 +4,7 @@ import { nearestNames } from "./did-you-mean.ts";
 
 /** By error code of jsonc-parser. Its own enumeration would be another import, and its names are for programmers. */
 const JSON_PROBLEMS: Readonly<Record<ParseErrorCode, string>> = {
-  1: "a value here is neither a text in quotes nor a number, true, false or null",
+  1: "a value here is neither a string in quotes nor a number, true, false or null",
   2: "a number is invalid",
   3: 'a field\'s name is expected, in "quotes"; perhaps there is an extra comma',
   4: "a value is expected; perhaps there is an extra comma",
@@ -15,11 +15,11 @@ const JSON_PROBLEMS: Readonly<Record<ParseErrorCode, string>> = {
   9: "there is text after its end",
   10: "comments are not allowed",
   11: "a comment does not end",
-  12: 'a text does not end; a " is missing',
+  12: 'a string does not end; a " is missing',
   13: "a number does not end",
-  14: "a \\u in a text is invalid",
-  15: "a \\ in a text is followed by a character that it cannot escape",
-  16: "a text contains a line end or another control character; write \\n",
+  14: "a \\u in a string is invalid",
+  15: "a \\ in a string is followed by a character that it cannot escape",
+  16: "a string contains a line break or another control character; write \\n",
 };
 
 /** Describes a JSON syntax error in plain words. */
@@ -31,7 +31,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   object: "an object",
   record: "an object",
   array: "a list",
-  string: "a text",
+  string: "a string",
   number: "a number",
   int: "a whole number",
   boolean: "true or false",

@@ -162,7 +162,7 @@ async function sendToAll({ ctx, worker }: MemberToolContext, call: Call): Promis
   const summary = call.summary === undefined ? {} : { summary: call.summary };
   const sent = await broadcast(ctx.ref, { ...sender(worker), text: plainText(contentOf(call)), ...summary });
   const skipped = sent.skipped.length === 0 ? "" : ` Not running: ${sent.skipped.join(", ")}.`;
-  const message = `Sent to ${sent.recipients.join(", ") || "nobody"}.${skipped}`;
+  const message = `Sent to ${sent.recipients.join(", ") || "no one"}.${skipped}`;
   return jsonResult({ success: true, message, ...sent });
 }
 

@@ -104,7 +104,7 @@ function parseJson(text: string, source: string): readonly ReviewComment[] {
     throw wrongComments(
       source,
       wrong,
-      "needs a path, a line of at least 1, and a text; lastLine must not be less",
+      "needs a path, a line of at least 1, and text; lastLine must not be less than line",
     );
   return comments;
 }

@@ -24,7 +24,7 @@ export function readProgramAnswer(line: string | undefined): ProgramAnswer {
   if (typeof token !== "string") throw refused("An answer needs its token");
   if (typeof approve !== "boolean") throw refused("An answer needs approve: true or false");
   if (note === undefined || note === null) return { token, approve };
-  if (typeof note !== "string") throw refused("A note must be a text");
+  if (typeof note !== "string") throw refused("A note must be a string");
   if (note.length > MAX_NOTE) throw refused(`A note can have at most ${MAX_NOTE} characters`);
   return { token, approve, note };
 }

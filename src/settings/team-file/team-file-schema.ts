@@ -9,8 +9,8 @@ const text = z.string().check(z.minLength(1));
 const texts = z.array(text);
 const metadata = z.record(z.string(), z.unknown());
 
-const TOKENS = 'must be a whole number above zero, or a text such as "500k" or "1.5M"';
-const DOLLARS = 'must be a number above zero, or a text such as "2.50"';
+const TOKENS = 'must be a whole number above zero, or a string such as "500k" or "1.5M"';
+const DOLLARS = 'must be a number above zero, or a string such as "2.50"';
 const tokens = z.union(
   [z.int().check(z.positive()), z.string().check(z.regex(/^\d+(\.\d+)?[kKmM]?$/, TOKENS))],
   TOKENS,

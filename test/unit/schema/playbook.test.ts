@@ -39,7 +39,7 @@ test.each([
     "a value that should be a list",
     '{\n"version": 1,\n"agents": {\n"lead": "hi" } }',
     "p.json:4",
-    "agents.lead: must be a list, but is a text",
+    "agents.lead: must be a list, but is a string",
   ],
   [
     "a number out of range",

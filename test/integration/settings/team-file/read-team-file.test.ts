@@ -106,7 +106,7 @@ describe("readTeamFile", () => {
       "team.json has 6 problems:",
       "team.json:4: members[0].prompt: is missing",
       'team.json:4: members[0]: there is no field "promt"; did you mean prompt?',
-      "team.json:5: members[1].prompt: must be a text, but is a number",
+      "team.json:5: members[1].prompt: must be a string, but is a number",
       "team.json:5: members[1].permissionMode: must be default or acceptEdits or plan or bypassPermissions or dontAsk or delegate",
       'team.json:7: tasks[0]: there is no field "ower"; did you mean owner?',
       'team.json:8: there is no field "led"; did you mean lead?',
@@ -124,7 +124,7 @@ describe("readTeamFile", () => {
     [
       "a wrong number of tokens",
       member('"maxTokens": "5 k"'),
-      'team.json:1: members[0].maxTokens: must be a whole number above zero, or a text such as "500k" or "1.5M"',
+      'team.json:1: members[0].maxTokens: must be a whole number above zero, or a string such as "500k" or "1.5M"',
     ],
     [
       "a number of tokens that is not whole",
