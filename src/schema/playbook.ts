@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { TeamError } from "../errors.ts";
 import { fieldProblem, jsonProblem, keysOf, nearestNode, unknownName } from "./json-problems.ts";
 import { withoutAlias } from "./tool-names.ts";
-import { parseInWords, pathText } from "./zod-helpers.ts";
+import { parseWithMessages, pathText } from "./zod-helpers.ts";
 
 const toolCall = z.strictObject({
   name: z.string().check(z.minLength(1)),
@@ -94,7 +94,7 @@ export function parsePlaybook(source: string, file: string, known?: PlaybookName
   if (problem !== undefined) {
     throw playbookError(text, file, problem.offset, "", `is not JSON: ${jsonProblem(problem.error)}`);
   }
-  const parsed = parseInWords(playbook, getNodeValue(tree));
+  const parsed = parseWithMessages(playbook, getNodeValue(tree));
   const wrong = parsed.success ? nameProblem(parsed.data, known) : formProblem(parsed.error, tree);
   if (parsed.success && wrong === undefined) return parsed.data;
   const { at = [], field = [], what = "is not a playbook" } = wrong ?? {};

@@ -28,11 +28,14 @@ function withoutNulls(value: unknown, known: ReadonlySet<string>): unknown {
   return kept.length === entries.length ? value : Object.fromEntries(kept);
 }
 
-const { localeError: inWords } = z.locales.en();
+const { localeError: englishMessage } = z.locales.en();
 
 /** Parses with zod's English error messages, which zod/mini does not include. */
-export function parseInWords<T>(schema: z.core.$ZodType<T>, value: unknown): z.core.util.SafeParseResult<T> {
-  return z.safeParse(schema, value, { error: inWords });
+export function parseWithMessages<T>(
+  schema: z.core.$ZodType<T>,
+  value: unknown,
+): z.core.util.SafeParseResult<T> {
+  return z.safeParse(schema, value, { error: englishMessage });
 }
 
 /** Returns the path and the message of the first problem of a parse; `keys` also names a key that should not be there. */

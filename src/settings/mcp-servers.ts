@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { messageOf } from "../errors.ts";
 import { type McpServer, mcpFile, mcpServer } from "../schema/mcp-server.ts";
-import { firstIssue, parseInWords } from "../schema/zod-helpers.ts";
+import { firstIssue, parseWithMessages } from "../schema/zod-helpers.ts";
 import type { Settings } from "./settings-schema.ts";
 import { readSettingsText } from "./settings-text.ts";
 import { confirmationsIn, type PartOfFile } from "./trust.ts";
@@ -30,7 +30,7 @@ export function mcpConfig(root: string, cwd: string, settings: Pick<Settings, "m
   ];
   const servers = new Map<string, McpServer>();
   for (const [source, name, raw] of entries) {
-    const parsed = parseInWords(mcpServer, raw);
+    const parsed = parseWithMessages(mcpServer, raw);
     if (parsed.success) servers.set(name, parsed.data);
     else problems.push(`${source}: the server ${JSON.stringify(name)}: ${firstIssue(parsed.error).message}`);
   }
@@ -45,7 +45,7 @@ export function serverPart(name: string, value: unknown): PartOfFile {
 /** Returns the servers of a `.mcp.json`, not checked. */
 export function readServers(file: string, problems: string[]): Readonly<Record<string, unknown>> {
   try {
-    const parsed = parseInWords(mcpFile, JSON.parse(readSettingsText(file) ?? "{}"));
+    const parsed = parseWithMessages(mcpFile, JSON.parse(readSettingsText(file) ?? "{}"));
     if (parsed.success) return parsed.data.mcpServers;
     problems.push(`${file}: ${firstIssue(parsed.error).message}`);
   } catch (error) {

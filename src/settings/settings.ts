@@ -10,7 +10,7 @@ import type { WorktreeSettings } from "../operations/worktrees/create-worktree.t
 import type { Env } from "../os/env.ts";
 import { addSecrets } from "../os/redact.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
-import { firstIssue, parseInWords } from "../schema/zod-helpers.ts";
+import { firstIssue, parseWithMessages } from "../schema/zod-helpers.ts";
 import { lineOfField } from "./json-place.ts";
 import {
   ignoredKeys,
@@ -154,7 +154,7 @@ function readLayer(file: string): Raw {
 
 /** @param isFile whether the settings are those of one file, so that its line can be named */
 function parseSettings(file: string, raw: unknown, isFile = false): Settings {
-  const parsed = parseInWords(settingsSchema, raw);
+  const parsed = parseWithMessages(settingsSchema, raw);
   if (parsed.success) return parsed.data;
   const { path, message, keys } = firstIssue(parsed.error);
   const line = isFile ? lineOfField(readSettingsText(file) ?? "", keys) : undefined;

@@ -11,7 +11,7 @@ import type {
 import { thoughtIn } from "../agent/model/wire-response.ts";
 import { builtinTools } from "../agent/tools/builtin-tools.ts";
 import { readEnvelopes, unescaped } from "../protocol/envelope.ts";
-import { parseInWords } from "../schema/zod-helpers.ts";
+import { parseWithMessages } from "../schema/zod-helpers.ts";
 import { savedChange } from "../team/requests/saved-change.ts";
 import { TYPED_MARK } from "../worker/turn/turn-input.ts";
 import type { WorkerView } from "../worker/view.ts";
@@ -49,7 +49,7 @@ export function conversationLog(view: WorkerView): (lines: readonly TranscriptLi
   /** Undefined for team tools: they end at once, and their result has the summary. */
   const summaryOf = ({ name, input }: ToolUseBlock): CallSummary | undefined => {
     const tool = tools.find((candidate) => candidate.name === name);
-    const parsed = tool === undefined ? undefined : parseInWords(tool.input, input);
+    const parsed = tool === undefined ? undefined : parseWithMessages(tool.input, input);
     if (tool === undefined || parsed?.success !== true) return undefined;
     const path = tool.summaryPath?.(parsed.data);
     return { summary: tool.summary(parsed.data), ...(path === undefined ? {} : { path }) };

@@ -1,7 +1,7 @@
 import { messageOf, TeamError } from "../../errors.ts";
 import { type Clock, pause } from "../../os/clock.ts";
 import { MAX_NESTING } from "../../schema/guards/nesting.ts";
-import { firstIssue, parseInWords } from "../../schema/zod-helpers.ts";
+import { firstIssue, parseWithMessages } from "../../schema/zod-helpers.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import { errorResult } from "../model/messages.ts";
@@ -132,7 +132,7 @@ async function runOne(use: ToolUseBlock, run: ToolRunOptions): Promise<CallResul
   if (unusable === "too deep") return refuseCall(use, run, TOO_DEEP_INPUT);
   if (unusable !== undefined) return refuseCall(use, run, run.isTruncated ? TRUNCATED_INPUT : BROKEN_INPUT);
   const ignored = ignoredNote(tool, use.input);
-  const parsed = parseInWords(tool.input, use.input);
+  const parsed = parseWithMessages(tool.input, use.input);
   if (!parsed.success) {
     const { path, message } = firstIssue(parsed.error);
     const problem = `Wrong input for ${tool.name}: ${path === "" ? "" : `${path}: `}${message}`;

@@ -3,7 +3,7 @@ import { TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import { findProgram } from "../../os/files/access.ts";
 import { type ProgramResult, run } from "../../os/process/run.ts";
-import { parseInWords } from "../../schema/zod-helpers.ts";
+import { parseWithMessages } from "../../schema/zod-helpers.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { INSTALL_IT2 } from "../choose-backend.ts";
@@ -135,7 +135,7 @@ export function it2Driver(options: It2Options): It2 {
 
 function parseSessions(args: readonly string[], text: string): z.infer<typeof sessionList> {
   try {
-    const parsed = parseInWords(sessionList, JSON.parse(text));
+    const parsed = parseWithMessages(sessionList, JSON.parse(text));
     if (parsed.success) return parsed.data;
   } catch (cause) {
     throw unexpectedOutput(args, text, cause);

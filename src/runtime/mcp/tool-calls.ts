@@ -3,7 +3,7 @@ import { cleanData, cleanResult, dataText } from "../../agent/mcp/clean-result.t
 import type { ToolResult } from "../../agent/tool.ts";
 import { ignoredKeys, schemaOf } from "../../agent/tools/tool-specs.ts";
 import { messageOf, TeamError } from "../../errors.ts";
-import { parseInWords, pathText } from "../../schema/zod-helpers.ts";
+import { parseWithMessages, pathText } from "../../schema/zod-helpers.ts";
 import { readTeam, teamExists } from "../../team/config/config.ts";
 import { findMember } from "../../team/members/members.ts";
 import { withRefusals } from "../../team-tools/context.ts";
@@ -75,7 +75,7 @@ export class ToolCalls {
   }
 
   async #run(tool: AnyClientTool, input: unknown, call: ClientCall): Promise<CallToolResult> {
-    const parsed = parseInWords(tool.input, input);
+    const parsed = parseWithMessages(tool.input, input);
     if (!parsed.success)
       return refusal(`Invalid input: ${problemsOf(parsed.error.issues)} Nothing was done.`);
     const result = await withRefusals(async () => {

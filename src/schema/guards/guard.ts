@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { parseInWords } from "../zod-helpers.ts";
+import { parseWithMessages } from "../zod-helpers.ts";
 
 /**
  * True if a value from JSON has the usual form of a `T`: its schema would return an equal value. A guard needs no zod, which
@@ -28,8 +28,8 @@ export function lazily<T>(make: () => T): () => T {
 
 /** Parses a value from JSON, with error messages in English. */
 export function parseShape<T>(shape: Shape<T>, value: unknown): z.core.util.SafeParseResult<T> {
-  if (!("guard" in shape)) return parseInWords(shape, value);
-  return shape.guard(value) ? { success: true, data: value } : parseInWords(shape.schema(), value);
+  if (!("guard" in shape)) return parseWithMessages(shape, value);
+  return shape.guard(value) ? { success: true, data: value } : parseWithMessages(shape.schema(), value);
 }
 
 /** The fields that a schema names, without the index signature of an object that keeps unknown ones. */

@@ -6,7 +6,7 @@ import type { Env } from "../../os/env.ts";
 import { readText } from "../../os/files/fs.ts";
 import { isShortFile } from "../../os/files/user-files.ts";
 import { fieldProblem, jsonProblem, keysOf, nearestNode } from "../../schema/json-problems.ts";
-import { parseInWords, pathText } from "../../schema/zod-helpers.ts";
+import { parseWithMessages, pathText } from "../../schema/zod-helpers.ts";
 import { fieldsAt, type TeamFileContent, teamFileSchema } from "./team-file-schema.ts";
 
 /** One file of a team, parsed. */
@@ -49,7 +49,7 @@ export function readSource(path: string, shown: string, env: Env): ReadSource {
   const report = (node: Node, place: readonly PropertyKey[], message: string): void => {
     problems.push({ file: shown, line: lineAt(node.offset), field: pathText(place), message });
   };
-  const parsed = parseInWords(teamFileSchema, nodeValue(tree, [], { env, report }));
+  const parsed = parseWithMessages(teamFileSchema, nodeValue(tree, [], { env, report }));
   if (!parsed.success) {
     // A value with an unknown variable has its problem already.
     const reported = new Set(problems.map(({ field }) => field));

@@ -12,7 +12,7 @@ import { readMetadata } from "../../schema/member-metadata.ts";
 import { agentName, foldName, isTeamDir } from "../../schema/names.ts";
 import { type ExitRecord, exitRecord, type StatusRecord, statusRecord } from "../../schema/status.ts";
 import { taskNumbered, watermarkOf } from "../../schema/task.ts";
-import { firstIssue, parseInWords } from "../../schema/zod-helpers.ts";
+import { firstIssue, parseWithMessages } from "../../schema/zod-helpers.ts";
 import { parseEntries, recoverEntries } from "../inbox/inbox-format.ts";
 import { withoutGrants } from "./imported-rights.ts";
 import { type ArchivedPlace, IN_ARCHIVE, placeInArchive } from "./layout.ts";
@@ -270,7 +270,7 @@ function parsed<T>(name: string, bytes: Buffer, schema: z.core.$ZodType<T>): T {
     throw archiveError(`holds ${name} that is not JSON (${messageOf(error)})`);
   }
   if (isNestedTooDeeply(value)) throw archiveError(`holds ${name} that is nested too deeply`);
-  const result = parseInWords(schema, value);
+  const result = parseWithMessages(schema, value);
   if (result.success) return result.data;
   const { path, message } = firstIssue(result.error);
   throw archiveError(`holds ${name} that cannot be read: ${path === "" ? message : `${path}: ${message}`}`);

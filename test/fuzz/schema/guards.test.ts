@@ -11,7 +11,7 @@ import { identityForm } from "../../../src/schema/guards/identity.ts";
 import { journalForm, messageForm } from "../../../src/schema/guards/inbox.ts";
 import { exitForm, placeForm, statusForm } from "../../../src/schema/guards/records.ts";
 import { taskForm } from "../../../src/schema/guards/task.ts";
-import { parseInWords } from "../../../src/schema/zod-helpers.ts";
+import { parseWithMessages } from "../../../src/schema/zod-helpers.ts";
 import { requestForm } from "../../../src/team/requests/requests.ts";
 import { cases } from "../../support/random/arbitraries.ts";
 
@@ -113,7 +113,7 @@ function kindOf(schema: z.core.$ZodType): string {
 }
 
 function isUnchanged(schema: z.core.$ZodType, value: unknown): boolean {
-  const parsed = parseInWords(schema, value);
+  const parsed = parseWithMessages(schema, value);
   return parsed.success && isDeepStrictEqual(parsed.data, value);
 }
 
