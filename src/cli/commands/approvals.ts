@@ -32,7 +32,8 @@ export const command = defineCommand({
   args: [
     {
       name: "request",
-      summary: "show only this request, in full: everything that it would do, or its plan; an id, or who asks",
+      summary:
+        "show only this request, in full: everything that it would do, or its plan; an id, or who asks",
       optional: true,
     },
   ],
