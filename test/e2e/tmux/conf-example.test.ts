@@ -6,7 +6,7 @@ import { identityOf } from "../../../src/os/process/identity.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { TEAMS, teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
-import { privateTmux } from "../../support/tmux/private-tmux.ts";
+import { type PrivateTmux, privateTmux, type Terminal } from "../../support/tmux/private-tmux.ts";
 
 const EXAMPLE = fileURLToPath(new URL("../../../tmux.conf.example", import.meta.url));
 const PLAYBOOK = {
@@ -18,6 +18,22 @@ const PLAYBOOK = {
     ],
   },
 };
+
+/** Presses a key of the example's table. */
+async function pressKey(t: PrivateTmux, { type }: Terminal, key: string): Promise<void> {
+  let typed = Number.NEGATIVE_INFINITY;
+  await eventually("the keys", () => {
+    const table = t.tmux("list-clients", "-F", "#{client_key_table}");
+    // A popup that is just closing takes keys.
+    if (table === "root" && performance.now() - typed > 2_000) {
+      type("C-b", "T");
+      typed = performance.now();
+    }
+    return table === "teams";
+  });
+  // Keys in the same read are looked up before the key table changes.
+  type(key);
+}
 
 it("tmux.conf.example › its keys open sidebar, overview, message, approvals and the next waiting agent", async () => {
   const bin = join(temporaryDirectory("tt-bin-"), "bin");
@@ -45,20 +61,7 @@ it("tmux.conf.example › its keys open sidebar, overview, message, approvals an
     eventually(`${text} on the screen`, () => terminal.screen().match(text)).catch((cause: unknown) => {
       throw new Error(`${text} never came. The screen:\n${terminal.screen()}`, { cause });
     });
-  const press = async (key: string): Promise<void> => {
-    let typed = Number.NEGATIVE_INFINITY;
-    await eventually("the keys", () => {
-      const table = t.tmux("list-clients", "-F", "#{client_key_table}");
-      // A popup that is just closing takes keys.
-      if (table === "root" && performance.now() - typed > 2_000) {
-        terminal.type("C-b", "T");
-        typed = performance.now();
-      }
-      return table === "teams";
-    });
-    // Keys in the same read are looked up before the key table changes.
-    terminal.type(key);
-  };
+  const press = (key: string): Promise<void> => pressKey(t, terminal, key);
   await teams(["create", "crew"]);
   const spawning = ["spawn", "dev", "--prompt", "begin", "--model", "scripted:play.json"];
   const spawned = await teams(spawning, { env: t.inside(pane) });
@@ -141,11 +144,7 @@ it("tmux.conf.example › its keys act on the team of the pane, without teams on
       throw new Error(`${text} never came. The screen:\n${terminal.screen()}`, { cause });
     });
   const hides = (text: string) => eventually(`the end of ${text}`, () => !terminal.screen().includes(text));
-  const press = async (key: string): Promise<void> => {
-    terminal.type("C-b", "T");
-    await eventually("the keys", () => t.tmux("list-clients", "-F", "#{client_key_table}") === "teams");
-    terminal.type(key);
-  };
+  const press = (key: string): Promise<void> => pressKey(t, terminal, key);
   const show = (address: string): void => {
     const id = t.tmux("list-panes", "-a", "-f", `#{==:#{@teams_agent_id},${address}}`, "-F", "#{pane_id}");
     t.tmux("switch-client", "-t", id);
