@@ -27,7 +27,7 @@ export default class GateReporter implements Reporter {
   }
 }
 
-/** Returns whether a file ran to its end. One that never began, or whose worker ended, has to run again. */
+/** Returns whether a file ran to its end. If not (it never began, or its worker ended), it has to run again. */
 function hasEnded(module: TestModule | undefined): boolean {
   const state = module?.state() ?? "queued";
   return state !== "queued" && state !== "pending";

@@ -63,7 +63,7 @@ function defaultLists(top: string, { XDG_CONFIG_HOME: config, HOME: home }: Env)
   return home === undefined || home === "" ? [] : [resolve(top, home, ".config/git/ignore")];
 }
 
-/** Whether a list may ignore something: git's own template has only comments. Only git reads a list that is no short file. */
+/** Whether a list may ignore something: git's own template has only comments. Only git reads a long or special file. */
 function hasPattern(list: string): boolean {
   const isPattern = (line: string): boolean => line.trim() !== "" && !line.startsWith("#");
   const hasOne = ifReadable(() => {

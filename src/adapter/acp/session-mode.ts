@@ -63,7 +63,7 @@ export class SessionMode {
     }
   }
 
-  /** Whether the CLI has modes of its own, apart from its options. */
+  /** Whether the CLI reported modes beside its options. */
   get #hasModes(): boolean {
     const { modes } = fieldsOf(this.#session.opened);
     return typeof modes === "object" && modes !== null;

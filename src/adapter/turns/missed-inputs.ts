@@ -2,7 +2,7 @@ import type { TurnInput } from "../../agent/agent.ts";
 import { messageText } from "../../agent/model/messages.ts";
 import type { ConversationMessage, UserMessage } from "../../agent/model/model.ts";
 
-/** Marks an input that was interrupted before the CLI took it. A block of its own: no text of a message can imitate it. */
+/** Marks an input that was interrupted before the CLI took it. It is a separate block, so no message text can imitate it. */
 const NOT_TAKEN = "[The turn was interrupted before its CLI got this.]";
 
 /** Precedes such an input in the next turn. */
@@ -19,7 +19,7 @@ export function hasTakenInput(messages: readonly ConversationMessage[]): boolean
   return inputsOf(messages).some((input) => !isMissed(input));
 }
 
-/** Returns the inputs since the last one that the CLI has taken, each with a mark: its next turn begins with them. */
+/** Returns the inputs after the newest input that the CLI has taken, each with a mark. The next turn begins with them. */
 export function missedTexts(messages: readonly ConversationMessage[]): readonly string[] {
   const inputs = inputsOf(messages);
   const newest = inputs.slice(inputs.findLastIndex((input) => !isMissed(input)) + 1);

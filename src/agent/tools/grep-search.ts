@@ -48,7 +48,7 @@ export async function search(query: GrepQuery, context: GrepContext): Promise<Gr
   return (await searchWithRipgrep(query, context)) ?? searchWithoutRipgrep(query, context);
 }
 
-/** What ripgrep says of a file or a directory that it cannot read, unless it was removed meanwhile. */
+/** Matches ripgrep's message about a file or directory that it cannot read, unless it was removed meanwhile. */
 const UNREAD = /^(?:rg: )?(.+?): (?:IO error for operation on .+: )?[^:]+ \(os error (?!2\))\d+\)$/gm;
 
 /** @returns undefined if ripgrep is not installed */

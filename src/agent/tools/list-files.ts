@@ -76,7 +76,7 @@ const ONLY_LOOKS = ["core.fsmonitor=false", "safe.bareRepository=explicit"];
 /** Before git 2.45, only the lack of a protocol prevents a fetch: a repository's own setting wins over `protocol.allow`. */
 const NO_FETCH = { GIT_NO_LAZY_FETCH: "1", GIT_ALLOW_PROTOCOL: "", GIT_TERMINAL_PROMPT: "0" };
 
-/** What git says of a directory that it cannot open, without a translation; its path is relative to the top of the worktree. */
+/** Matches git's English warning about a directory that it cannot open. The path is relative to the top of the worktree. */
 const UNOPENED = /^warning: could not open directory '(.+?)\/?': [^:]*$/gm;
 
 /** @returns byte texts; undefined outside of a repository */

@@ -8,7 +8,7 @@ const MAX_PATH = 200;
 /** Codes of paths that lead nowhere, so nothing is left out: removed meanwhile, or a loop of links. */
 const NOWHERE: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 
-/** What a search leaves out although it was asked for. Without a note, the model would take it for a place without matches. */
+/** The places that a search had to leave out. Without a note, the model would think that they have no matches. */
 export class SearchGaps {
   readonly #unreadable = new Set<string>();
   readonly #others = new Set<string>();

@@ -102,7 +102,7 @@ const HAS_SMALL_PANE = allOf(
   "#{==:#{P:#{?#{==:#{pane_floating_flag},1},x,}},}",
 );
 
-/** Returns the command that removes the layout hooks of a window that is no longer a team window. */
+/** Returns the command that removes the layout hooks of a former team window. */
 export function removeLayoutHook(window: string): TmuxCommand {
   return ["set-hook", "-u", "-w", "-t", window, "window-layout-changed"];
 }

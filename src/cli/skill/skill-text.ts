@@ -58,7 +58,7 @@ teams wait --message --timeout 600 --json
 status 5 means that the time is over: look at \`teams status\`, then wait again. Status 1 means that a member crashed or its turn failed; its
 message says what to do.
 
-## 5. What waits for a person
+## 5. Requests for a person
 
 \`\`\`sh
 teams approvals --json

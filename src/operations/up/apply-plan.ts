@@ -29,7 +29,7 @@ export interface AppliedPlan {
   readonly started: readonly SpawnedTeammate[];
   readonly resumed: readonly string[];
   readonly tasks: readonly { readonly id: string; readonly subject: string }[];
-  /** What programs that read their inbox themselves do with a new mode, by member. */
+  /** By member: whether a program that reads its inbox itself takes its new mode. */
   readonly modeAnswers: ReadonlyMap<string, PeerAnswer>;
 }
 

@@ -21,7 +21,7 @@ export function readStart(path: string, bytes: number): Buffer | undefined {
 
 const MARK_BYTES = Buffer.from(BYTE_ORDER_MARK);
 
-/** Returns the byte order mark that a file begins with; empty if there is none, or no file. */
+/** Returns the byte order mark at the start of a file; empty without a mark or a file. */
 export function markOf(path: string): string {
   return readStart(path, MARK_BYTES.length)?.equals(MARK_BYTES) ? BYTE_ORDER_MARK : "";
 }

@@ -28,7 +28,7 @@ function isBelow(host: string, named: string): boolean {
   return host === domain || host.endsWith(`.${domain}`);
 }
 
-/** @param bits the length of the network's prefix; all bits if there is none */
+/** @param bits the length of the network's prefix; without it, all bits count */
 function isInNetwork(host: string, base: string, bits: string | undefined): boolean {
   const length = isIP(base) === 4 ? 32 : 128;
   const prefix = bits === undefined ? length : Number(bits);

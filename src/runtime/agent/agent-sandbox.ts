@@ -34,8 +34,8 @@ interface SandboxRequest {
   /** Its own deny rules, in addition to those of the settings. */
   readonly denials?: readonly string[];
   /**
-   * What a third-party CLI needs that runs inside as a whole: its login, which it may renew; its servers; and, for its team tools, the
-   * directory of their socket and our own program.
+   * The needs of a third-party CLI that runs inside the sandbox as a whole: its login, which it may renew; its servers; and, for its
+   * team tools, the directory of their socket and our own program.
    */
   readonly cli?:
     | {
