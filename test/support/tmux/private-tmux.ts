@@ -140,6 +140,8 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
         ...sizing("person", { width, height }),
       );
       await eventually("the client", () => clients() > before);
+      // A busy machine delivers several keys at once; tmux would take the third for pasted text, without its binding.
+      tmux("set-option", "-g", "assume-paste-time", "0");
       return {
         screen: () => outside.tmux("capture-pane", "-p", "-t", "=person:"),
         drawn: () => outside.tmux("capture-pane", "-e", "-p", "-t", "=person:"),
