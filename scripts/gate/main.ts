@@ -75,6 +75,8 @@ try {
   drawSeed(process.env);
   summary = run(process.argv.slice(2), scratch);
 } catch (error) {
+  // The last lines have only its message.
+  console.error(error);
   summary = notRun(error);
 }
 console.log(`\n${summary.lines.join("\n")}`);
