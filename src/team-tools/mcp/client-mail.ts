@@ -62,6 +62,8 @@ export class ClientMail {
   readonly #handedOut = new Map<string, readonly ClientMessage[]>();
   /** The messages that the running {@link take} will return. */
   #taking: readonly ClientMessage[] = [];
+  /** Ids of the messages of a failed {@link take}: they may be marked as read, although no client got them. */
+  #unsettled: readonly string[] = [];
   /** Messages that did not arrive, and that were not returned again yet. */
   #lost: readonly ClientMessage[] = [];
   #queue: Promise<unknown> = Promise.resolve();
@@ -109,8 +111,9 @@ export class ClientMail {
         const ids = chosen.flatMap(({ id, again: isAgain }) => (isAgain ? [] : [id]));
         marked = await markAsRead(this.#ref, this.#name, ids);
       } catch (error) {
-        // The client gets the error instead.
+        // The client gets the error instead. It may come after the mark: the lock could not be released, for example.
         this.#lost = again;
+        this.#unsettled = chosen.map(({ id }) => id);
         throw error;
       } finally {
         this.#taking = [];
@@ -146,17 +149,21 @@ export class ClientMail {
     });
   }
 
-  /** Takes over the messages that ended servers left. @returns their lists, to be removed once the own one names them */
+  /**
+   * Takes over the messages that ended servers, or a failed call, left.
+   * @returns the lists of these servers, to be removed once the own one names them
+   */
   async #takeOver(): Promise<{ readonly servers: readonly string[] }> {
     const left = leftMessages(this.#ref, this.#name, this.#server);
     const known = new Set(this.#lost.map(({ id }) => id));
-    const ids = new Set(left.ids.filter((id) => !known.has(id)));
+    const ids = new Set([...left.ids, ...this.#unsettled].filter((id) => !known.has(id)));
     const found = ids.size === 0 ? [] : await history(this.#ref, this.#name, { all: true });
     const lost = found
       // An unread one is returned with the others.
       .filter(({ id, read }) => ids.has(id) && read)
       .map(({ id, ...message }) => asAgain(clientMessage(id, message, this.#name)));
     this.#lost = [...this.#lost, ...lost];
+    this.#unsettled = [];
     return left;
   }
 
@@ -178,7 +185,7 @@ export class ClientMail {
 
   #write(hasEnded = false): void {
     const messages = [...[...this.#handedOut.values()].flat(), ...this.#taking, ...this.#lost];
-    const ids = [...new Set(messages.map(({ id }) => id))];
+    const ids = [...new Set([...messages.map(({ id }) => id), ...this.#unsettled])];
     writeHandedOut(this.#ref, this.#name, this.#server, ids, hasEnded);
   }
 

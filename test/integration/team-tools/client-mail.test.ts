@@ -1,6 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { leftMessages, writeHandedOut } from "../../../src/team/mailbox/handed-out.ts";
+import { markAsRead, unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { type TeamRef, teamRef, teamsHome } from "../../../src/team/ref.ts";
@@ -82,6 +83,26 @@ it("ClientMail › keeps a message that did not arrive, if its next answer fails
   renameSync(`${handedOut}-away`, handedOut);
   await mail.acknowledge("b");
   expect(textsOf(await mail.take(9, call("b")))).toEqual(["one again", "two"]);
+});
+
+it("ClientMail › returns a message again whose call failed, if it is marked as read nevertheless", async () => {
+  const ref = await crew();
+  const mail = new ClientMail(ref, "ada");
+  await send(ref, "one");
+  await mail.take(9, call("a"));
+  await send(ref, "two");
+  const { handedOut } = ref.paths.agent("ada");
+  const signal = before(() => {
+    renameSync(handedOut, `${handedOut}-away`);
+    writeFileSync(handedOut, "");
+  });
+  await expect(mail.take(9, { signal, client: "a" })).rejects.toThrow();
+  rmSync(handedOut);
+  renameSync(`${handedOut}-away`, handedOut);
+  // As if the call had failed only after its mark.
+  const keys = (await unreadMessages(ref, "ada")).map(({ key }) => key);
+  await markAsRead(ref, "ada", keys);
+  expect(textsOf(await mail.take(9, call("a")))).toEqual(["two again"]);
 });
 
 it("ClientMail › does not take a call that comes before an answer as its receipt", async () => {
