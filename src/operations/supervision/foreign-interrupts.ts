@@ -26,7 +26,7 @@ export async function notifyForeignInterrupts(ctx: OperationContext, config: Tea
 }
 
 /** Returns after how many milliseconds a transcript must be read again; undefined if no foreign member is in a turn. */
-export function untilInterruptLook(ctx: OperationContext, config: TeamConfig): number | undefined {
+export function untilInterruptPoll(ctx: OperationContext, config: TeamConfig): number | undefined {
   const isInTurn = ({ hook: { event, at, transcript } }: Hooked): boolean =>
     IN_TURN.has(event) && (transcriptEnd(transcript).interruptedAt ?? 0) <= at;
   return withTranscript(ctx, config).some(isInTurn) ? POLL_MS : undefined;

@@ -7,7 +7,7 @@ import { timerBell } from "../../wakeup/timer-bell.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import type { OperationContext } from "../context.ts";
 import { proveForeignMembers } from "../processes/foreign-members.ts";
-import { untilInterruptLook } from "./foreign-interrupts.ts";
+import { untilInterruptPoll } from "./foreign-interrupts.ts";
 import { Lifelines } from "./lifelines.ts";
 import { MissedVerifies } from "./missed-verifies.ts";
 import { untilNextExitIsOverdue } from "./pending-exits.ts";
@@ -57,7 +57,7 @@ export async function supervise(ctx: OperationContext, options: SuperviseOptions
   try {
     while (!options.signal.aborted) {
       let retryMs: number | undefined;
-      let lookMs: number | undefined;
+      let pollMs: number | undefined;
       try {
         lifelines.follow();
         servers?.follow();
@@ -66,7 +66,7 @@ export async function supervise(ctx: OperationContext, options: SuperviseOptions
         for (const end of await reconcile(ctx)) options.onEnd(end);
         await notifyMissedTaskChanges(ctx);
         missed?.check();
-        lookMs = untilInterruptLook(ctx, readTeam(ctx.ref));
+        pollMs = untilInterruptPoll(ctx, readTeam(ctx.ref));
         retries.succeeded();
       } catch (error) {
         if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return;
@@ -78,7 +78,7 @@ export async function supervise(ctx: OperationContext, options: SuperviseOptions
         options.onProblem(messageOf(error));
       }
       // Nothing rings when a launch script fails to record an exit.
-      const waits = [retryMs, lookMs, untilNextExitIsOverdue(ctx.ref)].filter((ms) => ms !== undefined);
+      const waits = [retryMs, pollMs, untilNextExitIsOverdue(ctx.ref)].filter((ms) => ms !== undefined);
       const timeoutMs = waits.length === 0 ? undefined : Math.min(...waits);
       await bell.wait(defined({ signal: options.signal, timeoutMs }));
     }
