@@ -31,7 +31,7 @@ teams status --json
 
 - A prompt is all that a teammate knows: name files, goal, limits, and what to report.
 - Two agents that edit one checkout disturb each other: \`--worktree\` gives one its own branch.
-- \`--cli codex\` starts another program in its place. \`teams cli ls\` lists what is installed.
+- \`--cli codex\` starts Codex instead of an agent of teams. \`teams cli ls\` lists what is installed.
 - Start as few as the work needs: each costs tokens. \`--max-tokens 500k\` limits one.
 
 ## 3. Talk
