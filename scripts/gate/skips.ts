@@ -3,7 +3,7 @@ import { mayMount } from "../../test/support/files/may-mount.ts";
 import { readList } from "./read-list.ts";
 
 export interface AllowedSkip {
-  /** File and name, as the last lines of `scripts/test` name a test; a file or a group of tests stands for all its tests. */
+  /** File and name, as the last lines of `scripts/test` name a test; a file or a group of tests covers all its tests. */
   readonly test: string;
   readonly reason: string;
   /** Users with this ability may not skip it. */
@@ -26,7 +26,7 @@ function isSkip(skip: unknown): skip is AllowedSkip {
   return typeof test === "string" && typeof reason === "string" && reason !== "" && isKnown;
 }
 
-/** Returns what this user is and can do, of what the tests need. */
+/** Returns the abilities of this user. */
 export function ownAbilities(): ReadonlySet<Ability> {
   return new Set((["root", "mounts"] as const).filter((ability) => ABILITIES[ability]()));
 }

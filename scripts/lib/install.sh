@@ -1,4 +1,4 @@
-# Sourced by scripts/test, scripts/stress, scripts/matrix and scripts/demo: installs missing tools. Bash 3.2, Linux and macOS.
+# Sourced by the scripts that need tools: installs those that are missing. Bash 3.2, Linux and macOS.
 
 # Prints one sentence with the missing tool and the remedy, and exits.
 missing() {

@@ -30,7 +30,7 @@ export interface ChannelSetup {
   /** Undefined: the CLI's own default. */
   readonly model: string | undefined;
   readonly effort: string | undefined;
-  /** Returns the permission mode of now: it changes when a plan is approved, and by `teams mode`. */
+  /** Returns the current permission mode: it changes when a plan is approved, and by `teams mode`. */
   readonly mode: () => PermissionMode;
   readonly servers: readonly ToolServer[];
   /** The sandbox of the whole CLI; undefined without one. */

@@ -18,7 +18,7 @@ function withValue(words: readonly string[] | undefined, place: string, value: s
   return value === undefined ? [] : (words ?? []).map((word) => word.replace(place, () => value));
 }
 
-/** Returns the permission mode of now, as the CLI names it; undefined if its adapter names none. */
+/** Returns the current permission mode, as the CLI names it; undefined if its adapter names none. */
 export function ownMode({ adapter, mode }: Pick<ChannelSetup, "adapter" | "mode">): string | undefined {
   return adapter.modes[mode()] ?? adapter.modes.default;
 }

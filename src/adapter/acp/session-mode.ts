@@ -38,7 +38,7 @@ export class SessionMode {
   }
 
   /**
-   * Sets the mode of now, unless it is set. The first one is set explicitly: some CLIs start in a mode in which a model decides.
+   * Sets the current mode, unless it is set. The first one is set explicitly: some CLIs start in a mode in which a model decides.
    * @param interrupted ends the wait for the answer of the CLI
    * @throws an error of the connection or of the CLI, or an Error if the CLI does not answer in time
    */
@@ -63,7 +63,7 @@ export class SessionMode {
     }
   }
 
-  /** Whether the CLI reported modes beside its options. */
+  /** Whether the CLI reported modes besides its options. */
   get #hasModes(): boolean {
     const { modes } = fieldsOf(this.#session.opened);
     return typeof modes === "object" && modes !== null;

@@ -180,7 +180,7 @@ export class CurrentPlaces {
     return { directories, nested, denied, rules: denial?.rules, protectedFiles };
   }
 
-  /** Tells a person about entries, each once. */
+  /** Reports entries to a person, each once. */
   #report(entries: readonly UnnamedEntry[], directories: readonly string[]): void {
     const news = entries.filter(({ path, access }) => {
       const key = `${access} ${path.toString("latin1")}`;

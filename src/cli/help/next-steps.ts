@@ -112,7 +112,7 @@ function visits(running: readonly TeamOverview[], home: Home, env: Env): readonl
   ];
 }
 
-/** Whether `teams attach` may find a pane: of the lead, or of a teammate that is in no process without one. */
+/** Whether `teams attach` may find a pane: one of the lead, or of a teammate in a backend with panes. */
 function mayHavePane(home: Home, { name: team, members }: TeamOverview): boolean {
   const ref = findTeam(home, team);
   return members.some((name) => {

@@ -191,7 +191,7 @@ function withoutStrangers(state: SessionState): SessionState {
 }
 
 function rested(state: SessionState, rest: LeadRest, failure: string | undefined): Step {
-  // A lead that rests has reported every line that a turn took; the withdrawn ones start no turn any more.
+  // A lead that rests has reported every line that a turn took, so the withdrawn ones no longer start a turn.
   const next = { ...state, rest, turn: "none", isCancelling: false, withdrawn: [] } as const;
   if (state.isCancelling) return endTaken(next, { how: "cancelled" });
   // The client has the question: its answer continues the prompt.

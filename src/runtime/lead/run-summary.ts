@@ -159,7 +159,7 @@ export function printWithSummary(
   result: object,
   { text, summary, again, next }: ResultText,
 ): void {
-  // A command in a line is not broken: it is copied.
+  // The lines in `again` and `next` are not wrapped: people copy the commands in them.
   const wrapped = (row: string): readonly string[] => wrapRow(row, io.columns ?? Number.POSITIVE_INFINITY);
   const lines =
     summary === undefined || options.quiet ? [] : [...summaryLines(summary).flatMap(wrapped), ...again];

@@ -239,13 +239,13 @@ export function paneWriter(options: PaneWriterOptions): PaneWriter {
       waiting = [];
       for (const show of asides) show();
     },
-    apart(act) {
+    apart(write) {
       const current = { flow, waiting };
       flow = undefined;
       waiting = [];
       stripper = undefined;
       try {
-        act();
+        write();
         this.endParagraph();
       } finally {
         ({ flow, waiting } = current);
