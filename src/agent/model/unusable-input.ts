@@ -25,7 +25,7 @@ export function objectInput(value: unknown): object {
 }
 
 /**
- * Replaces each input that is nested too deeply by a wrapper, with which no tool runs.
+ * Replaces each input that is nested too deeply with a wrapper, with which no tool runs.
  * @throws ModelError if another part of the answer is nested so deeply
  */
 export function withShallowInputs(message: AssistantMessage): AssistantMessage {

@@ -136,7 +136,7 @@ function givesNames(words: readonly string[]): boolean {
   return words.length > 1 && /^(?:alias|abbr|autoload|functions?)$/.test(words[0] ?? "");
 }
 
-/** Returns a file of a redirection that another command of the line may replace by a link. */
+/** Returns a file of a redirection that another command of the line may replace with a link. */
 function movedFile({ commands, files }: ShellLine, made: ReadonlySet<string>): string | undefined {
   if (files.length === 0 || commands.length < 2) return undefined;
   if (made.has("any")) return files[0]?.path;

@@ -31,7 +31,7 @@ export function partsOf(root: ParsedScript, line: string): LineParts {
     functions: isRedefining || isUnread ? undefined : collector.functions,
     builtins: isForBuiltins || isUnread ? undefined : collector.functions,
     files: collector.files,
-    setsPlaces: collector.setsPlaces,
+    setsPlaces: first.setsPlaces,
     // Other shells have loops that this grammar does not know.
     entersRepeatedly: collector.entersRepeatedly || (isUnread && mentioned.some(changesDirectory)),
     searchesDirectories:
