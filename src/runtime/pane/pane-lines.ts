@@ -31,6 +31,8 @@ export interface PaneLinesOptions extends AgentCommandsOptions {
   readonly call: Pick<AnyCall, "io" | "runProgram">;
   readonly plain: boolean;
   width(): number;
+  /** Runs the person's own command. */
+  readonly runCommand?: typeof runCommandGroup;
   /** Runs the commands that are not commands of `teams`. */
   readonly own: Partial<Record<SlashName, (words: readonly string[]) => void | Promise<void>>>;
 }
@@ -39,7 +41,7 @@ export interface PaneLinesOptions extends AgentCommandsOptions {
 const SHELL_LIMIT_MS = 24 * 60 * 60 * 1000;
 
 export function paneLines(options: PaneLinesOptions): PaneLines {
-  const { ref, name: agent, call, view, worker, plain, width, own } = options;
+  const { ref, name: agent, call, view, worker, plain, width, runCommand = runCommandGroup, own } = options;
   const { io } = call;
   const actions = agentCommands(options);
   let shell: AbortController | undefined;
@@ -80,7 +82,7 @@ export function paneLines(options: PaneLinesOptions): PaneLines {
       view.event({ type: "tool_ended", id, tool: OWN_COMMAND, content, isError: how !== "", ms: 0 });
     };
     try {
-      const end = await runCommandGroup(io.env.SHELL || "sh", ["-c", command], {
+      const end = await runCommand(io.env.SHELL || "sh", ["-c", command], {
         cwd: io.cwd,
         env: personsEnv(io.env),
         timeoutMs: SHELL_LIMIT_MS,
