@@ -281,7 +281,7 @@ describe("scripts/gate", () => {
     expect(stdout.match(/^== once more, alone: test\/b.test.ts$/gm)).toHaveLength(2);
   });
 
-  it("names a process, a mount and a directory that a test file has left, and ends them", () => {
+  it("names a process, a mount and a directory that a test file has left, and ends them", async () => {
     const setup = join(CHECKOUT, "test/support/setup/no-leaks.ts");
     const root = copyOfSuite({
       "test/vitest.config.ts": `export default { test: { include: ["test/**/*.test.ts"], setupFiles: ["${setup}"] } };\n`,
@@ -294,10 +294,11 @@ describe("scripts/gate", () => {
     expect([status, ...last]).toEqual([1, expect.stringMatching(error), "1 passed, 1 failed, 0 skipped"]);
     const [, left = ""] = error.exec(last[0] ?? "") ?? [];
     const [, pid] = /process (\d+)/.exec(last[0] ?? "") ?? [];
-    expect([startTimeOf(Number(pid)), existsSync(left)]).toEqual([undefined, false]);
+    await eventually("the end of the process", () => startTimeOf(Number(pid)) === undefined);
+    expect(existsSync(left)).toBe(false);
   });
 
-  it("names a tmux server that a test file has left, and ends it", () => {
+  it("names a tmux server that a test file has left, and ends it", async () => {
     const setup = join(CHECKOUT, "test/support/setup/no-leaks.ts");
     const root = copyOfSuite({
       "test/vitest.config.ts": `export default { test: { include: ["test/**/*.test.ts"], setupFiles: ["${setup}"] } };\n`,
@@ -307,7 +308,7 @@ describe("scripts/gate", () => {
     expect([status, last.at(-1)]).toEqual([1, "1 passed, 1 failed, 0 skipped"]);
     const [, pid] = /This file left .*process (\d+) \S*tmux/.exec(last[0] ?? "") ?? [];
     expect(Number(pid)).toBeGreaterThan(1);
-    expect(startTimeOf(Number(pid))).toBeUndefined();
+    await eventually("the end of the server", () => startTimeOf(Number(pid)) === undefined);
   });
 
   it("shows the load, the processes, the screens and the last events of a failed test", () => {
@@ -366,7 +367,7 @@ describe("scripts/gate", () => {
   it.each([
     ["{}", 'must be a list of {"test", "reason", "since": "yyyy-mm-dd"}.'],
     ["[", "cannot be read: "],
-  ])("ends in the counts when it cannot run, since the quarantine is %s", (text, why) => {
+  ])("prints its counts even when it cannot run, because test/quarantine.json is %s", (text, why) => {
     const root = copyOfSuite({ "test/a.test.ts": PASSES, "test/quarantine.json": text });
     const { status, last, stdout } = gate(root);
     const named = expect.stringContaining(`failed: gate: test/quarantine.json ${why}`);
@@ -374,7 +375,7 @@ describe("scripts/gate", () => {
     expect(stdout).not.toContain("== tests");
   });
 
-  it("stresses a file beside busy processes, and says how often each of its tests failed", () => {
+  it("stresses a file while other processes are busy, and says how often each of its tests failed", () => {
     const root = copyOfSuite({ "test/a.test.ts": PASSES, "test/b.test.ts": FAILS_ONCE });
     const stress = (...words: readonly string[]) => gate(root, "--stress", ...words, "--load", "1");
     const failed = stress("test/b.test.ts", "-n", "2");
