@@ -118,7 +118,7 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
     env,
     tmux,
     killServer,
-    server: tmuxServer({ socket: { name: id }, env, configFile }),
+    server: tmuxServer({ socket: { name: id }, env, configFile, timeoutMs: DEADLINE }),
     session(name = "work", { width, height } = { width: 200, height: 50 }) {
       const text = tmux(
         ...["new-session", "-d", "-s", name, "-n", "mine", "-x", `${width}`, "-y", `${height}`],
