@@ -175,7 +175,7 @@ describe("teams mcp › attacks", () => {
     const open = [];
     let refused: unknown;
     for (let at = 0; at < 20 && refused === undefined; at += 1) {
-      const one = await client.listen(filter).catch((error: unknown) => {
+      const one = await client.listen(filter, PATIENT).catch((error: unknown) => {
         refused = error;
         return undefined;
       });
@@ -184,7 +184,7 @@ describe("teams mcp › attacks", () => {
     expect([open.length, String(refused)]).toEqual([16, expect.stringContaining("limit")]);
     await open[0]?.close();
     await eventually("room", async () => {
-      const again = await client.listen(filter).catch(() => undefined);
+      const again = await client.listen(filter, PATIENT).catch(() => undefined);
       return again !== undefined;
     });
     expect((await client.listTools(undefined, PATIENT)).tools.length).toBeGreaterThan(5);

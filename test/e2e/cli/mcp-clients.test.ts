@@ -85,9 +85,9 @@ describe("teams mcp › clients", () => {
     expect(uris).toEqual(["teams://crew/config", "teams://crew/tasks", "teams://crew/inbox"]);
     const [, tasks = "", inbox = ""] = uris;
     if (way[1] === "auto") {
-      const listening = await client.listen({ resourceSubscriptions: [tasks, inbox] });
+      const listening = await client.listen({ resourceSubscriptions: [tasks, inbox] }, PATIENT);
       onTestFinished(() => listening.close());
-    } else for (const uri of [tasks, inbox]) await client.subscribeResource({ uri });
+    } else for (const uri of [tasks, inbox]) await client.subscribeResource({ uri }, PATIENT);
     await team.done("task", "add", "write docs");
     await eventually("the update of the tasks", () => updated.includes(tasks));
     const [contents] = (await client.readResource({ uri: tasks }, PATIENT)).contents as { text: string }[];

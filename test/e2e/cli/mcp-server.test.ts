@@ -163,7 +163,7 @@ describe("teams mcp on standard streams", () => {
     const { client, call } = await stdioClient(team);
     expect((await call("Wait", { timeout_seconds: 0 })).json).toEqual({ happened: [], unread_messages: 0 });
     expect((await call("Wait", { timeout_seconds: 301 })).isError).toBe(true);
-    const waiting = call("Wait", { for: ["message", "all_tasks_done"], timeout_seconds: 50 });
+    const waiting = call("Wait", { for: ["message", "all_tasks_done"], timeout_seconds: 180 });
     // No tasks are all done.
     expect((await waiting).json).toMatchObject({ happened: ["all_tasks_done"] });
     const shown: (string | undefined)[] = [];
@@ -174,7 +174,7 @@ describe("teams mcp on standard streams", () => {
     expect((await message).json).toEqual({ happened: ["message"], unread_messages: 1 });
     await call("ReadMessages");
     const cancelled = new AbortController();
-    const long = call("Wait", { timeout_seconds: 50 }, { signal: cancelled.signal });
+    const long = call("Wait", { timeout_seconds: 180 }, { signal: cancelled.signal });
     await client.ping().catch(() => undefined);
     cancelled.abort();
     await expect(long).rejects.toThrow();
