@@ -171,7 +171,7 @@ describe("a CLI over the Agent Client Protocol", () => {
     const { spawn, teams, leadGot, state } = await team();
     await spawn("stubborn\nsay: ready");
     await leadGot("ready");
-    const refused = await teams("shutdown", "ada", "--json");
+    const refused = await teams("shutdown", "ada", "--timeout", "180", "--json");
     expect([refused.code, refused.json()]).toMatchObject([
       1,
       { shutdowns: [{ name: "ada", outcome: "rejected", reason: "not finished" }] },

@@ -139,7 +139,7 @@ describe("teams adopt", () => {
   });
 
   it.each([
-    ["shutdown", ["shutdown", "ada"]],
+    ["shutdown", ["shutdown", "ada", "--timeout", "180"]],
     ["kill", ["kill", "ada"]],
     ["kill --force", ["kill", "ada", "--force"]],
   ])("stays when the member leaves by %s: only the bridge ends, and the output says so", async (_, words) => {

@@ -28,7 +28,7 @@ describe("Codex by its app-server", () => {
     await logged({ effort: "high" });
     expect(log()[0]).toMatchObject({ model: "big" });
     await state("ada", "idle");
-    for (const words of [["down"], ["resume"], ["send", "ada", "say: again"]]) {
+    for (const words of [["down", "--timeout", "180"], ["resume"], ["send", "ada", "say: again"]]) {
       const done = await teams(...words);
       expect([words, done.code, done.err]).toEqual([words, 0, ""]);
     }

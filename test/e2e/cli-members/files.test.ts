@@ -217,7 +217,7 @@ describe("Qwen by its files", () => {
     const args = begun.args as readonly string[];
     const events = args[args.indexOf("--json-file") + 1] ?? "";
     expect(existsSync(events)).toBe(true);
-    expect((await teams("shutdown", "ada")).code).toBe(0);
+    expect((await teams("shutdown", "ada", "--timeout", "180")).code).toBe(0);
     await eventually("the removal of its files", () => !existsSync(events));
   });
 

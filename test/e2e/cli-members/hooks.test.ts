@@ -221,7 +221,7 @@ describe("Gemini over hooks", () => {
     const { spawn, state, teams, gemini } = await team();
     await spawn("say: hi");
     await state("ada", "idle");
-    expect((await teams("shutdown", "ada")).code).toBe(0);
+    expect((await teams("shutdown", "ada", "--timeout", "180")).code).toBe(0);
     expect(readdirSync(gemini).sort()).toEqual(["history", "tmp"]);
     expect(readdirSync(join(gemini, "tmp/repo/chats"))).toHaveLength(1);
   });

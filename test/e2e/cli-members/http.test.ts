@@ -129,7 +129,7 @@ describe("OpenCode by a plugin", () => {
     const { spawn, state, teams, log } = await team();
     await spawn("child");
     await state("ada", "idle");
-    const ended = await teams("shutdown", "ada");
+    const ended = await teams("shutdown", "ada", "--timeout", "180");
     expect([ended.code, ended.err]).toEqual([0, ""]);
     expect(JSON.stringify(log())).toContain("Shutdown request");
     const child = log().find((line) => "child" in line)?.child as number;

@@ -262,7 +262,7 @@ describe("a CLI that reads its inbox itself", () => {
     const panes = (): number => place.tmux("list-panes", "-a").trim().split("\n").length;
     await teams("spawn", "bob", "--model", "scripted", "--teammate-mode", "tmux");
     const before = panes();
-    const ended = await teams("shutdown", "ada");
+    const ended = await teams("shutdown", "ada", "--timeout", "180");
     expect([ended.code, ended.err]).toEqual([0, ""]);
     expect(config().members.map(({ name }) => name)).toEqual(["team-lead", "bob"]);
     expect(panes()).toBe(before - 1);
@@ -287,7 +287,7 @@ describe("a CLI that reads its inbox itself", () => {
     await leadGot("ready");
     await state("ada", "idle");
     await teams("spawn", "bob", "--model", "scripted", "--teammate-mode", "process");
-    const ended = await teams("shutdown", "ada");
+    const ended = await teams("shutdown", "ada", "--timeout", "180");
     expect([ended.code, ended.err]).toEqual([0, ""]);
     expect(config().members.map(({ name }) => name)).toEqual(["team-lead", "bob"]);
   });

@@ -159,7 +159,7 @@ it("a team led by hand › runs from spawn to delete through JSON commands, and 
   const peek = await teams<{ lines: string[] }>(0, "peek", "helper");
   expect(peek.lines.join("\n")).toContain("I heard hello all");
 
-  expect(await teams(0, "shutdown", "dev")).toMatchObject({
+  expect(await teams(0, "shutdown", "dev", "--timeout", "180")).toMatchObject({
     shutdowns: [{ name: "dev", outcome: "approved" }],
   });
   expect(await teams(0, "kill", "helper", "--force")).toMatchObject({

@@ -48,7 +48,7 @@ it("MCP servers › run with their teammate from the settings, but not from an u
   await hears("It says: Hello Ada.");
   expect(existsSync(join(t.home, "theirs"))).toBe(false);
   expect(await screen()).toMatch(/not trusted, so ignored: .*\.mcp\.json/);
-  expect((await teams(["shutdown", "ada"])).code).toBe(0);
+  expect((await teams(["shutdown", "ada", "--timeout", "180"])).code).toBe(0);
   await eventually("the server's end", () => lines("own").some((line) => line.startsWith("ended")));
 });
 

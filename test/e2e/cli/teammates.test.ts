@@ -90,7 +90,7 @@ describe.each([
     const peeked = (await teams(["peek", "dev", "--json"])).json<{ agent: string; lines: string[] }>();
     expect(peeked.lines.join("\n")).toContain("all done");
     expect((await teams(["inbox"])).out).toContain("dev is idle");
-    const down = await teams(["shutdown", "--all", "--json"]);
+    const down = await teams(["shutdown", "--all", "--timeout", "180", "--json"]);
     expect(down.json()).toMatchObject({ shutdowns: [{ name: "dev", outcome: "approved" }] });
     expect((await teams(["status"])).out).toContain("No teammates yet.");
     expect(existsSync(join(tmux.paths("crew").agent("dev").runtime, "bell"))).toBe(false);
@@ -101,7 +101,7 @@ describe.each([
   it("stays after it refuses a shutdown (exit 1), and ends by kill --force", async () => {
     const { teams } = await team();
     await teams(["spawn", "stubborn", ...SPAWN, "--teammate-mode", mode]);
-    const refused = await teams(["shutdown", "stubborn", "--json"]);
+    const refused = await teams(["shutdown", "stubborn", "--timeout", "180", "--json"]);
     expect(refused.code).toBe(1);
     expect(refused.json()).toMatchObject({
       shutdowns: [{ name: "stubborn", outcome: "rejected", reason: "not finished" }],

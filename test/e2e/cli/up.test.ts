@@ -77,7 +77,7 @@ it("up › adds members, changes modes and budgets, restarts stopped members, an
     members: [{ ...bob, permissionMode: "dontAsk", maxTokens: "2k" }, eve],
   });
   expect(await up()).toMatchObject({ changed: true, members: [{ name: "eve" }], resumed: [] });
-  expect((await teams(["down", "crew"])).code).toBe(0);
+  expect((await teams(["down", "crew", "--timeout", "180"])).code).toBe(0);
   declare({ name: "crew", model: "scripted:play.json", members: [eve] });
   expect(await up()).toMatchObject({
     ...{ members: [], resumed: ["eve"] },

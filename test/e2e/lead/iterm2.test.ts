@@ -39,7 +39,7 @@ it("iterm2 mode › runs a teammate in an iTerm2 window that every command finds
   expect(terminal.sessions()).not.toContain(window);
   expect(terminal.sessions()).toHaveLength(1);
 
-  await done("shutdown", "ada");
+  await done("shutdown", "ada", "--timeout", "180");
   expect((await done("status", "--json")).json<TeamStatus>().members).toHaveLength(1);
   await eventually("the window's end", () => terminal.sessions().length === 0);
 });

@@ -181,7 +181,7 @@ describe("a teammate with a worktree", () => {
   it("stays after down, and is used again after resume", async () => {
     const p = await person();
     const dev = await p.spawned("dev", "--worktree");
-    await p.teams("down", "crew");
+    await p.teams("down", "crew", "--timeout", "180");
     expect(existsSync(dev.worktree)).toBe(true);
     await p.teams("resume", "crew");
     const { members } = await p.teams<{ members: object[] }>("status");
@@ -229,7 +229,7 @@ describe("ending a teammate with a worktree (S46)", () => {
   it.each([
     ["kill", ["kill", "dev"]],
     ["kill --force", ["kill", "dev", "--force"]],
-    ["shutdown", ["shutdown", "dev"]],
+    ["shutdown", ["shutdown", "dev", "--timeout", "180"]],
   ])("%s removes a clean worktree with its branch, and keeps and names a dirty one", async (_how, words) => {
     const p = await person();
     const end = async (): Promise<Kept | undefined> => {
@@ -300,7 +300,7 @@ describe("ending a teammate with a worktree (S46)", () => {
     const p = await person();
     const [merged, open] = [await p.spawned("merged", "--worktree"), await p.spawned("open", "--worktree")];
     for (const one of [merged, open]) p.commit(one.cwd, `${one.branch.replaceAll("/", "-")}.txt`);
-    await p.teams("shutdown", "--all");
+    await p.teams("shutdown", "--all", "--timeout", "180");
     expect(existsSync(merged.worktree)).toBe(true);
     git(p.repository, "merge", "--quiet", merged.branch);
     const { worktrees } = await p.teams<{ worktrees: Kept[] }>("delete", "crew");

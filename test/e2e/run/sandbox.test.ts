@@ -93,7 +93,7 @@ describeInSandbox("an agent in the sandbox", () => {
     await teams(["create", "crew"]);
     expect((await spawn("--sandbox", "auto")).code).toBe(0);
     await seen(1);
-    expect((await teams(["down"])).code).toBe(0);
+    expect((await teams(["down", "--timeout", "180"])).code).toBe(0);
     expect((await teams(["resume", ...PLACE])).code).toBe(0);
     await teams(["send", "dev", "Again."]);
     await seen(2);

@@ -51,12 +51,12 @@ it("session-env › holds a directory for each teammate, from its spawn to its e
   // A shell creates the file before it writes to it.
   await eventually("its value", () => readFileSync(join(t.home, "stage"), "utf8") === "test\n");
   await done("wait", "--idle", "--timeout", "180");
-  await done("down");
+  await done("down", "--timeout", "180");
   expect(sessions()).toHaveLength(1);
   await done("resume");
   await eventually("the hook of the resumed agent", () => sources().length === 2);
   expect(sources()).toEqual(["startup", "resume"]);
-  await done("shutdown", "ada");
+  await done("shutdown", "ada", "--timeout", "180");
   await eventually("the removal", () => sessions().length === 0);
   await done("spawn", "bob", ...how, "--teammate-mode", "process");
   expect(sessions()).toHaveLength(1);

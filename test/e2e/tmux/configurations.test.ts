@@ -89,7 +89,7 @@ async function liveAndEnd(t: PrivateTmux): Promise<void> {
   await teams("layout", "grid");
   expect(sizesOf(show("#{window_layout}"))).toEqual(sizesOf(grid));
 
-  await teams("shutdown", "bob");
+  await teams("shutdown", "bob", "--timeout", "180");
   await teams("kill", "cyd", "--force");
   await eventually("ada alone", () => show("#{window_panes}") === "1");
   await teams("kill", "crew", "--force");

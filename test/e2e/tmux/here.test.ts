@@ -37,7 +37,7 @@ it("spawn --here › takes room only from the caller's pane, and restores it exa
   await teams("kill", "bob", "--force");
   expect(Math.abs(Number(size(ada)[1]) - Number(size(cyd)[1]))).toBeLessThanOrEqual(1);
   await teams("hide", "cyd");
-  await teams("shutdown", "ada");
+  await teams("shutdown", "ada", "--timeout", "180");
   expect(userState(t).windows?.split("\n")[0]).toBe(before.windows);
   // No pane of the team is left here, so later resizes of the user must remain.
   t.tmux("resize-pane", "-t", pane, "-x", "70");
@@ -102,7 +102,7 @@ it("a user's window › is changed only by --here, sidebar --split and the sideb
   await teams("status");
   await teams("attach", "ada");
   t.tmux("select-window", "-t", pane);
-  await teams("down", "crew");
+  await teams("down", "crew", "--timeout", "180");
   await teams("resume", "crew");
   await teams("kill", "crew", "--force", "--purge");
   const runs = {

@@ -11,7 +11,7 @@ import { privateTmux } from "../../support/tmux/private-tmux.ts";
 const PLAYBOOK = { version: 1, agents: { "*": [{ say: "I heard {{input}}", repeat: true }] } };
 
 it.each([
-  ["shutdown", ["shutdown", "ada", "bob"]],
+  ["shutdown", ["shutdown", "ada", "bob", "--timeout", "180"]],
   ["kill", ["kill", "crew", "--force"]],
 ])("a team's session › gives its viewers back to their last session at a %s", async (_how, ending) => {
   const t = privateTmux();

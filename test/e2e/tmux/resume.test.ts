@@ -118,7 +118,7 @@ it("a pane closed by hand › is shown as exited, blocks no spawn, and returns b
     ...["ada", "dev", "bob"].map((name) => readPlace(ref, name)?.paneId),
   ]);
 
-  expect((await done("down")).out).toContain("dev has ended and stays in the team.");
+  expect((await done("down", "--timeout", "180")).out).toContain("dev has ended and stays in the team.");
   expect(panesIn(t)).toEqual(["mine:"]);
   const elsewhere = await done("resume", "--teammate-mode", "process", "--json");
   expect(elsewhere.json<ResumeReport>().members).toMatchObject(
