@@ -465,8 +465,8 @@ describe.skipIf(platform() === "darwin")("a name that is not UTF-8", () => {
     },
   );
 
-  test.each(engines)("is searched by Grep with %s", async (name, engine) => {
-    if (name === "ripgrep" && !hasRipgrep) return;
+  test.for(engines)("is searched by Grep with %s", async ([name, engine], context) => {
+    context.skip(name === "ripgrep" && !hasRipgrep, "ripgrep is not installed");
     const query = { pattern: "TODO", path: cwd, glob: "*.txt", ignoreCase: false, multiline: false };
     const outcome = await engine(query);
     const matches = outcome !== undefined && "matches" in outcome ? outcome.matches : [];
