@@ -101,6 +101,14 @@ test("stays", async () => {
 }, 600_000);
 `;
 
+const NO_LEAKS = [join(CHECKOUT, "test/support/setup/no-leaks.ts")];
+
+/** The configuration of a copy of the suite. A shared machine can stand still for longer than vitest lets a test run by default. */
+function configOf(more: object = {}): string {
+  const test = { include: ["test/**/*.test.ts"], testTimeout: 240_000, ...more };
+  return `export default ${JSON.stringify({ test })};\n`;
+}
+
 /** A small copy of the suite: the real gate with other tests. @param files by path */
 function copyOfSuite(files: Readonly<Record<string, string>>): string {
   const root = temporaryDirectory();
@@ -113,7 +121,7 @@ function copyOfSuite(files: Readonly<Record<string, string>>): string {
     "biome.json": '{ "files": { "includes": ["test/**/*.ts"] }, "formatter": { "enabled": false } }\n',
     "scripts/layers.mjs": "",
     "scripts/cuts.mjs": "",
-    "test/vitest.config.ts": 'export default { test: { include: ["test/**/*.test.ts"] } };\n',
+    "test/vitest.config.ts": configOf(),
     "test/quarantine.json": "[]\n",
     "test/skips.json": "[]\n",
     ...files,
@@ -193,8 +201,7 @@ describe("scripts/gate", () => {
 
   it("reports a test as unsteady when it passes alone, in a new process", () => {
     const root = copyOfSuite({
-      "test/vitest.config.ts":
-        'export default { test: { isolate: false, maxWorkers: 1, include: ["test/**/*.test.ts"] } };\n',
+      "test/vitest.config.ts": configOf({ isolate: false, maxWorkers: 1 }),
       "test/a.test.ts": FAILS_WITH_OTHERS,
       "test/b.test.ts": FAILS_WITH_OTHERS,
     });
@@ -282,9 +289,8 @@ describe("scripts/gate", () => {
   });
 
   it("names a process, a mount and a directory that a test file has left, and ends them", async () => {
-    const setup = join(CHECKOUT, "test/support/setup/no-leaks.ts");
     const root = copyOfSuite({
-      "test/vitest.config.ts": `export default { test: { include: ["test/**/*.test.ts"], setupFiles: ["${setup}"] } };\n`,
+      "test/vitest.config.ts": configOf({ setupFiles: NO_LEAKS }),
       "test/a.test.ts": LEAKS,
     });
     const { status, last } = gate(root, "--no-checks");
@@ -299,9 +305,8 @@ describe("scripts/gate", () => {
   });
 
   it("names a tmux server that a test file has left, and ends it", async () => {
-    const setup = join(CHECKOUT, "test/support/setup/no-leaks.ts");
     const root = copyOfSuite({
-      "test/vitest.config.ts": `export default { test: { include: ["test/**/*.test.ts"], setupFiles: ["${setup}"] } };\n`,
+      "test/vitest.config.ts": configOf({ setupFiles: NO_LEAKS }),
       "test/a.test.ts": LEAKS_TMUX,
     });
     const { status, last } = gate(root, "--no-checks");
@@ -312,10 +317,9 @@ describe("scripts/gate", () => {
   });
 
   it("shows the load, the processes, the screens and the last events of a failed test", () => {
-    const setup = ["no-leaks", "failed-test"].map((name) => join(CHECKOUT, `test/support/setup/${name}.ts`));
-    const config = { test: { include: ["test/**/*.test.ts"], setupFiles: setup } };
+    const setupFiles = [...NO_LEAKS, join(CHECKOUT, "test/support/setup/failed-test.ts")];
     const root = copyOfSuite({
-      "test/vitest.config.ts": `export default ${JSON.stringify(config)};\n`,
+      "test/vitest.config.ts": configOf({ setupFiles }),
       "test/a.test.ts": FAILS_IN_A_TEAM,
     });
     const { status, stdout, stderr } = gate(root, "--no-checks");
@@ -329,9 +333,8 @@ describe("scripts/gate", () => {
   });
 
   it("ends what a test file has started when the run is killed", async () => {
-    const setup = join(CHECKOUT, "test/support/setup/no-leaks.ts");
     const root = copyOfSuite({
-      "test/vitest.config.ts": `export default { test: { include: ["test/**/*.test.ts"], setupFiles: ["${setup}"] } };\n`,
+      "test/vitest.config.ts": configOf({ setupFiles: NO_LEAKS }),
       "test/a.test.ts": STAYS,
     });
     const { PATH, HOME } = process.env;
@@ -350,10 +353,9 @@ describe("scripts/gate", () => {
   });
 
   it("gives each file one temporary directory, even after a file whose tests are all skipped", () => {
-    const setup = join(CHECKOUT, "test/support/setup/no-leaks.ts");
     const where = `import { tmpdir } from "node:os";\n${IMPORT}test("where", () => expect(tmpdir()).toMatch(/^[^]*(?<!tf-[^]*)tf-\\w+$/));\n`;
     const root = copyOfSuite({
-      "test/vitest.config.ts": `export default { test: { isolate: false, maxWorkers: 1, include: ["test/**/*.test.ts"], setupFiles: ["${setup}"] } };\n`,
+      "test/vitest.config.ts": configOf({ isolate: false, maxWorkers: 1, setupFiles: NO_LEAKS }),
       "test/a.test.ts": `import { tmpdir } from "node:os";\n${IMPORT}test.skip(tmpdir(), () => expect(1).toBe(1));\n`,
       "test/b.test.ts": where,
     });
