@@ -95,29 +95,29 @@ describe("Bash tool", () => {
     expect(content).toBe("ANTHROPIC_BASE_URL=u\nTEAMS_AGENT=ada@team");
   });
 
-  test.each([
+  for (const [shell, set] of [
     ["bash", "shopt -s dotglob cdable_vars"],
     ["zsh", "setopt extended_glob glob_dots cdable_vars magic_equal_subst"],
-  ])(
-    "reads patterns and cd like the permission rules, whatever the user's %s has set",
-    async (shell, set) => {
-      if (!hasShell(shell)) return;
-      for (const name of [".hidden", "b/.b"]) {
-        mkdirSync(dirname(join(cwd, name)), { recursive: true });
-        writeFileSync(join(cwd, name), "");
-      }
-      mkdirSync(join(cwd, "far/away"), { recursive: true });
-      const file = join(cwd, `snapshot-${shell}-1-a.sh`);
-      writeFileSync(file, set);
-      const context = {
-        snapshot: async () => file,
-        env: { ...env, CDPATH: join(cwd, "far"), GLOBIGNORE: "x", away: join(cwd, "far") },
-      };
-      expect((await bash("echo *", context)).content.trim()).toBe(`b far snapshot-${shell}-1-a.sh`);
-      expect((await bash("echo .h^x a=~/x", context)).content).toMatch(/^\.h\^x a=/);
-      expect((await bash("cd away && pwd", context)).isError).toBe(true);
-    },
-  );
+  ] as const)
+    test.skipIf(!hasShell(shell))(
+      `reads patterns and cd like the permission rules, whatever the user's ${shell} has set`,
+      async () => {
+        for (const name of [".hidden", "b/.b"]) {
+          mkdirSync(dirname(join(cwd, name)), { recursive: true });
+          writeFileSync(join(cwd, name), "");
+        }
+        mkdirSync(join(cwd, "far/away"), { recursive: true });
+        const file = join(cwd, `snapshot-${shell}-1-a.sh`);
+        writeFileSync(file, set);
+        const context = {
+          snapshot: async () => file,
+          env: { ...env, CDPATH: join(cwd, "far"), GLOBIGNORE: "x", away: join(cwd, "far") },
+        };
+        expect((await bash("echo *", context)).content.trim()).toBe(`b far snapshot-${shell}-1-a.sh`);
+        expect((await bash("echo .h^x a=~/x", context)).content).toMatch(/^\.h\^x a=/);
+        expect((await bash("cd away && pwd", context)).isError).toBe(true);
+      },
+    );
 
   // A file =name is the program of that name for zsh, unless no_equals is set (attack: `echo x > =mytool`).
   test.skipIf(!hasShell("zsh")).each([
