@@ -111,7 +111,9 @@ test("drafting a member › writes no empty list of rules, and refuses an empty 
   const empty = { allowedTools: [], disallowedTools: [] };
   const draft = draftMember(contextOf(ref), readTeam(ref), { name: "dev", ...empty });
   expect(Object.keys(draft)).not.toEqual(expect.arrayContaining([expect.stringMatching(/allowedTools$/i)]));
-  expect(() => draftMember(contextOf(ref), readTeam(ref), { name: "dev", tools: [] })).toThrow("names none");
+  expect(() => draftMember(contextOf(ref), readTeam(ref), { name: "dev", tools: [] })).toThrow(
+    "list of tools is empty",
+  );
 });
 
 test.each([{ disallowedTools: ["Bash(touch:*"] }, { allowedTools: ["Read", "(x)"] }])(

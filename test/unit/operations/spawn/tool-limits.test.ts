@@ -35,7 +35,9 @@ describe("the limits of a run", () => {
     expect(() => requireValidTools("ada", { tools: ["Bash(ls)"] })).toThrow(
       /is not a tool's name; ada was not/,
     );
-    expect(() => requireValidTools("ada", { tools: [] })).toThrow(/names none; ada was not started/);
+    expect(() => requireValidTools("ada", { tools: [] })).toThrow(
+      /The list of tools is empty; ada was not started/,
+    );
     expect(() => requireValidTools("ada", { disallowedTools: ["Bash("] })).toThrow(
       /is not a rule; ada was not/,
     );
