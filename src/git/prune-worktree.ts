@@ -1,9 +1,10 @@
 import { dirname, join } from "node:path";
 import type { Env } from "../os/env.ts";
 import { entryOf, listDir, readText } from "../os/files/fs.ts";
+import { deleteBranch } from "./delete-branch.ts";
 import { GitError, git } from "./git.ts";
 import { submoduleCommits } from "./nested-repositories.ts";
-import { commitsOnlyOn } from "./status.ts";
+import { commitsOnlyOn, operationIn } from "./status.ts";
 import { knownWorktrees, worktreeOfBranch } from "./worktree.ts";
 
 /** The result of pruning a worktree. */
@@ -17,7 +18,8 @@ interface PruneResult {
  * lost. Does nothing if the directory exists.
  * @param repository any directory of the repository; by default the nearest existing one above the path
  * @returns undefined if the directory exists or git has no such worktree
- * @throws GitError also if the worktree is locked, or commits would be lost: of a detached HEAD, or of a submodule
+ * @throws GitError also if the worktree is locked, an operation was in progress in it, or commits would be lost: of a detached HEAD, or of
+ * a submodule
  */
 export async function pruneWorktree(
   path: string,
@@ -38,6 +40,9 @@ export async function pruneWorktree(
     if (commits > 0) throw new GitError(words, `its HEAD, ${head}, was detached and is on no branch`);
   }
   const own = await directoryOf(path, repository, env);
+  const operation = own === undefined ? undefined : operationIn({ own });
+  if (operation !== undefined)
+    throw new GitError(words, `a ${operation} was in progress in it, which may keep changes in ${own}`);
   const [lost] = own === undefined ? [] : await submoduleCommits(own, env);
   if (lost !== undefined)
     throw new GitError(
@@ -47,8 +52,7 @@ export async function pruneWorktree(
   await git(repository, words, env);
   const isFree = madeBranch !== undefined && (await worktreeOfBranch(repository, madeBranch, env)) === "";
   if (!isFree || (await commitsOnlyOn(repository, [madeBranch], env)) > 0) return { branch: false };
-  await git(repository, ["branch", "-D", "--quiet", "--end-of-options", madeBranch], env);
-  return { branch: true };
+  return { branch: await deleteBranch(repository, madeBranch, env) };
 }
 
 /** Returns git's own directory of a worktree whose directory is gone. */

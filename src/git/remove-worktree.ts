@@ -1,4 +1,5 @@
 import type { Env } from "../os/env.ts";
+import { deleteBranch } from "./delete-branch.ts";
 import { GitError, git } from "./git.ts";
 import { unsavedIn } from "./unsaved.ts";
 import { locateWorktree, worktreeOfBranch } from "./worktree.ts";
@@ -7,7 +8,7 @@ const HAS_SUBMODULES = /containing submodules cannot be/;
 
 /**
  * Removes a worktree without unsaved work (see {@link unsavedIn}) and the branch that was created for it. Fails if files were changed
- * meanwhile.
+ * meanwhile. The branch stays if its commits are nowhere else by then.
  * @throws GitError
  */
 export async function removeWorktree(
@@ -30,7 +31,7 @@ export async function removeWorktree(
   if (madeBranch === undefined) return;
   // unsavedIn has checked that its commits exist elsewhere. A branch that is checked out in another worktree is in use.
   if ((await worktreeOfBranch(common, madeBranch, env)) !== "") return;
-  await git(common, ["branch", "-D", "--quiet", "--end-of-options", madeBranch], env);
+  await deleteBranch(common, madeBranch, env);
 }
 
 /** Removes a worktree with all its changes; its branch stays. Call `discardLoss` first. @throws GitError */

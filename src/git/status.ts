@@ -80,6 +80,7 @@ const OPERATIONS = [
   ["CHERRY_PICK_HEAD", "cherry-pick"],
   ["REVERT_HEAD", "revert"],
   ["sequencer", "cherry-pick"],
+  ["BISECT_LOG", "bisect"],
 ] as const;
 
 /** An unfinished operation: it may keep changes or commits aside. */

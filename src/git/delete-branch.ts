@@ -1,0 +1,18 @@
+import type { Env } from "../os/env.ts";
+import { git } from "./git.ts";
+
+/**
+ * Deletes a branch whose commits are on another branch, a tag or a remote. Looks again when it is deleted, and restores it if they
+ * are on none: another process may have deleted the other branch in the same moment, because this one had the commits.
+ * @returns false if it was restored
+ * @throws GitError
+ */
+export async function deleteBranch(repository: string, branch: string, env: Env): Promise<boolean> {
+  const named = ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`];
+  const commit = (await git(repository, named, env)).trim();
+  await git(repository, ["branch", "-D", "--quiet", "--end-of-options", branch], env);
+  const only = ["rev-list", "--count", commit, "--not", "--branches", "--tags", "--remotes"];
+  if (Number((await git(repository, only, env)).trim()) === 0) return true;
+  await git(repository, ["branch", "--no-track", "--end-of-options", branch, commit], env);
+  return false;
+}
