@@ -3,11 +3,15 @@ import {
   chownSync,
   closeSync,
   constants,
+  fsyncSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
+  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemCode } from "../../errors.ts";
@@ -99,6 +103,35 @@ function writeSpecial(path: string, content: string): void {
 }
 
 /**
+ * Writes a file in place. On a full disk it gets its old content again: its new end is written first, which alone needs room, and
+ * nothing of it is cut off before.
+ */
+function overwrite(path: string, content: string): void {
+  const bytes = Buffer.from(content);
+  const fd = openSync(path, constants.O_RDWR);
+  try {
+    const old = readFileSync(fd);
+    try {
+      writeAt(fd, bytes.subarray(old.length), old.length);
+      writeAt(fd, bytes.subarray(0, old.length), 0);
+    } catch (error) {
+      writeAt(fd, old, 0);
+      ftruncateSync(fd, old.length);
+      throw error;
+    }
+    ftruncateSync(fd, bytes.length);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function writeAt(fd: number, bytes: Uint8Array, position: number): void {
+  for (let done = 0; done < bytes.length; )
+    done += writeSync(fd, bytes, done, bytes.length - done, position + done);
+}
+
+/**
  * Writes a file of the user, completely or not at all. Follows links, and keeps mode and owner. Never replaces a pipe or a
  * device. A new file and its missing parent directories get their modes from the umask.
  */
@@ -116,7 +149,7 @@ export function writeUserFile(path: string, content: string): void {
   }
   // A file with several hard links is written in place, since a rename would separate them.
   if (old.nlink > 1) {
-    writeFileSync(real, content, { flush: true });
+    overwrite(real, content);
     return;
   }
   replaceFile(real, content, { mode: old.mode & 0o7777 });

@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, constants, lstatSync, openSync, readSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  linkSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { writeUserFile } from "../../../../src/os/files/user-files.ts";
@@ -15,4 +25,18 @@ test("writeUserFile › writes a pipe in place, and fails instead of waiting for
   const bytes = Buffer.alloc(10);
   expect(bytes.toString("utf8", 0, readSync(reader, bytes))).toBe("text");
   expect(lstatSync(path).isFIFO()).toBe(true);
+});
+
+test("writeUserFile › writes a file with several names in place, longer and shorter", () => {
+  const path = join(temporaryDirectory(), "file.txt");
+  writeFileSync(path, "one\n", { mode: 0o640 });
+  linkSync(path, `${path}.link`);
+  for (const text of ["much longer than before ä\n", "short\n", ""]) {
+    writeUserFile(path, text);
+    expect(readFileSync(`${path}.link`, "utf8")).toBe(text);
+  }
+  expect(statSync(path)).toMatchObject({
+    nlink: 2,
+    mode: expect.toSatisfy((mode) => (mode & 0o777) === 0o640),
+  });
 });
