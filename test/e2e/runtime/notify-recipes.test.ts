@@ -37,7 +37,16 @@ async function server(answer: (request: Request) => void): Promise<string> {
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 
-/** Starts a teammate that asks for two commands and a choice, with a recipe of the docs as its notifier. */
+const ask = (input: Json) => ({ tools: [{ name: "AskUserQuestion", input }] });
+/** Two long questions: whatever is before them, one of them has half an emoji at each place. */
+const LONG = ["", "a"].map((start) => start + "😀".repeat(3_000));
+
+/** Expects no half of a surrogate pair, which Telegram's server refuses. */
+function expectWhole(messages: readonly Json[]): void {
+  expect(JSON.stringify(messages)).not.toMatch(/\\ud[89a-f]/);
+}
+
+/** Starts a teammate that asks for two commands and answers to questions, with a recipe of the docs as its notifier. */
 async function asking(recipe: "ntfy" | "telegram", env: Record<string, string>) {
   const t = privateTmux({ env });
   const teams = teamsIn(t.env, t.home);
@@ -52,7 +61,9 @@ async function asking(recipe: "ntfy" | "telegram", env: Record<string, string>) 
   const turns = [
     { tools: [bash("touch first")] },
     { tools: [bash("touch second")] },
-    { tools: [{ name: "AskUserQuestion", input: question }] },
+    ask(question),
+    ask({ question: "Which host?", default: "localhost" }),
+    ...LONG.map((text) => ask({ question: text })),
     { say: "Done." },
   ];
   writeFileSync(join(t.home, "ask.json"), JSON.stringify({ version: 1, agents: { dev: turns } }));
@@ -103,9 +114,16 @@ describe("the recipes of docs/approvals.md", () => {
     const third = await shown(3);
     expect(third.message).toContain("Which port?");
     press(third, "8080");
+    const fourth = await shown(4);
+    expect(fourth.message).toMatch(/Which host\?.*localhost/s);
+    press(fourth, "Yes");
+    press(await shown(5), "No");
+    press(await shown(6), "No");
     await team.nothingWaits();
+    expectWhole(published);
     expect([team.made("first"), team.made("second")]).toEqual([true, false]);
-    expect(await team.inbox()).toContain("8080");
+    const inbox = await team.inbox();
+    for (const text of ["8080", "localhost"]) expect(inbox).toContain(text);
   });
 
   it("Telegram › shows requests with buttons, and ignores another chat", async () => {
@@ -152,9 +170,15 @@ describe("the recipes of docs/approvals.md", () => {
     const third = await shown(3);
     expect(second.text).toContain("touch second");
     press(third, "8080");
+    const fourth = await shown(4);
+    expect(fourth.text).toMatch(/Which host\?.*localhost/s);
+    press(fourth, "Yes");
+    press(await shown(5), "No");
+    press(await shown(6), "No");
     await team.nothingWaits();
+    expectWhole(sent);
     expect(team.made("second")).toBe(false);
     const inbox = await team.inbox();
-    for (const text of ["not now", "8080"]) expect(inbox).toContain(text);
+    for (const text of ["not now", "8080", "localhost"]) expect(inbox).toContain(text);
   });
 });
