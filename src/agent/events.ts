@@ -39,6 +39,8 @@ export type AgentEvent =
   | { readonly type: "unsaved"; readonly failure: string; readonly hint: string; readonly isLost?: true }
   /** The conversation is on the disk again. */
   | { readonly type: "saved" }
+  /** A part of the conversation of an earlier process cannot be read, and is left out. */
+  | { readonly type: "damaged"; readonly text: string }
   /** A person cleared the conversation. */
   | { readonly type: "cleared" }
   | {

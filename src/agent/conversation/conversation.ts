@@ -30,7 +30,7 @@ export class Conversation {
   #compactedTo = 0;
 
   constructor(transcript: Transcript, emit: (event: AgentEvent) => void) {
-    const { messages, handledKeys, newestKeys, tokens, costUsd, size } = transcript.restored;
+    const { messages, handledKeys, newestKeys, tokens, costUsd, size, damage } = transcript.restored;
     this.#transcript = transcript;
     this.#emit = emit;
     this.#writer = new TranscriptWriter({
@@ -43,6 +43,7 @@ export class Conversation {
     this.#newestKeys = newestKeys;
     this.#spent = { usage: tokens, costUsd };
     this.#sized = { tokens: size.tokens, upTo: Math.max(0, messages.length - size.newerMessages) };
+    if (damage !== undefined) emit({ type: "damaged", text: damage });
   }
 
   /** Waits until every change is on the disk. @returns false if the signal aborts or the conversation is closed first */

@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import * as z from "zod/mini";
+import { fileAccessError, isSystemError } from "../../errors.ts";
 import { type Clock, systemClock } from "../../os/clock.ts";
 import { ensureDir, fileSize, readFrom, truncateFile } from "../../os/files/fs.ts";
 import { appendLines } from "../../os/files/lines.ts";
@@ -58,6 +59,8 @@ interface Restored {
   /** Tokens of the newest call, and the number of messages after it. */
   readonly size: { readonly tokens: number; readonly newerMessages: number };
   readonly window?: LearnedWindow;
+  /** Says what of the file cannot be read, and is left out. */
+  readonly damage?: string;
 }
 const NOTHING: Restored = {
   messages: [],
@@ -163,9 +166,12 @@ export function openTranscript(path: string, options: TranscriptOptions): Transc
   };
 }
 
-/** @returns what the file holds, and the end of its last whole line; no end if there is no file */
+/**
+ * @returns what the file holds, and the end of its last whole line; no end if there is no file
+ * @throws TeamError if the file cannot be read
+ */
 function restore(path: string): { readonly restored: Restored; readonly end?: number } {
-  const bytes = readFrom(path, 0);
+  const bytes = readConversation(path);
   if (bytes === undefined) return { restored: NOTHING };
   const whole = bytes.lastIndexOf(0x0a) + 1;
   const messages: ConversationMessage[] = [];
@@ -174,6 +180,7 @@ function restore(path: string): { readonly restored: Restored; readonly end?: nu
   let spent = NOTHING_SPENT;
   let sized = { tokens: 0, at: 0 };
   let window: LearnedWindow | undefined;
+  let unreadable = 0;
   for (const text of linesOf(bytes, whole)) {
     const parsed = readLine(text);
     switch (parsed?.type) {
@@ -200,9 +207,13 @@ function restore(path: string): { readonly restored: Restored; readonly end?: nu
       case "spent":
         spent = addSpent(spent, { usage: parsed.usage, costUsd: parsed.costUsd });
         break;
+      case "damaged":
+        unreadable += 1;
+        break;
       default:
     }
   }
+  const damage = damageOf(path, bytes.length, unreadable);
   const restored: Restored = {
     messages: closeDangling(messages),
     handledKeys,
@@ -211,8 +222,24 @@ function restore(path: string): { readonly restored: Restored; readonly end?: nu
     costUsd: spent.costUsd,
     size: { tokens: sized.tokens, newerMessages: messages.length - sized.at },
     ...(window === undefined ? {} : { window }),
+    ...(damage === undefined ? {} : { damage }),
   };
   return { restored, end: whole };
+}
+
+function readConversation(path: string): Buffer | undefined {
+  try {
+    return readFrom(path, 0);
+  } catch (error) {
+    throw isSystemError(error) ? fileAccessError(path, "read", error) : error;
+  }
+}
+
+function damageOf(path: string, size: number, unreadable: number): string | undefined {
+  if (size === 0) return `the file of the conversation is empty: ${path}`;
+  if (unreadable === 0) return undefined;
+  const lines = unreadable === 1 ? "1 line" : `${unreadable} lines`;
+  return `${lines} of the conversation cannot be read, and ${unreadable === 1 ? "is" : "are"} left out: ${path}`;
 }
 
 /** Yields the lines from the newest compaction on. One by one, because a whole file can exceed the maximum length of a string. */
@@ -238,13 +265,18 @@ function newestCompaction(bytes: Buffer, end: number): number {
   return 0;
 }
 
-/** Returns undefined for an unknown line (from a newer version, or damaged), so that the reader skips it. */
-function readLine(text: string): TranscriptLine | undefined {
+const KNOWN: ReadonlySet<unknown> = new Set(["session", "user", "assistant", "spent", "compacted"]);
+
+/** Returns undefined for a line of a newer version, which the reader skips. */
+function readLine(text: string): TranscriptLine | { readonly type: "damaged" } | undefined {
   if (text === "") return undefined;
   try {
-    const parsed = transcriptLine.safeParse(JSON.parse(text));
-    return parsed.success ? parsed.data : undefined;
+    const value: unknown = JSON.parse(text);
+    const parsed = transcriptLine.safeParse(value);
+    if (parsed.success) return parsed.data;
+    const type = typeof value === "object" && value !== null && "type" in value ? value.type : undefined;
+    return typeof type !== "string" || KNOWN.has(type) ? { type: "damaged" } : undefined;
   } catch {
-    return undefined;
+    return { type: "damaged" };
   }
 }

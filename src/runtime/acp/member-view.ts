@@ -76,6 +76,7 @@ export function leadView(member: string, show: ShowFact, reports: LeadReports): 
       if (event.type === "throttled") note("info")(`the model's server is busy: ${event.reason}`);
       if (event.type === "unsaved")
         note("error")(`the conversation cannot be saved: ${event.failure} ${event.hint}`);
+      if (event.type === "damaged") note("error")(event.text);
       if (event.type === "hook") note("warning")(`${event.event}: ${event.text}`);
       reports.event(event);
     },

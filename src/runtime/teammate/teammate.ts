@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { EXIT, messageOf } from "../../errors.ts";
 import { PLAN_MODE_REQUIRED } from "../../launch/agent-environment.ts";
 import { systemClock } from "../../os/clock.ts";
+import { fileSize } from "../../os/files/fs.ts";
 import { planPath, transcriptPath } from "../../protocol/paths.ts";
 import { permissionMode, teamTitle } from "../../schema/config.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
@@ -21,7 +22,6 @@ import { liveRegion } from "../../terminal/live/live-region.ts";
 import type { PaneView } from "../../terminal/pane/pane-view.ts";
 import { homePath } from "../../text/home-path.ts";
 import type { WorkerEnd } from "../../worker/lifecycle.ts";
-import { hasConversation } from "../../worker/turn/interrupted-turn.ts";
 import { Worker } from "../../worker/worker.ts";
 import { reportEventFailures } from "../event-failures.ts";
 import { type Notifier, withNotifications } from "../notify/notifying-view.ts";
@@ -66,7 +66,7 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
     showRecent(view, ref, member.name);
   }
   const transcript = transcriptPath(ref.home.root, sessionId);
-  if (hasConversation(transcript)) view.note("continues its conversation");
+  if (fileSize(transcript)) view.note("continues its conversation");
   if (ready.isPaneRestart) {
     const { finishPaneRestart } = await import("./finish-pane-restart.ts");
     await finishPaneRestart(call, self);

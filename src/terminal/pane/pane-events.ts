@@ -98,6 +98,9 @@ export function eventWriter(pane: PaneWriter, results: ResultWriter): (event: Ag
       case "unsaved":
         notice("✗", unsavedText(event), TONE.bad);
         break;
+      case "damaged":
+        notice("✗", event.text, TONE.bad);
+        break;
       case "saved":
         notice("✓", "the conversation is saved; the agent continues", TONE.quiet);
         break;

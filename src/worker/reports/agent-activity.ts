@@ -61,13 +61,14 @@ export class AgentActivity {
   }
 
   #report(event: AgentEvent): void {
-    const { status, events, view } = this.#context;
+    const { status, events, view, role, notifications } = this.#context;
     if (event.type === "tool_started") status.setActivity(`${event.tool}(${event.summary})`);
     if (event.type === "subagent") status.setActivity(`${event.what}: ${event.doing}`);
     if (event.type === "compacting") status.setActivity("summarises its conversation");
     if (event.type === "compacted") status.setActivity("continues after its summary");
     if (event.type === "unsaved") status.setActivity(`cannot save its conversation: ${event.failure}`);
     if (event.type === "saved") status.setActivity("continues: its conversation is saved");
+    if (event.type === "damaged" && role === "teammate") void notifications.notifyDamaged(event.text);
     if (event.type === "spent") status.addSpent(event.usage, event.costUsd);
     events.recordAgentEvent(event);
     view.event(event);

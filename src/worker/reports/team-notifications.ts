@@ -134,7 +134,17 @@ export class TeamNotifications {
     });
   }
 
-  #notifyLead(mail: { text: string; summary: string }): Promise<void> {
+  /** Notifies the lead once of the same damage, whatever the number of starts. */
+  notifyDamaged(damage: string): Promise<void> {
+    const { name } = this.#options;
+    return this.#notifyLead({
+      text: `${name} has lost a part of what it knew: ${damage}. Tell it again what it needs.`,
+      summary: `${name} has lost a part of its conversation`,
+      messageId: eventMessageId("damaged", name, damage),
+    });
+  }
+
+  #notifyLead(mail: { text: string; summary: string; messageId?: string }): Promise<void> {
     const { ref, name: from, color } = this.#options;
     return this.attempt(() =>
       sendMessage(ref, { to: LEAD_NAME, from, ...defined({ ...mail, color }), text: mail.text }),

@@ -247,5 +247,6 @@ function eventLine(event: AgentEvent): string {
   if (event.type === "tool_started") return `tool ${event.tool}(${event.summary})`;
   if (event.type === "tool_ended") return `ended ${event.tool}: ${event.content}`;
   if (event.type === "hook") return `hook ${event.event}: ${event.text}`;
+  if (event.type === "damaged") return `damaged: ${event.text}`;
   return event.type;
 }

@@ -1,4 +1,4 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openTranscript } from "../../../../src/agent/conversation/transcript.ts";
@@ -15,6 +15,29 @@ test("openTranscript › keeps the next message if a write was cut off in the mi
     [{ type: "text", text: "first" }],
     [{ type: "text", text: "second" }],
   ]);
+});
+
+test("openTranscript › says which lines it leaves out, except those of a newer version and an incomplete last one", () => {
+  const path = join(temporaryDirectory(), "s1.jsonl");
+  const { append } = openTranscript(path, { sessionId: "s1" });
+  for (const text of ["first", "second", "third"]) append(said(text));
+  appendFileSync(path, '{"type":"newer","text":"?"}\n{"type":"user","mess');
+  expect(openTranscript(path, { sessionId: "s1" }).restored.damage).toBeUndefined();
+  const lines = readFileSync(path, "utf8").split("\n");
+  const damaged = lines.map((line, i) => (i === 1 ? "\0".repeat(20) : i === 3 ? '{"type":"user"}' : line));
+  writeFileSync(path, damaged.join("\n"));
+  const { messages, damage } = openTranscript(path, { sessionId: "s1" }).restored;
+  expect(messages).toEqual([said("second").message]);
+  expect(damage).toBe(`2 lines of the conversation cannot be read, and are left out: ${path}`);
+});
+
+test("openTranscript › says that a file is empty, or what it is", () => {
+  const path = join(temporaryDirectory(), "s1.jsonl");
+  writeFileSync(path, "");
+  expect(openTranscript(path, { sessionId: "s1" }).restored.damage).toContain("is empty");
+  const directory = join(temporaryDirectory(), "s2.jsonl");
+  mkdirSync(directory);
+  expect(() => openTranscript(directory, { sessionId: "s2" })).toThrow(`${directory} cannot be read`);
 });
 
 function said(text: string) {
