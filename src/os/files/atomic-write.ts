@@ -19,6 +19,7 @@ import { messageOf, systemCode, systemErrorCode, TeamError } from "../../errors.
 import {
   isMissing,
   makePrivateDir,
+  namingPath,
   PRIVATE_DIR,
   PRIVATE_FILE,
   replaceEnd,
@@ -89,7 +90,7 @@ export function stageFile(
     directory = sync ? openSync(dirname(path), constants.O_RDONLY) : undefined;
   } catch (error) {
     rmSync(temporary, { force: true });
-    throw error;
+    throw namingPath(error, path);
   }
   let old = holdContent(path);
   const closeAll = (): void => {
@@ -247,7 +248,7 @@ export function createWhole(path: string, content: string | Uint8Array): boolean
     return true;
   } catch (error) {
     if (systemCode(error) === "EEXIST") return false;
-    throw error;
+    throw namingPath(error, path);
   } finally {
     rmSync(temporary, { force: true });
   }

@@ -64,7 +64,7 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/** Adds the path to a system error that lacks it: if a file could be opened but not read, such as a directory. */
+/** Adds the path to a system error that lacks it: if a file could be opened, but not read (a directory) or written (a full disk). */
 export function namingPath(error: unknown, path: string | Buffer): unknown {
   const isNameless = error instanceof Error && systemCode(error) !== undefined && !("path" in error);
   if (isNameless) error.message += ` '${path}'`;
@@ -167,7 +167,7 @@ export function appendPrivate(path: string, text: string): void {
       writeAll(fd, Buffer.from(text));
     } catch (error) {
       ftruncateSync(fd, size);
-      throw error;
+      throw namingPath(error, path);
     }
   } finally {
     closeSync(fd);

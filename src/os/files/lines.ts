@@ -17,6 +17,8 @@ export function appendLines(path: string, lines: string, sync: boolean): number 
     writeFileSync(fd, isTorn ? `\n${lines}` : lines);
     if (sync) fsyncSync(fd);
     return size;
+  } catch (error) {
+    throw namingPath(error, path);
   } finally {
     closeSync(fd);
   }
@@ -55,6 +57,8 @@ export function* linesBackwards(
       yield* linesOf(Buffer.concat([bytes.subarray(start), ...lineEnd.reverse()])).reverse();
       lineEnd = [bytes.subarray(0, start)];
     }
+  } catch (error) {
+    throw namingPath(error, path);
   } finally {
     closeSync(fd);
   }
@@ -86,6 +90,8 @@ export function startOfLastLines(path: string, count: number, end = Number.POSIT
       to = from;
     }
     return 0;
+  } catch (error) {
+    throw namingPath(error, path);
   } finally {
     closeSync(fd);
   }
