@@ -132,8 +132,8 @@ function writeAt(fd: number, bytes: Uint8Array, position: number): void {
 }
 
 /**
- * Writes a file of the user, completely or not at all. Follows links, and keeps mode and owner. Never replaces a pipe or a
- * device. A new file and its missing parent directories get their modes from the umask.
+ * Writes a file of the user, completely or not at all. Follows links, and keeps mode and owner. Never replaces a pipe, a device, or a
+ * file that this user may not write. A new file and its missing parent directories get their modes from the umask.
  */
 export function writeUserFile(path: string, content: string): void {
   const real = realPathOf(path);
@@ -147,6 +147,8 @@ export function writeUserFile(path: string, content: string): void {
     writeSpecial(real, content);
     return;
   }
+  // A rename needs only the right to write the directory.
+  closeSync(openSync(real, constants.O_WRONLY));
   // A file with several hard links is written in place, since a rename would separate them.
   if (old.nlink > 1) {
     overwrite(real, content);

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
   closeSync,
   constants,
   linkSync,
@@ -40,3 +41,17 @@ test("writeUserFile › writes a file with several names in place, longer and sh
     mode: expect.toSatisfy((mode) => (mode & 0o777) === 0o640),
   });
 });
+
+test.skipIf(process.getuid?.() === 0)(
+  "writeUserFile › does not replace a read-only file, and needs no right to read",
+  () => {
+    const path = join(temporaryDirectory(), "file.txt");
+    writeFileSync(path, "one\n", { mode: 0o444 });
+    expect(() => writeUserFile(path, "two\n")).toThrow("EACCES");
+    expect(readFileSync(path, "utf8")).toBe("one\n");
+    chmodSync(path, 0o200);
+    writeUserFile(path, "two\n");
+    chmodSync(path, 0o600);
+    expect(readFileSync(path, "utf8")).toBe("two\n");
+  },
+);
