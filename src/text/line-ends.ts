@@ -15,8 +15,19 @@ export function withLineFeeds(text: string): string {
   return text.replaceAll("\r\n", "\n");
 }
 
+/** Whether the line ends of a text are carriage returns alone, as in the files of old programs. */
+export function isCarriageReturned(text: string): boolean {
+  return !text.includes("\n") && text.includes("\r");
+}
+
+/** Returns a text in which each line end, carriage returns alone too, is a line feed. */
+function withoutReturns(text: string): string {
+  return withLineFeeds(text).replaceAll("\r", "\n");
+}
+
 /** Returns a text in which each line end has the form of most line ends of another text. */
 export function withLineEndsOf(other: string, text: string): string {
+  if (isCarriageReturned(other)) return withLineFeeds(text).replaceAll("\n", "\r");
   const feeds = other.split("\n").length - 1;
   const returns = other.split("\r\n").length - 1;
   return returns > feeds / 2 ? withReturns(text) : text;
@@ -36,9 +47,13 @@ interface Replaced {
 
 /**
  * Replaces all places of a text. Both forms of a line end match each other, and those of the new text get the form of the line end
- * at their place.
+ * at their place. In a text with carriage returns alone, that is the only form.
  */
 export function replaceLines(text: string, from: string, to: string): Replaced {
+  if (isCarriageReturned(text)) {
+    const replaced = replaceLines(withoutReturns(text), withoutReturns(from), withoutReturns(to));
+    return { ...replaced, text: replaced.text.replaceAll("\n", "\r") };
+  }
   let [out, done, count, line] = ["", 0, 0, 0];
   const isAtReturn = lineEndFinder(text);
   for (const { start, end } of placesOf(text, withLineFeeds(from))) {

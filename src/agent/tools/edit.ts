@@ -5,6 +5,7 @@ import {
   absolutePath,
   failed,
   pathInput,
+  textInput,
   unchangeableReason,
   unreadReason,
   writeOwn,
@@ -14,10 +15,8 @@ import { readTextFile } from "./text-file.ts";
 
 const input = z.object({
   file_path: pathInput("The file, preferably an absolute path"),
-  old_string: z
-    .string()
-    .check(z.describe("The text to replace, exactly as it is in the file, without line numbers")),
-  new_string: z.string().check(z.describe("The new text")),
+  old_string: textInput("The text to replace, exactly as it is in the file, without line numbers"),
+  new_string: textInput("The new text"),
   replace_all: z.optional(z.boolean()).check(z.describe("Replace all occurrences")),
 });
 

@@ -15,6 +15,14 @@ export function pathInput(description: string): z.ZodMiniString {
     .check(z.minLength(1), z.refine(hasNoNul, "holds a NUL character"), z.describe(description));
 }
 
+/** Returns the schema of a text for a file. Half of a surrogate pair would match inside of a character, and is no text in UTF-8. */
+export function textInput(description: string): z.ZodMiniString {
+  return z.string().check(
+    z.refine((text) => text.isWellFormed(), "holds half of a character"),
+    z.describe(description),
+  );
+}
+
 export function hasNoNul(text: string): boolean {
   return !text.includes("\0");
 }

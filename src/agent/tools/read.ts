@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { characterCount, cutText } from "../../text/characters/cut-text.ts";
+import { isCarriageReturned } from "../../text/line-ends.ts";
 import type { Tool } from "../tool.ts";
 import { absolutePath, failed, markSeen, pathInput } from "./file-access.ts";
 import { readTextFile } from "./text-file.ts";
@@ -45,7 +46,7 @@ export const readTool: Tool<z.infer<typeof input>> = {
 /** Splits a text into lines; a line end at its end does not begin another line. */
 function linesOf(text: string): string[] {
   if (text === "") return [];
-  const lines = text.split("\n");
+  const lines = text.split(isCarriageReturned(text) ? "\r" : "\n");
   if (lines.at(-1) === "") lines.pop();
   return lines;
 }

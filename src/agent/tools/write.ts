@@ -2,21 +2,21 @@ import { dirname } from "node:path";
 import * as z from "zod/mini";
 import { pathStat } from "../../os/files/user-files.ts";
 import { BYTE_ORDER_MARK, withoutMark } from "../../text/characters/byte-order-mark.ts";
-import { withLineEndsOf } from "../../text/line-ends.ts";
+import { isCarriageReturned, withLineEndsOf } from "../../text/line-ends.ts";
 import type { Tool, ToolContext } from "../tool.ts";
-import { absolutePath, failed, pathInput, unchangeableReason, writeOwn } from "./file-access.ts";
+import { absolutePath, failed, pathInput, textInput, unchangeableReason, writeOwn } from "./file-access.ts";
 import { fileChange, shownChange } from "./file-change.ts";
 import { readTextFile } from "./text-file.ts";
 
 const input = z.object({
   file_path: pathInput("The file, preferably an absolute path"),
-  content: z.string().check(z.describe("The file's whole new content")),
+  content: textInput("The file's whole new content"),
 });
 
 export const writeTool: Tool<z.infer<typeof input>> = {
   name: "Write",
   description:
-    "Writes a whole file and creates its parent directories. An existing file is replaced, and must have been read first; its byte order mark and the form of its line ends (CRLF) stay.",
+    "Writes a whole file and creates its parent directories. An existing file is replaced, and must have been read first; its byte order mark and the form of its line ends (CRLF, CR) stay.",
   input,
   access: ({ file_path }, context) => ({ kind: "write", paths: [absolutePath(file_path, context)] }),
   summary: ({ file_path }) => file_path,
@@ -48,9 +48,13 @@ export const writeTool: Tool<z.infer<typeof input>> = {
   },
 };
 
-interface Before {
+interface Content {
   readonly text: string;
   readonly mark: string;
+}
+
+interface Before extends Content {
+  readonly isUtf8: boolean;
 }
 
 /**
@@ -60,14 +64,15 @@ interface Before {
 function inFormOf(
   before: Before | undefined | "unknown",
   content: string,
-): Before & { readonly kept: readonly string[] } {
+): Content & { readonly kept: readonly string[] } {
   const given = withoutMark(content);
   const mark = given === content ? "" : BYTE_ORDER_MARK;
   if (before === undefined || before === "unknown") return { mark, text: given, kept: [] };
   const text = given.includes("\r\n") ? given : withLineEndsOf(before.text, given);
   const kept = [
-    ...(text === given ? [] : ["It keeps its CRLF line ends."]),
+    ...(text === given ? [] : [`It keeps its ${isCarriageReturned(before.text) ? "CR" : "CRLF"} line ends.`]),
     ...(before.mark === "" || mark !== "" ? [] : ["It keeps its byte order mark."]),
+    ...(before.isUtf8 ? [] : ["It was not valid UTF-8, and is now."]),
   ];
   return { mark: before.mark || mark, text, kept };
 }

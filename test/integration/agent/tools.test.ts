@@ -62,6 +62,8 @@ describe("Read tool", () => {
     const part = await use(readTool, { file_path: at("a"), offset: 2, limit: 2 });
     expect(part.content).toBe("     2\ttwo\n     3\tthree\n(lines 2 to 3 of 4; continue with offset 4)");
     expect(part.data).toMatchObject({ totalLines: 4, startLine: 2 });
+    put("a", "one\rtwo\r");
+    expect((await use(readTool, { file_path: "a" })).content).toBe("     1\tone\n     2\ttwo");
   });
 
   test("reports an empty file, an offset past the end and a truncated line", async () => {
@@ -239,6 +241,8 @@ describe("Write tool", () => {
       " It keeps its CRLF line ends. It keeps its byte order mark.",
     ],
     ["LF of most lines", "one\r\ntwo\nthree\n", "1\n2\n", "1\n2\n", ""],
+    ["CR alone", "one\rtwo\r", "1\n2\r\n3\r", "1\n2\r\n3\r", ""],
+    ["CR alone, for LF", "one\rtwo\r", "1\n2\n", "1\r2\r", " It keeps its CR line ends."],
     ["nothing of an empty file", "", "1\r\n", "1\r\n", ""],
   ])("keeps the form of a file: %s", async (_, text, content, after, note) => {
     put("a", text);
@@ -248,6 +252,14 @@ describe("Write tool", () => {
     expect(readFileSync(at("a"), "utf8")).toBe(after);
     expect(result.content.endsWith(`).${note}`)).toBe(true);
     expect(result.change).toEqual(planned);
+  });
+
+  test("says that a file in another encoding is UTF-8 now", async () => {
+    writeFileSync(at("a"), Buffer.from("caf\xe9\n", "latin1"));
+    await use(readTool, { file_path: "a" });
+    const { content } = await use(writeTool, { file_path: "a", content: "café\n" });
+    expect(content).toMatch(/\. It was not valid UTF-8, and is now\.$/);
+    expect(readFileSync(at("a"), "utf8")).toBe("café\n");
   });
 
   test("refuses a directory as its path", async () => {
@@ -323,6 +335,8 @@ describe("Edit tool", () => {
     ["across both parts", "a\nx\r\ny\n", "a\nx\ny", "b", "b\n"],
     ["from a line end to the next", "a\r\nb\r\nc", "\nb\n", "\n", "a\r\nc"],
     ["for carriage returns in old_string", "a\r\nb\r\n", "a\r\nb", "c\nd", "c\r\nd\r\n"],
+    ["in a file with carriage returns alone", "a\rb\rc\r", "a\nb", "a\nx\r\nb", "a\rx\rb\rc\r"],
+    ["for such ends in old_string", "a\rb\rc", "b\rc", "b\nc\n", "a\rb\rc\r"],
   ])("gives new line ends the form of their place: %s", async (_, text, old_string, new_string, after) => {
     expect((await edit(text, { old_string, new_string })).isError).toBeUndefined();
     expect(now()).toBe(after);
@@ -333,6 +347,14 @@ describe("Edit tool", () => {
     expect((await use(readTool, { file_path: "a" })).content).toMatch(/^ +1\tone\n/);
     const { change } = await use(editTool, { file_path: "a", old_string: "one\n", new_string: "1\n" });
     expect([now(), change]).toEqual(["\ufeff1\ntwo\n", ["@@ -1,2 +1,2 @@", "-one", "+1", " two"]]);
+  });
+
+  test("accepts no half of a character, which would match inside of one", () => {
+    const call = { file_path: "a", old_string: "b", new_string: "c" };
+    expect(editTool.input.safeParse(call).success).toBe(true);
+    for (const half of [{ old_string: "\ud83d" }, { new_string: "b\ude00" }])
+      expect(editTool.input.safeParse({ ...call, ...half }).success).toBe(false);
+    expect(writeTool.input.safeParse({ file_path: "a", content: "\ud83d" }).success).toBe(false);
   });
 
   test("changes a valid file that holds a replacement character", async () => {
