@@ -21,12 +21,14 @@ type AgentName = Brand<"AgentName">;
 type AgentId = Brand<"AgentId">;
 
 /**
- * Returns the directory form of a team's name: lower case, with `-` for every character outside `[A-Za-z0-9]`.
+ * Returns the directory form of a team's name: lower case, with `-` for every character outside `[A-Za-z0-9]`. The composition of letters does
+ * not count: people type them composed, and macOS lists them decomposed.
  * @throws TeamError INVALID_NAME if the name has no ASCII letter or digit, or more than 64 characters
  */
-export function teamDir(name: string): TeamDir {
+export function teamDir(given: string): TeamDir {
+  const name = composed(given);
   if ([...name].length > MAX_NAME || !/[A-Za-z0-9]/.test(name)) {
-    throw new TeamError("INVALID_NAME", `${JSON.stringify(name)} cannot be a team's name.`, {
+    throw new TeamError("INVALID_NAME", `${JSON.stringify(given)} cannot be a team's name.`, {
       hint: `A team's name has an ASCII letter or digit and at most ${MAX_NAME} characters.`,
     });
   }
@@ -144,8 +146,12 @@ const PLAIN = /^[ -~]*$/;
 
 /** Returns the form of a name for comparisons. */
 export function foldName(name: string): string {
-  // A plain name, as nearly all are, needs no tables of Unicode: a sender compares it with each member.
-  return (PLAIN.test(name) ? name : name.normalize("NFC")).toLowerCase();
+  return composed(name).toLowerCase();
+}
+
+/** A plain name, as nearly all are, needs no tables of Unicode: a sender compares it with each member. */
+function composed(name: string): string {
+  return PLAIN.test(name) ? name : name.normalize("NFC");
 }
 
 export function agentId(name: AgentName | typeof LEAD_NAME, team: TeamDir): AgentId {

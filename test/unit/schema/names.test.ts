@@ -15,6 +15,8 @@ test.each([
   ["My Team", "my-team"],
   ["a.b:c/../d", "a-b-c----d"],
   ["検査 1", "---1"],
+  ["café", "caf-"],
+  ["cafe\u0301", "caf-"],
 ])("teamDir: team %j has the directory %j", (name, directory) => {
   expect(teamDir(name)).toBe(directory);
 });
