@@ -96,9 +96,17 @@ function withHalf(
   ];
 }
 
-/** Condition for a window with a tiled pane that is too small, and no floating one: a layout has no cell for it. */
+/** tmux's even layouts put panes outside of a window that has no room for them. */
+const IS_SMALL_OR_OUTSIDE = anyOf(
+  `#{e|<:#{pane_width},${MIN_LAYOUT_PANE.width}}`,
+  `#{e|<:#{pane_height},${MIN_LAYOUT_PANE.height}}`,
+  "#{e|>=:#{pane_right},#{window_width}}",
+  "#{e|>=:#{pane_bottom},#{window_height}}",
+);
+
+/** Condition for a window with a tiled pane that nobody can read, and no floating one: a layout has no cell for it. */
 const HAS_SMALL_PANE = allOf(
-  `#{!=:#{P:#{?${anyOf(`#{e|<:#{pane_width},${MIN_LAYOUT_PANE.width}}`, `#{e|<:#{pane_height},${MIN_LAYOUT_PANE.height}}`)},x,}},}`,
+  `#{!=:#{P:#{?${IS_SMALL_OR_OUTSIDE},x,}},}`,
   "#{==:#{P:#{?#{==:#{pane_floating_flag},1},x,}},}",
 );
 

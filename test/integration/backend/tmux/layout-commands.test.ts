@@ -161,6 +161,20 @@ test.each(LAYOUTS)("layOutTeam › makes no pane below 20×5 in a window of 80×
   );
 });
 
+test.each(LAYOUTS)(
+  "layOutTeam › puts no pane outside of a window that is too low for it (%s)",
+  async (layout) => {
+    const { t, window, resized } = await watchedTeam();
+    await resized({ width: 60, height: 9 });
+    expect(await layOutTeam(t.server, TEAM, layout)).toEqual({ shared: 1, apart: 0 });
+    const ends = t.tmux("list-panes", "-t", window, "-F", "#{pane_right} #{pane_bottom}").split("\n");
+    for (const end of ends) {
+      const [right = 0, bottom = 0] = end.split(" ").map(Number);
+      expect([right < 60, bottom < 8], end).toEqual([true, true]);
+    }
+  },
+);
+
 test("layout hook › is set on the team window only: not on server, session or the user's window", async () => {
   const t = privateTmux();
   const { pane } = t.session();
