@@ -2,6 +2,8 @@ import { join } from "node:path";
 import type { Env } from "../os/env.ts";
 import { createTemporaryDirectory } from "../os/files/atomic-write.ts";
 import { copyToNew, entryOf, removeTree } from "../os/files/fs.ts";
+import { pathOf } from "../os/files/walk.ts";
+import { shellBytes } from "../text/shell-quote.ts";
 import { GitError, git } from "./git.ts";
 import { clearFlags, flaggedFiles } from "./hidden-changes.ts";
 import { requireOwnConfig } from "./own-repository.ts";
@@ -11,7 +13,7 @@ import { gitDirectoriesOf } from "./repository.ts";
 export type FileStatus = "added" | "modified" | "deleted" | "renamed" | "copied" | "retyped" | "conflicted";
 
 export interface FileDiff {
-  /** Relative to the top of the worktree. */
+  /** Relative to the top of the worktree. If it is not UTF-8, a word of the shell: `$'caf\\xe9'`. */
   readonly path: string;
   /** Its former path, if it was renamed or copied. */
   readonly from?: string;
@@ -57,7 +59,7 @@ export async function diffSince(
     await addUntracked(top, env, extra);
     const options = [...PLAIN, ...FORM, ...(form === "whole" ? ["--patch"] : [])];
     const words = ["-c", "core.quotePath=false", "diff", ...options, "--end-of-options", base, "--"];
-    return parseDiff(await git(top, words, env, extra));
+    return parseDiff(await git(top, words, env, extra, undefined, "latin1"));
   } finally {
     removeTree(scratch);
   }
@@ -82,7 +84,10 @@ const STATUSES: Readonly<Record<string, FileStatus>> = {
   U: "conflicted",
 };
 
-/** Parses the output of `git diff --raw --numstat --patch -z`: three parts, and no byte of a path can end one of them. Pure. */
+/**
+ * Parses the output of `git diff --raw --numstat --patch -z`: three parts, and no byte of a path can end one of them. Pure.
+ * @param text has one character for each byte: two names that are not UTF-8 would else be one
+ */
 export function parseDiff(text: string): Diff {
   const statuses = new Map<string, FileStatus>();
   const files: FileDiff[] = [];
@@ -103,14 +108,19 @@ export function parseDiff(text: string): Diff {
     const from = path === "" ? next() : undefined;
     const name = path === "" ? next() : path;
     files.push({
-      path: name,
-      ...(from === undefined ? {} : { from }),
+      path: shownPath(name),
+      ...(from === undefined ? {} : { from: shownPath(from) }),
       added: count(added),
       removed: count(removed),
       status: statuses.get(name) ?? "modified",
     });
   }
-  return { files, patch: text.slice(at + 1) };
+  return { files, patch: Buffer.from(text.slice(at + 1), "latin1").toString("utf8") };
+}
+
+function shownPath(text: string): string {
+  const path = pathOf(text);
+  return typeof path === "string" ? path : shellBytes(path);
 }
 
 function count(text: string): number | null {

@@ -70,6 +70,7 @@ export function guardedGitEnv(env: Env): Env {
  * Runs git in a directory, with an argument vector. Its messages are English in any locale.
  * @param extra further variables
  * @param input its stdin; empty by default
+ * @param encoding `latin1` gives one character for each byte
  * @returns its stdout
  * @throws GitError
  */
@@ -79,8 +80,10 @@ export async function git(
   env: Env,
   extra: Env = {},
   input?: string,
+  encoding: "utf8" | "latin1" = "utf8",
 ): Promise<string> {
   const options = {
+    encoding,
     ...(input === undefined ? {} : { input }),
     env: {
       ...withoutRepository(env),
