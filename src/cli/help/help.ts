@@ -178,6 +178,7 @@ function parseError(command: Command, error: CommanderError, words: readonly str
     return usageError(command, `cannot read this command line: ${error.message.replace(/^error: /, "")}.`);
   }
   const known = Object.keys(optionsOf(command)).map((key) => `--${longName(key)}`);
+  if (known.includes(flag)) return usageError(command, `needs no value for ${flag}.`);
   const nearest = nearestNames(flag, [...known, "--help"])[0];
   // No option begins with three dashes, but the name of a team's directory can; nor has its name a blank.
   const isMistyped =

@@ -185,6 +185,12 @@ describe("an unknown option", () => {
     expect(error.hint).toContain("teams sample <first> [rest...]");
   });
 
+  it("is not what an option without a value is called if it gets one", () => {
+    const error = refusal("a", "--json=yes");
+    expect(error.message).toContain("needs no value for --json");
+    expect(error.hint).toMatch(/^Usage: /);
+  });
+
   it("is reported with a hint at -- if the command accepts the word there", () => {
     expect(refusal("-x").hint).toContain("-- -x");
     expect(refusal("a", "--unlike=b", "c").hint).toContain("-- --unlike=b");
