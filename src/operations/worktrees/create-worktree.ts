@@ -137,8 +137,8 @@ function withRemains(error: unknown, remains: readonly string[]): unknown {
   return new TeamError(code, [error.message, ...remains].join("\n"), { ...(hint && { hint }), cause });
 }
 
-/** Git cannot create a branch below another one, or in its place. */
-const NAME_CONFLICT = /exists; cannot create|cannot lock ref/;
+/** Git cannot create a branch below another one, or in its place. The lock of another git is no such conflict. */
+const NAME_CONFLICT = /exists; cannot create|cannot lock ref(?!.*Unable to create '[^']*\.lock')/;
 
 function gitFailure(error: GitError, { forModel }: WorktreeOptions, name: string): TeamError {
   const needsFetch =

@@ -186,6 +186,16 @@ test("worktree › gets a free branch next to a branch named teams, and a hint i
   expect(branches()).toEqual(before);
 });
 
+test("worktree › that another git keeps from its branch gets no hint to name another branch", async () => {
+  const { ref, ctx, repository } = await withWorktree();
+  writeFileSync(join(repository, ".git/refs/heads/mine.lock"), "");
+  const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
+  await expect(createWorktree(ctx, member, { branch: "mine" }, {})).rejects.toMatchObject({
+    message: expect.stringContaining("Another git process seems to be running"),
+    hint: expect.stringMatching(/^Fix the problem that git reports/),
+  });
+});
+
 test("worktree › gets a free branch next to a branch named as its team", async () => {
   const { ref, ctx, repository } = await withWorktree();
   git(repository, "branch", "--move", "teams/crew/dev", "dev");
