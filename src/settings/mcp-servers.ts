@@ -3,7 +3,7 @@ import { messageOf } from "../errors.ts";
 import { type McpServer, mcpFile, mcpServer } from "../schema/mcp-server.ts";
 import { firstIssue, parseWithMessages } from "../schema/zod-helpers.ts";
 import type { Settings } from "./settings-schema.ts";
-import { readSettingsText } from "./settings-text.ts";
+import { readSettingsText, requireUtf8 } from "./settings-text.ts";
 import { confirmationsIn, type PartOfFile } from "./trust.ts";
 
 /** The MCP servers of an agent, and the problems with those that are left out. */
@@ -45,7 +45,9 @@ export function serverPart(name: string, value: unknown): PartOfFile {
 /** Returns the servers of a `.mcp.json`, not checked. */
 export function readServers(file: string, problems: string[]): Readonly<Record<string, unknown>> {
   try {
-    const parsed = parseWithMessages(mcpFile, JSON.parse(readSettingsText(file) ?? "{}"));
+    const text = readSettingsText(file) ?? "{}";
+    requireUtf8(file, text);
+    const parsed = parseWithMessages(mcpFile, JSON.parse(text));
     if (parsed.success) return parsed.data.mcpServers;
     problems.push(`${file}: ${firstIssue(parsed.error).message}`);
   } catch (error) {

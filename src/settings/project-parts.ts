@@ -18,22 +18,22 @@ import {
   RESTRICTION_KEYS,
 } from "./setting-parts.ts";
 import { existingProjectFiles, projectTypeFiles } from "./settings-files.ts";
-import { readSettingsText } from "./settings-text.ts";
+import { readSettingsText, requireUtf8 } from "./settings-text.ts";
 import { confirmationsIn, type PartOfFile } from "./trust.ts";
 
 /** Parses a settings file; undefined if it does not exist or is empty. @throws TeamError CORRUPT_FILE */
 export function readRaw(file: string): unknown {
   const text = readSettingsText(file);
   if (text === undefined) return undefined;
+  requireUtf8(file, text);
+  return parsed(file, text);
+}
+
+/** @throws TeamError CORRUPT_FILE */
+function parsed(file: string, text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    // In UTF-16 every ASCII character has a zero byte.
-    if (text.includes("\0"))
-      throw new TeamError("CORRUPT_FILE", `${file} is not UTF-8, but probably UTF-16.`, {
-        hint: "Save it again as UTF-8; the file was not changed.",
-        cause,
-      });
     const line = lineOfError(text);
     const where = line === undefined ? "" : ` (line ${line})`;
     throw new TeamError("CORRUPT_FILE", `${file} is not JSON${where}.`, {
@@ -43,10 +43,13 @@ export function readRaw(file: string): unknown {
   }
 }
 
-/** Reads an untrusted project's file. Invalid JSON is not an error here, only an ignored entry. */
+/**
+ * Reads an untrusted project's file. Invalid JSON is not an error here, only an ignored entry. In another encoding than UTF-8, the readable
+ * restrictions still apply.
+ */
 export function readUntrusted(file: string): Raw {
   try {
-    const raw = readRaw(file);
+    const raw = parsed(file, readSettingsText(file) ?? "{}");
     return isObject(raw) ? raw : {};
   } catch (error) {
     if (error instanceof TeamError) return { "not readable as JSON": true };

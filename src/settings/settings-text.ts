@@ -1,7 +1,7 @@
 import { fileAccessError, isSystemError, TeamError } from "../errors.ts";
 import { pauseSync, systemClock } from "../os/clock.ts";
 import { readText } from "../os/files/fs.ts";
-import { pathStat } from "../os/files/user-files.ts";
+import { encodingProblem, pathStat } from "../os/files/user-files.ts";
 
 /** Bytes; a repository can contain a link to an endless file. */
 const MAX_FILE = 4 * 1024 * 1024;
@@ -33,5 +33,17 @@ export function readSettingsText(file: string, wait: (ms: number) => void = paus
   }
   throw new TeamError("CORRUPT_FILE", `${file} is not a regular file, or is too large.`, {
     hint: "Replace it with a regular file of at most 4 MB, or remove it.",
+  });
+}
+
+/**
+ * Refuses a text that was read from a file in another encoding: its rules would name other files, and writing it would damage it.
+ * @throws TeamError CORRUPT_FILE
+ */
+export function requireUtf8(file: string, text: string): void {
+  const problem = encodingProblem(file, text);
+  if (problem === undefined) return;
+  throw new TeamError("CORRUPT_FILE", `${file} ${problem}.`, {
+    hint: "Save it again as UTF-8; the file was not changed.",
   });
 }

@@ -80,6 +80,8 @@ function typeIn(
     throw new Error(`it is a link out of ${inside}`);
   const file = readTextFile(path);
   if (file.problem !== undefined) throw new Error(file.problem);
+  // Its rules would name other files.
+  if (!file.isUtf8) throw new Error("it is not UTF-8; save it again as UTF-8");
   if (!isConfirmed(file.text)) return undefined;
   const { matter, body } = readDocument(file.text);
   if (body.length > MAX_PROMPT) throw new Error(`its text is longer than ${MAX_PROMPT} characters`);

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import {
   chmodSync,
   chownSync,
@@ -16,7 +17,7 @@ import {
 import { dirname, join } from "node:path";
 import { systemCode } from "../../errors.ts";
 import { replaceFile } from "./atomic-write.ts";
-import { isMissing, PRIVATE_DIR, PRIVATE_FILE, readPart, temporaryBeside, writeNew } from "./fs.ts";
+import { isMissing, PRIVATE_DIR, PRIVATE_FILE, readFrom, readPart, temporaryBeside, writeNew } from "./fs.ts";
 import { realPathOf } from "./symlinks.ts";
 
 /** The stats of a path, links followed. */
@@ -46,6 +47,15 @@ const MAX_SHORT = 1024 * 1024;
 export function isShortFile(path: string): boolean {
   const { kind, size } = pathStat(path);
   return kind === "file" && size <= MAX_SHORT;
+}
+
+/** Says in which encoding a file is, of which this text was read; undefined for UTF-8. */
+export function encodingProblem(path: string, text: string): string | undefined {
+  // In UTF-16 every ASCII character has a zero byte.
+  if (text.includes("\0")) return "is not UTF-8, but probably UTF-16";
+  // The file may hold the character that also stands for invalid bytes.
+  if (!text.includes("\ufffd") || isUtf8(readFrom(path, 0) ?? Buffer.alloc(0))) return undefined;
+  return "is not UTF-8";
 }
 
 /** Whether a path leads to a pipe, a device or the like, which is written in place and never replaced. */

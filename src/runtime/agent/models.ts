@@ -8,6 +8,7 @@ import { messageOf, systemCode, TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import type { Env } from "../../os/env.ts";
 import { readText } from "../../os/files/fs.ts";
+import { encodingProblem } from "../../os/files/user-files.ts";
 import { withoutModelCredentials } from "../../os/redact.ts";
 import { sha256 } from "../../protocol/sha256.ts";
 import { type Playbook, parsePlaybook } from "../../schema/playbook.ts";
@@ -49,6 +50,8 @@ function playbookText(file: string): string {
     throw playbookError(unreadableReason(file, error), error);
   }
   if (text === undefined) throw playbookError(`There is no playbook ${file}.`);
+  const encoding = encodingProblem(file, text);
+  if (encoding !== undefined) throw playbookError(`The playbook ${file} ${encoding}.`);
   return text;
 }
 

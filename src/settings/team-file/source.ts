@@ -4,7 +4,7 @@ import { fileAccessError, isSystemError } from "../../errors.ts";
 import type { FieldPlace, FieldProblem } from "../../operations/up/declared-team.ts";
 import type { Env } from "../../os/env.ts";
 import { readText } from "../../os/files/fs.ts";
-import { isShortFile } from "../../os/files/user-files.ts";
+import { encodingProblem, isShortFile } from "../../os/files/user-files.ts";
 import { fieldProblem, jsonProblem, keysOf, nearestNode } from "../../schema/json-problems.ts";
 import { parseWithMessages, pathText } from "../../schema/zod-helpers.ts";
 import { fieldsAt, type TeamFileContent, teamFileSchema } from "./team-file-schema.ts";
@@ -35,6 +35,8 @@ export function readSource(path: string, shown: string, env: Env): ReadSource {
   if (text === undefined)
     return failed([wholeFile(shown, "there is no such file, or it is not a regular file of at most 1 MB")]);
   if (text.trim() === "") return failed([wholeFile(shown, "it is empty")]);
+  const encoding = encodingProblem(path, text);
+  if (encoding !== undefined) return failed([wholeFile(shown, `it ${encoding}`)]);
   const errors: ParseError[] = [];
   const tree = treeOf(text, errors);
   if (tree === "too deep") return failed([wholeFile(shown, "it is nested too deeply")]);

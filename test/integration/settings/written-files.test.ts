@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readAgentTypes } from "../../../src/agent/prompts/agent-type-files.ts";
@@ -209,6 +209,57 @@ it("settings in UTF-16 › stop a start with the encoding as the reason, not wit
   const { root, cwd, settings } = written(() => "{}");
   writeFileSync(settings, Buffer.from(`${MARK}{"permissions":{}}`, "utf16le"));
   expect(() => loadSettings(root, cwd)).toThrow("is not UTF-8, but probably UTF-16");
+});
+
+describe("a file in Latin-1", () => {
+  const latin1 = (path: string, text: string): void => writeFileSync(path, Buffer.from(text, "latin1"));
+  const RULES = '{ "permissions": { "deny": ["Read(/café/**)", "Bash(rm:*)"] } }';
+
+  it("stops a start, is named by doctor and keeps its bytes when a rule is saved", async () => {
+    const { root, cwd, settings } = written((text) => text);
+    latin1(settings, RULES);
+    const before = readFileSync(settings);
+    expect(() => loadSettings(root, cwd)).toThrow(`${settings} is not UTF-8.`);
+    expect(settingsFindings(root, cwd, join(root, "none"))[0]?.text).toContain("is not UTF-8");
+    const saving = async (): Promise<void> =>
+      prepareRuleChange(root, cwd, "user", ["Bash(ls:*)"], "person").save();
+    await expect(saving()).rejects.toThrow("is not UTF-8");
+    expect(readFileSync(settings)).toEqual(before);
+  });
+
+  it("lifts no readable deny rule of a project that is not trusted", () => {
+    const { root, cwd, put } = written((text) => text);
+    rmSync(join(root, "teams-trust.json"));
+    latin1(put("project/.claude/settings.json", ""), RULES);
+    expect(loadSettings(root, cwd).permissions.deny).toContain("Bash(rm:*)");
+  });
+
+  it("is refused as .mcp.json, agent type, playbook and team file, with the encoding as the reason", () => {
+    const { root, cwd, put } = written((text) => text);
+    const servers = '{ "mcpServers": { "boat": { "command": "café" } } }';
+    latin1(put("project/.mcp.json", ""), servers);
+    recordTrust(root, cwd);
+    expect(mcpConfig(root, cwd, { mcpServers: {} }).problems).toEqual([
+      expect.stringContaining("is not UTF-8"),
+    ]);
+    latin1(
+      put("root/agents/scribe.md", ""),
+      "---\nname: scribe\ndisallowedTools: Read(/café/**)\n---\nHi.\n",
+    );
+    expect(readAgentTypes([{ directory: join(root, "agents"), names: ["scribe.md"] }]).problems).toEqual([
+      expect.stringContaining("is not UTF-8"),
+    ]);
+    latin1(put("project/book.json", ""), '{ "version": 1, "agents": { "*": [{ "say": "café" }] } }');
+    expect(() => loadPlaybook(join(cwd, "book.json"))).toThrow("is not UTF-8");
+    latin1(put("project/team.json", ""), '{ "name": "crew", "description": "café" }');
+    expect(() => readTeamFile("team.json", { cwd, env: { HOME: cwd } })).toThrow("is not UTF-8");
+  });
+
+  it("is not meant by a UTF-8 file that holds the character for invalid bytes", () => {
+    const { root, cwd, settings } = written((text) => text);
+    writeFileSync(settings, SETTINGS.replace("rm:", "\ufffd:"));
+    expect(loadSettings(root, cwd).permissions.deny).toEqual(["Bash(\ufffd:*)"]);
+  });
 });
 
 it("settings that are not JSON › still stop a start, with the line", () => {
