@@ -12,8 +12,12 @@ const COUNTED = ["requests", "tokens", "input-tokens", "output-tokens"] as const
  */
 export function limitResetMs(headers: Headers | undefined, message: string, now: number): number | undefined {
   const at = resetInHeaders(headers) ?? dateIn(message);
-  const ms = at === undefined ? delayIn(message) : at - now;
-  return ms === undefined || Number.isNaN(ms) ? undefined : Math.max(0, ms);
+  return waitOf(at === undefined ? delayIn(message) : at - now, now);
+}
+
+/** Returns a wait in milliseconds, 0 if it is over; undefined if it is no number, or no date can say when it ends. */
+export function waitOf(ms: number | undefined, now: number): number | undefined {
+  return ms === undefined || Number.isNaN(new Date(now + ms).getTime()) ? undefined : Math.max(0, ms);
 }
 
 /** Only a limit with nothing left is the reason; the others are reset at times that do not matter. */

@@ -1,5 +1,6 @@
 import { isRetryable } from "./failures.ts";
 import type { ModelFailure } from "./model.ts";
+import { waitOf } from "./rate-limits.ts";
 
 /** Maximum tries of one call: with the delays below they cover about five minutes. */
 export const MAX_ATTEMPTS = 10;
@@ -17,12 +18,11 @@ export function retryAfterMs(
   now: number,
 ): number | undefined {
   const exact = Number(headers?.get("retry-after-ms") || Number.NaN);
-  if (exact >= 0) return exact;
+  if (exact >= 0) return waitOf(exact, now);
   const after = headers?.get("retry-after")?.trim();
   if (!after) return undefined;
   const seconds = Number(after);
-  const ms = Number.isNaN(seconds) ? Date.parse(after) - now : seconds * 1000;
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+  return waitOf(Number.isNaN(seconds) ? Date.parse(after) - now : seconds * 1000, now);
 }
 
 interface FailedTry {

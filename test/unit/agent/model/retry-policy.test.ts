@@ -13,6 +13,9 @@ describe("retryAfterMs", () => {
     [{ "retry-after-ms": "20", "retry-after": "3" }, 20],
     [{ "retry-after": "soon" }, undefined],
     [{ "retry-after": "-4" }, 0],
+    [{ "retry-after": "99999999999999999" }, undefined],
+    [{ "retry-after": "Infinity" }, undefined],
+    [{ "retry-after-ms": "Infinity", "retry-after": "3" }, undefined],
     [{}, undefined],
   ])("%j gives %s ms", (given, expected) => expect(retryAfterMs(headers(given), now)).toBe(expected));
 
