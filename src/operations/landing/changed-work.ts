@@ -63,7 +63,7 @@ export async function readChangedWork(
   const texts = problems.map(({ agent, problem }) => `${agent}: ${problem}`);
   const changes: ChangedWork[] = [];
   for (const { diff, isOwn } of found) {
-    const files = isOwn ? diff.files : diff.files.filter(({ path }) => wasTouched(diff.directory, path, at));
+    const files = isOwn ? diff.files : diff.files.filter((file) => wasTouched(diff.directory, file, at));
     if (files.length === 0) continue;
     const { branch } = checkoutOf(diff.directory) ?? {};
     const { agent, directory } = diff;
@@ -83,8 +83,9 @@ async function commitsOf({ env }: OperationContext, { directory, base }: AgentDi
   return (await aheadBehind(directory, base, guarded)).ahead;
 }
 
-/** Whether a file has changed since a time; of a deleted one, the next directory that still exists. */
-function wasTouched(top: string, path: string, since: number): boolean {
+/** Whether a file has changed since a time; of a deleted one, the next directory that still exists. One whose name is not UTF-8 counts. */
+function wasTouched(top: string, { path, status }: FileDiff, since: number): boolean {
+  if (status !== "deleted" && entryOf(join(top, path)) === undefined) return true;
   for (let at = join(top, path); ; at = dirname(at)) {
     const entry = entryOf(at);
     if (entry !== undefined) return entry.ctimeMs >= since - CLOCK_SKEW_MS;

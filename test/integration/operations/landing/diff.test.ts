@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { platform } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { readChangedWork } from "../../../../src/operations/landing/changed-work.ts";
 import { readDiff, readDiffs } from "../../../../src/operations/landing/read-diffs.ts";
 import { sendComments } from "../../../../src/operations/landing/review-comments.ts";
 import { updateTeam } from "../../../../src/team/config/config.ts";
@@ -69,6 +71,23 @@ test("readDiffs › shows each directory with changes once, and those of an agen
   expect(own.diffs.map(({ agent }) => agent)).toEqual(["dev"]);
   expect((await readDiff(ctx, "gone")).patch).toContain("+gone\n");
 });
+
+// The file systems of macOS refuse such names.
+test.skipIf(platform() === "darwin")(
+  "readChangedWork › keeps a changed file whose name is not UTF-8, although nobody can ask when it changed",
+  async () => {
+    const { ref, ctx, repository } = await landingTeam([]);
+    await addMembers(ref, [{ name: "ann", cwd: repository }]);
+    const named = Buffer.concat([Buffer.from(join(repository, "caf")), Buffer.from([0xe9])]);
+    writeFileSync(named, "one\n");
+    git(repository, "add", "--all");
+    git(repository, "commit", "--quiet", "--message", "named");
+    writeFileSync(named, "two\n");
+    writeFileSync(join(repository, "shared.txt"), "of the person\n");
+    const { changes } = await readChangedWork(ctx, { at: Date.now() + 3_600_000, heads: new Map() });
+    expect(changes.flatMap(({ files }) => files.map(({ path }) => path))).toEqual(["$'caf\\xe9'"]);
+  },
+);
 
 test("readDiff › says why there is no diff when the directory is in no repository", async () => {
   const { ref, ctx } = await landingTeam([]);
