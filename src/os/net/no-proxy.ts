@@ -31,7 +31,7 @@ function isBelow(host: string, named: string): boolean {
 /** @param bits the length of the network's prefix; without it, all bits count */
 function isInNetwork(host: string, base: string, bits: string | undefined): boolean {
   const length = isIP(base) === 4 ? 32 : 128;
-  const prefix = bits === undefined ? length : Number(bits);
+  const prefix = bits === undefined ? length : Number(bits || Number.NaN);
   if (!(prefix >= 0 && prefix <= length)) return false;
   const network = new BlockList();
   network.addSubnet(base, prefix, familyOf(base));
