@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { messageOf } from "../../errors.ts";
-import { ensureDir, listDir, removeFile, removeIfEmpty, temporaryWriter } from "../../os/files/fs.ts";
+import { ensureDir, listDir, removeIfEmpty, removeTree, temporaryWriter } from "../../os/files/fs.ts";
 import { livenessOf } from "../../os/process/identity.ts";
 import { SESSION_ENV_FILE, sessionEnvPath } from "../../protocol/paths.ts";
 import type { TeamConfig } from "../../schema/config.ts";
@@ -15,15 +15,15 @@ export function createSessionEnv({ root }: Home, sessionId: string | undefined):
 }
 
 /**
- * Removes our files in the directory of a session's variables, and then the directory if it is empty: Claude Code keeps the
- * variables of its sessions there, too. Does nothing for an id that could name another path.
+ * Removes our files in the directory of a session's variables, also one of which a hook has made a directory. Then removes the directory
+ * if it is empty: Claude Code keeps the variables of its sessions there, too. Does nothing for an id that could name another path.
  */
 export function removeSessionEnv({ root }: Home, sessionId: string | undefined): void {
   if (!isSessionId(sessionId)) return;
   const directory = sessionEnvPath(root, sessionId);
   for (const name of listDir(directory)) {
     const isUnfinished = name.startsWith(".hook-") && temporaryWriter(name) !== undefined;
-    if (SESSION_ENV_FILE.test(name) || isUnfinished) removeFile(join(directory, name));
+    if (SESSION_ENV_FILE.test(name) || isUnfinished) removeTree(join(directory, name));
   }
   removeIfEmpty(directory);
 }

@@ -18,6 +18,14 @@ test("removeSessionEnv › removes a session's directory, and does nothing the s
   expect(readdirSync(join(home.root, "session-env"))).toEqual([]);
 });
 
+test("removeSessionEnv › removes a directory that a hook has made of its file", () => {
+  const home = testHome();
+  createSessionEnv(home, "s");
+  mkdirSync(join(home.root, "session-env", "s", OURS, "below"), { recursive: true });
+  removeSessionEnv(home, "s");
+  expect(readdirSync(join(home.root, "session-env"))).toEqual([]);
+});
+
 test("removeSessionEnv › keeps the files of Claude Code", () => {
   const home = testHome();
   const directory = join(home.root, "session-env", "s");
