@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -51,4 +51,19 @@ echo '#!/bin/sh' >'${bin}'/$name && /bin/chmod +x '${bin}'/$name`;
   program("fish", "exit 0");
   expect(prepare().stderr).toBe("");
   expect(readFileSync(log, "utf8")).not.toContain("not needed");
+});
+
+test("require_packages › refuses to empty the directory behind a link to other packages", () => {
+  const [checkout, other] = [temporaryDirectory(), temporaryDirectory()];
+  mkdirSync(join(other, "zod"));
+  symlinkSync(other, join(checkout, "node_modules"));
+  writeFileSync(join(checkout, "package.json"), "{}");
+  writeFileSync(join(checkout, "package-lock.json"), '{ "lockfileVersion": 3, "packages": {} }');
+  const install = `. '${INSTALL}'; require_packages`;
+  const { status, stderr } = spawnSync("bash", ["--norc", "-uc", install], {
+    cwd: checkout,
+    encoding: "utf8",
+  });
+  expect([status, stderr]).toEqual([6, expect.stringMatching(/^node_modules is a link, .*\n$/)]);
+  expect(readdirSync(other)).toEqual(["zod"]);
 });
