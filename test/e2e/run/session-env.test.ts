@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
@@ -73,7 +81,9 @@ it("session-env › does not prevent the deletion of its team if it cannot be re
   const config = JSON.parse(readFileSync(join(root, "teams", "crew", "config.json"), "utf8")) as Config;
   const session = config.members.find(({ name }) => name === "ada")?.metadata?._session ?? "";
   const directory = join(root, "session-env", session);
-  mkdirSync(join(directory, "hook-000000000000.sh"));
+  // A link to itself cannot be listed.
+  rmSync(directory, { recursive: true });
+  symlinkSync(session, directory);
   const deleted = await teams(["delete", "crew", "--force"]);
   expect(deleted.err).toContain(`${directory} cannot be removed: `);
   expect([deleted.code, readdirSync(join(root, "teams")), sessions()]).toEqual([0, [], [session]]);
