@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { clearForRestart } from "../../../../src/operations/ending/clear-previous-start.ts";
 import { removeEndedMember } from "../../../../src/operations/ending/remove-member.ts";
@@ -209,12 +209,15 @@ it("reconcile › gives up a pane that cannot be closed, after it has notified t
 it("reconcile › finishes the end of a member whose variables cannot be removed, and says so", async () => {
   const ref = await teamWithEnded(undefined, true);
   const directory = join(ref.home.root, "session-env", "s");
-  mkdirSync(join(directory, "hook-000000000000.sh"), { recursive: true });
+  // A link to itself cannot be listed.
+  mkdirSync(dirname(directory), { recursive: true });
+  rmSync(directory, { recursive: true, force: true });
+  symlinkSync("s", directory);
   expect(await reconcile(lookingContext(ref))).toEqual([{ name: "dev", how: "shutdown", exit: null }]);
   expect(existsSync(ref.paths.agent("dev").run)).toBe(false);
   const [news] = await unreadMessages(ref, LEAD_NAME);
   expect(news?.protocol).toMatchObject({
-    message: expect.stringContaining(`\n${directory} cannot be removed: EISDIR`),
+    message: expect.stringContaining(`\n${directory} cannot be removed: ELOOP`),
   });
 });
 
