@@ -68,7 +68,7 @@ it("teams acp › sends no half of a character, which many clients refuse with t
       {
         on: { contains: "Say" },
         say: half,
-        tools: [uses("Write", { file_path: `/x${half}`, content: half })],
+        tools: [uses("Write", { file_path: `/x${half}`, content: "text" })],
       },
       { say: "Refused." },
     ],
@@ -76,7 +76,7 @@ it("teams acp › sends no half of a character, which many clients refuse with t
   const prompt = c.agent.request("session/prompt", promptOf(sessionId, "Say it"));
   const asked = await c.request();
   expect(asked.params.toolCall.content).toContainEqual(
-    expect.objectContaining({ type: "diff", newText: "a\ufffd" }),
+    expect.objectContaining({ type: "diff", path: "/xa\ufffd" }),
   );
   asked.choose("reject");
   await prompt;
