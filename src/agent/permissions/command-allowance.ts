@@ -172,7 +172,10 @@ interface Made {
   readonly unpacks: boolean;
 }
 
-/** Returns whether a command reads a file through a link that the line may make, or obeys a configuration that it may unpack. */
+/**
+ * Returns whether a command reads a file through a link that the line may make, or obeys a configuration that it may unpack, check out
+ * or link. git's own configuration is in no commit.
+ */
 function readsMade(
   words: readonly string[],
   { links, enters, unpacks }: Made,
@@ -185,7 +188,7 @@ function readsMade(
   if (links.has("any") && isMatched && !/^(?:ls|echo)$/.test(name)) return true;
   const isElsewhere = name === "git" && args[0] === "-C";
   const obeying = readingOf(isElsewhere ? ["git", ...args.slice(2)] : words);
-  if (unpacks && (obeying?.git ?? obeying?.obeys) !== undefined) return true;
+  if ((unpacks && obeying?.git !== undefined) || obeying?.obeys !== undefined) return true;
   const reading = readingOf(words);
   if (reading?.contents !== true) return false;
   const mayLead = (path: string): boolean =>

@@ -1,8 +1,10 @@
 import { basename, dirname, isAbsolute, join, normalize } from "node:path";
 import { isDirectory } from "../../os/files/fs.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import { isPlainRepository } from "./commands/git-config.ts";
 import { MAX_READ, MAX_READ_DIRS } from "./commands/line-limits.ts";
 import type { Reading } from "./commands/options.ts";
+import { realOf } from "./commands/path-list.ts";
 import { readingOf } from "./commands/readers.ts";
 import { isMoreThanName, PatternMatches } from "./files/patterns.ts";
 import { mayExist, type PermissionQuestion } from "./question.ts";
@@ -35,8 +37,7 @@ export function pathsOfReadingLine(
   if (all.some(({ tree }) => tree) && excludesFiles(rules)) return undefined;
   if (all.some(({ follows }) => follows) && paths.some(mayBeDirectory)) return undefined;
   const obeyed = all.flatMap((reading) => reading.obeys ?? []);
-  if (obeyed.some((name) => dirs.some((dir) => isAbove(dir, name, home, question.exists ?? mayExist))))
-    return undefined;
+  if (obeyed.some((name) => dirs.some((dir) => isNear(dir, name, question)))) return undefined;
   const git = all.flatMap((reading) => reading.git ?? []);
   const what = git.includes("worktree") ? "worktree" : "objects";
   const real = (dir: string): string => resolve?.(dir) ?? dir;
@@ -146,9 +147,20 @@ function formsOf(
   return [words, expanded];
 }
 
-/** Returns whether a file of this name is in a directory or above it, below the home directory. */
-function isAbove(directory: string, name: string, home: string, exists: (path: string) => boolean): boolean {
-  for (let dir = normalize(directory); dir !== home && dir !== dirname(dir); dir = dirname(dir))
+/** Returns whether a file of this name is in a directory or above it, below the home directory, even where a link leads. */
+function isNear(directory: string, name: string, question: PermissionQuestion): boolean {
+  const { home = "~", exists = mayExist, resolve = realPathOf } = question;
+  const homes = [home, realOf(home, resolve)];
+  return [directory, realOf(directory, resolve)].some((place) => isAbove(place, name, homes, exists));
+}
+
+function isAbove(
+  directory: string,
+  name: string,
+  homes: readonly string[],
+  exists: (path: string) => boolean,
+): boolean {
+  for (let dir = normalize(directory); !homes.includes(dir) && dir !== dirname(dir); dir = dirname(dir))
     if (exists(join(dir, name))) return true;
   return false;
 }

@@ -80,7 +80,7 @@ const WRITES_KNOWN = /^(?:git|g?(?:cp|mv|ln|link))$/;
 /** Programs that write only such files, unless a word names another machine. */
 const COPIES_HERE = /^(?:rsync|ditto)$/;
 
-/** Returns whether a command may unpack or download files of any name, including a configuration that another command obeys. */
+/** Returns whether a command may unpack or download files of any name, including git's configuration. */
 export function mayUnpack(words: readonly string[]): boolean {
   if (linksMadeBy(words) !== "any" || commandsNamed(words, WRITES_KNOWN).length > 0) return false;
   if (commandsNamed(words, COPIES_HERE).length > 0) return words.some((word) => word.includes(":"));

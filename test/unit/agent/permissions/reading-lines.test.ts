@@ -136,6 +136,11 @@ describe("plan mode › a command line that only reads", () => {
     expect(decided("npm ls", { exists: exists(`${WORK}/.npmrc`) })).toBe("deny");
     expect(decided("cd sub && npm ls", { exists: exists(`${WORK}/.npmrc`) })).toBe("deny");
     expect(decided("npm ls", { exists: exists("/home/ada/.npmrc") })).toBe("allow");
+    // npm looks above the place to which a link leads.
+    const resolve = (path: string) => path.replace(`${WORK}/link`, `${WORK}/packages/a`);
+    const inPackages = exists(`${WORK}/packages/.npmrc`);
+    expect(decided("cd link && npm ls", { exists: inPackages, resolve })).toBe("deny");
+    expect(decided("npm ls", { exists: inPackages, resolve })).toBe("allow");
   });
 });
 
