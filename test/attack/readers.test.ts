@@ -60,10 +60,11 @@ test.each([
   "cd deep/../.. && cat ./outs*",
   "git blame -S ../outside a",
   "git blame --abbrev --contents=../outside a",
+  "awk 1 -v ../outside",
 ])("a line that prints a file outside › asks, though its program only reads: %s", (line) => {
   const place = throwaway();
   repository(place);
-  write(place, { words: "../outside\n", "empty/outside": "", outside: "", "b/c/d/x": "" });
+  write(place, { words: "../outside\n", "-v": "", "empty/outside": "", outside: "", "b/c/d/x": "" });
   mkdirSync(join(place.work, "links"));
   symlinkSync("../../outside", join(place.work, "links/outside"));
   symlinkSync("b/c/d", join(place.work, "deep"));

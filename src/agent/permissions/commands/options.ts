@@ -49,6 +49,8 @@ export interface ReadOptions {
   readonly values: readonly OptionValue[];
   /** False if only the program knows whether the words after one of its options are values. */
   readonly isKnown: boolean;
+  /** Options after the first operand, and their values: a program that reads no options there takes them for operands. */
+  readonly late: readonly string[];
 }
 
 /** A word with an option that is not harmless. */
@@ -96,6 +98,7 @@ const NUMBER = /^-\d+(?:[\d,.-]*|[bkKMGT]|\s*[a-z]+(?: ago)?)$/;
  */
 export function readOptions(words: readonly string[], known: Options, habits: Habits = {}): ReadOptions {
   const reader = new OptionReader(known, habits);
+  const late: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? "";
     if (reader.isAtEnd) break;
@@ -104,11 +107,16 @@ export function readOptions(words: readonly string[], known: Options, habits: Ha
       break;
     }
     if (habits.words?.test(word)) continue;
-    if (!word.startsWith("-") || word === "-") reader.operands.push(word);
-    else if (reader.option(word, words[at + 1] ?? "", at)) at += 1;
+    if (!word.startsWith("-") || word === "-") {
+      reader.operands.push(word);
+      continue;
+    }
+    const end = at + (reader.option(word, words[at + 1] ?? "", at) ? 2 : 1);
+    if (reader.operands.length > 0) late.push(...words.slice(at, end));
+    at = end - 1;
   }
   const { operands, used, asking, values, isKnown } = reader;
-  return { operands, used, asking, values, isKnown, unknown: asking.map(({ word }) => word) };
+  return { operands, used, asking, values, isKnown, late, unknown: asking.map(({ word }) => word) };
 }
 
 class OptionReader {

@@ -1,6 +1,6 @@
 import { readGit } from "./git-readers.ts";
 import { type Options, options, type Reading, readOptions } from "./options.ts";
-import { printsVersion, SPECIAL_READERS } from "./special-readers.ts";
+import { mixedInTree, printsVersion, SPECIAL_READERS } from "./special-readers.ts";
 import { ASSIGNS, assigningWords } from "./tables/variables.ts";
 
 interface Reader {
@@ -126,8 +126,8 @@ const READERS: ReadonlyMap<string, Reader> = new Map([
       contents: true,
     },
   ],
-  // So is a second operand of xxd.
-  ["xxd", { options: options("abeEiup|cglos"), operands: "at-most-one", contents: true }],
+  // So is a second operand of xxd. Its options do not share a word, so no next word is certainly a value.
+  ["xxd", { options: options("abCeEiup||cglos"), operands: "at-most-one", contents: true }],
 ]);
 
 /**
@@ -164,11 +164,14 @@ export function readingOf(words: readonly string[]): Reading | undefined {
 }
 
 function readFiles(name: string, args: readonly string[], reader: Reader): Reading | undefined {
-  const { operands, used, unknown } = readOptions(args, reader.options);
+  const { operands: written, used, unknown, late } = readOptions(args, reader.options);
   if (unknown.length > 0) return undefined;
   if (reader.operands === "text") return NOTHING;
+  // On macOS, most of these programs read no option after an operand. Those with a pattern do everywhere.
+  const operands = reader.operands === "after-first" ? written : [...written, ...late];
   if (reader.operands === "at-most-one" && operands.length > 1) return undefined;
   const { contents } = reader;
+  if (name === "tree" && mixedInTree(args).length > 0) return undefined;
   // A file of options.
   if (name === "strings" && operands.some((word) => word.startsWith("@"))) return undefined;
   if (reader.operands !== "after-first") {

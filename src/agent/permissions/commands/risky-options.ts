@@ -3,6 +3,7 @@ import { isHarmlessCode } from "./harmless-code.ts";
 import { type AskingWord, type Options, options, type ReadOptions, readOptions } from "./options.ts";
 import { optionsOfReader, riskyInFind } from "./readers.ts";
 import { baseName, harmfulCode } from "./runners.ts";
+import { mixedInTree } from "./special-readers.ts";
 import { BUILD_TABLES } from "./tables/build-tables.ts";
 import { FILE_TABLES } from "./tables/file-tables.ts";
 import { GIT } from "./tables/git-tables.ts";
@@ -93,6 +94,7 @@ function ownRiskyWords(written: readonly string[], named: number): readonly Aski
   const ofReader = optionsOfReader(name);
   if (ofReader === undefined) return plain(args.filter((word) => LOADS.test(word)));
   const { asking, operands } = readOptions(args, ofReader);
+  if (name === "tree") return [...asking, ...plain(mixedInTree(args))];
   // Their second operand is a file that they write.
   return name === "uniq" || name === "xxd" ? [...asking, ...plain(operands.slice(1))] : asking;
 }
@@ -184,7 +186,7 @@ function readOneDash(args: readonly string[], table: Table): ReadOptions {
     } else if (!table.words?.test(word) && !long.has(name ?? "") && !long.has(`${name}[=]`))
       asking.push({ word, option: `-${name}` });
   }
-  return { operands, asking, values, used: new Set(), unknown: [], isKnown: asking.length === 0 };
+  return { operands, asking, values, used: new Set(), unknown: [], late: [], isKnown: asking.length === 0 };
 }
 
 const ONE_DASH = /^--?(?<name>[A-Za-z][\w-]*)(?:=(?<value>.*))?$/s;

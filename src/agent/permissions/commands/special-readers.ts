@@ -6,7 +6,7 @@ const NOTHING: Reading = { paths: [], contents: false };
 type Reads = (args: readonly string[]) => Reading | undefined;
 
 /**
- * Programs that read with some of their words only. Source: the manuals of GNU sed, gawk, tar, procps, Info-ZIP and npm, and of
+ * Programs that read with some of their words only. Source: the manuals of GNU sed, gawk, tar, procps, Info-ZIP, xxd and npm, and of
  * the same programs on macOS.
  */
 export const SPECIAL_READERS: Readonly<Record<string, Reads>> = {
@@ -20,6 +20,7 @@ export const SPECIAL_READERS: Readonly<Record<string, Reads>> = {
   tar: readTar,
   unzip: ([option, ...paths]) => (option === "-l" && paths.every(isName) ? reads(paths) : undefined),
   npm: readNpm,
+  xxd: readXxd,
   // On macOS, an operand is a program that runs.
   arch: (args) => (args.length === 0 ? NOTHING : undefined),
   // An operand sets the name.
@@ -80,12 +81,12 @@ function readSed(args: readonly string[]): Reading | undefined {
   return scripts.every((script) => isHarmlessCode("sed", script)) ? reads(paths) : undefined;
 }
 
-/** awk whose program prints. Its other options load, write or profile programs. */
+/** awk whose program prints. Its other options load, write or profile programs. After the program, it reads every word as a file. */
 function readAwk(args: readonly string[]): Reading | undefined {
-  const { operands, unknown } = readOptions(args, AWK);
+  const { operands, unknown, late } = readOptions(args, AWK);
   const [code = "", ...paths] = operands;
   const isPlain = unknown.length === 0 && !READS_MORE.test(code) && isHarmlessCode("awk", code);
-  return isPlain ? reads(paths) : undefined;
+  return isPlain ? reads([...paths, ...late]) : undefined;
 }
 
 const AWK = options("|||Fv");
@@ -121,6 +122,28 @@ function readTar([letters = "", ...names]: readonly string[]): Reading | undefin
   return lists && names.length > 0 && names.every((name) => isName(name) && !name.includes(":"))
     ? reads(names.slice(0, 1))
     : undefined;
+}
+
+/**
+ * xxd, which reads one option in each word by its first letters (`-ac` is `-a`, `-ps` is `-p`), and none after the first operand. A
+ * second operand is a file that it writes.
+ */
+function readXxd(args: readonly string[]): Reading | undefined {
+  let at = 0;
+  for (; isOption(args[at]); at += /^-[cglos]$/.test(args[at] ?? "") ? 2 : 1)
+    if (!/^-(?:[abCeEiup]|ps|[cglos](?:0x[\da-f]+|\d*))$/.test(args[at] ?? "")) return undefined;
+  const files = args.slice(at);
+  return files.length > 1 ? undefined : reads(files);
+}
+
+const isOption = (word = ""): boolean => /^-./.test(word);
+
+/**
+ * Returns the words of tree in which a letter with a value comes before others: tree reads them as options too, and takes the values from
+ * the next words. `tree -Po '*.c' x` writes x.
+ */
+export function mixedInTree(args: readonly string[]): readonly string[] {
+  return args.filter((word) => /^-(?!-)\w*[LIP](?!\d*$)/.test(word));
 }
 
 /** npm's lists of installed packages and of scripts. A project's `.npmrc` can tell it where to write its log. */
