@@ -5,7 +5,7 @@ import { readTextFile } from "../agent/tools/text-file.ts";
 import { isSystemError, TeamError } from "../errors.ts";
 import { entryOf } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
-import { redactValue, secretsOf } from "../os/redact.ts";
+import { redactText, secretsOf } from "../os/redact.ts";
 import { cutText } from "../text/characters/cut-text.ts";
 import { lineOfError } from "./json-place.ts";
 import { readServers, serverPart } from "./mcp-servers.ts";
@@ -176,17 +176,25 @@ const MAX_SHOWN = 2_000;
 /** Describes a part for a person who decides about it, in one line. A long value is cut, which it says; secrets are masked. */
 export function describePart({ file, label, key, value }: PartOfFile): string {
   if (key === "file") return `${file}: ${label}, ${describeFile(String(value))}`;
-  const variables = label === "env" ? { [key]: value } : isObject(value) ? value.env : undefined;
-  const texts = Object.entries(isObject(variables) ? variables : {}).filter(
-    (entry): entry is [string, string] => typeof entry[1] === "string",
-  );
-  const text = JSON.stringify(redactValue(value, secretsOf(Object.fromEntries(texts)))) ?? "";
+  const text = JSON.stringify(masked(key, value)) ?? "";
   return `${file}: ${key}: ${cutText(text, MAX_SHOWN)}`;
+}
+
+/** Masks secrets only where a variable has them: elsewhere, the same text may be a command that the person must see. */
+function masked(key: string, value: unknown): unknown {
+  if (typeof value === "string") return redactText(value, secretsOf({ [key]: value }));
+  if (!isObject(value) || !isObject(value.env)) return value;
+  const variables = Object.entries(value.env).map(([name, one]) => [
+    name,
+    typeof one === "string" ? masked(name, one) : one,
+  ]);
+  return { ...value, env: Object.fromEntries(variables) };
 }
 
 /** Names what the front matter of an agent or skill sets (permission mode, tools, model, …), and how long the file is. */
 function describeFile(text: string): string {
-  const [, head = ""] = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---/.exec(text) ?? [];
+  // As the reader of these files finds it: a line such as `---x: 1` does not end it.
+  const [, head = ""] = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n?---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
   const rows = head
     .split(/\r?\n/)
     .filter((row) => row.trim() !== "" && !/^(name|description|color)\s*:/.test(row));
