@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { plainHost } from "../agent/permissions/host-rules.ts";
 import { parsedUrl } from "../text/parsed-url.ts";
 import { shellQuote } from "../text/shell-quote.ts";
 import type { ChannelRequest } from "./channel.ts";
@@ -10,7 +11,8 @@ export type RequestOfCall = Omit<ChannelRequest, "id">;
 /** @param at where it runs. In another directory its relative paths name other files, so `cd` becomes part of the command */
 export function commandRequest(command: string, at: unknown, cwd: string): RequestOfCall {
   const isHere = typeof at !== "string" || resolve(cwd, at) === resolve(cwd);
-  const whole = isHere ? command : `cd ${shellQuote(at)} && ${command}`;
+  // No directory has a NUL in its name: such a command does not start.
+  const whole = isHere ? command : `cd ${shellQuote(at.replaceAll("\0", ""))} && ${command}`;
   return {
     tool: "Bash",
     summary: oneLine(whole),
@@ -41,10 +43,11 @@ export function readRequest(paths: readonly [string, ...string[]]): RequestOfCal
   };
 }
 
-/** Returns undefined if the value is not a URL. */
+/** Returns undefined if the value is not an address of the web. The host of a rule has no port: it covers every port. */
 export function fetchRequest(url: unknown): RequestOfCall | undefined {
-  if (typeof url !== "string") return undefined;
-  const host = parsedUrl(url)?.host;
-  if (host === undefined) return undefined;
+  const address = typeof url === "string" ? parsedUrl(url) : undefined;
+  if (typeof url !== "string" || address === undefined || !/^https?:$/.test(address.protocol))
+    return undefined;
+  const host = plainHost(address.hostname);
   return { tool: "WebFetch", summary: oneLine(url), input: { url }, access: { kind: "host", host } };
 }

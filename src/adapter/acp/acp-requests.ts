@@ -33,18 +33,25 @@ export interface AcpPlace {
   readonly commandInTitle: boolean;
 }
 
+type Fields = ReturnType<typeof fieldsOf>;
+
 const TEAM_TOOL = /^mcp__teams__\w+$/;
 /** Titles that CLIs give to calls of the team's tools. */
 const TEAM_TITLES = [TEAM_TOOL, /^teams_\w+$/, /^\w+ \(teams MCP Server\)$/];
 
 /** Whether a call is a tool of the team. These act only on the team, and check what their caller may do. */
 export function isTeamCall({ title, kind, rawInput, _meta }: AcpCall): boolean {
-  const { server, command } = fieldsOf(rawInput);
   const { toolName: name } = fieldsOf(_meta);
   // Qwen names the tool here; its title is the input, which its model wrote.
   if (typeof name === "string") return TEAM_TOOL.test(name);
-  if (server === TEAM_SERVER && command === undefined) return true;
-  return kind !== "execute" && TEAM_TITLES.some((pattern) => pattern.test(title ?? ""));
+  if (kind === "execute") return isCodexTeamCall(fieldsOf(rawInput));
+  // Titles of other kinds may be the name of a file, or a text of the model.
+  return (kind ?? "other") === "other" && TEAM_TITLES.some((pattern) => pattern.test(title ?? ""));
+}
+
+/** Codex describes a tool of a server by these fields. Those of other CLIs are the model's own input, which may hold any of them. */
+function isCodexTeamCall({ server, tool, arguments: _, ...more }: Fields): boolean {
+  return server === TEAM_SERVER && typeof tool === "string" && Object.keys(more).length === 0;
 }
 
 /** Returns a call as our permission rules understand it. A call that they do not understand is external: it asks. */
@@ -55,7 +62,8 @@ export function requestOf(call: AcpCall, { cwd, commandInTitle }: AcpPlace): Req
   if (call.kind === "execute") {
     const command =
       typeof fields.command === "string" ? fields.command : commandInTitle ? call.title : undefined;
-    if (typeof command === "string") return commandRequest(command, undefined, cwd);
+    const [at, ...others] = otherPlaces(fields, cwd);
+    if (typeof command === "string" && others.length === 0) return commandRequest(command, at, cwd);
   }
   if (path !== undefined && WRITES.has(call.kind ?? "")) {
     const diffs = diffsOf(call.content);
@@ -69,6 +77,12 @@ export function requestOf(call: AcpCall, { cwd, commandInTitle }: AcpPlace): Req
   if (path !== undefined && call.kind === "read") return readRequest([path, ...more]);
   const fetched = call.kind === "fetch" ? fetchRequest(fields.url) : undefined;
   return fetched ?? { tool: toolName(call), summary: title, input: fields, access: { kind: "external" } };
+}
+
+/** The directories, other than its own, in which a CLI may run a command: each CLI has one of these fields. */
+function otherPlaces({ cwd: at, workdir, directory, dir_path }: Fields, cwd: string): string[] {
+  const named = [at, workdir, directory, dir_path].filter((one): one is string => typeof one === "string");
+  return [...new Set(named.map((one) => resolve(cwd, one)))].filter((one) => one !== resolve(cwd));
 }
 
 const WRITES: ReadonlySet<string> = new Set(["edit", "delete", "move"]);

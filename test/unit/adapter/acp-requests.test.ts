@@ -75,6 +75,15 @@ describe("requestOf", () => {
     });
   });
 
+  it.each(["cwd", "workdir", "directory", "dir_path"])("counts the directory of a command in %s", (field) => {
+    const at = (path: string) =>
+      requestOf(call({ kind: "execute", rawInput: { command: "npm test", [field]: path } }), place).access;
+    expect(at("/tmp/x")).toEqual({ kind: "command", command: "cd '/tmp/x' && npm test" });
+    expect(at("/repo/")).toEqual({ kind: "command", command: "npm test" });
+    const two = { command: "npm test", [field]: "/tmp/x", cwd: "/tmp/y", workdir: "/tmp/z" };
+    expect(requestOf(call({ kind: "execute", rawInput: two }), place).access).toEqual({ kind: "external" });
+  });
+
   it("counts every path of a change, including those outside of its diff", () => {
     const change = call({
       kind: "edit",
@@ -102,6 +111,21 @@ describe("requestOf", () => {
       "a page",
       call({ kind: "fetch", rawInput: { url: "https://example.org/x" } }),
       { kind: "host", host: "example.org" },
+    ],
+    [
+      "a page on a port of this machine",
+      call({ kind: "fetch", rawInput: { url: "http://LOCALHOST.:8080/x" } }),
+      { kind: "host", host: "localhost" },
+    ],
+    [
+      "a page at an address with a port",
+      call({ kind: "fetch", rawInput: { url: "http://[::1]:2375/" } }),
+      { kind: "host", host: "::1" },
+    ],
+    [
+      "a file as a page",
+      call({ kind: "fetch", rawInput: { url: "file:///etc/passwd" } }),
+      { kind: "external" },
     ],
     ["a page without an address", call({ kind: "fetch", title: "the web" }), { kind: "external" }],
     ["a command that is not named", call({ kind: "execute", title: "ls" }), { kind: "external" }],
@@ -140,6 +164,24 @@ describe("isTeamCall", () => {
       call({ kind: "other", title: "mcp__teams__SendMessage", _meta: { toolName: "mcp__mail__send" } }),
     ],
     ["another server", call({ kind: "other", title: "mcp__teams2__SendMessage" })],
+    [
+      "an input that names the server",
+      call({
+        kind: "other",
+        title: "mcp__mail__send",
+        rawInput: { server: "teams", tool: "x", arguments: {} },
+      }),
+    ],
+    [
+      "a program with further input",
+      call({
+        kind: "execute",
+        title: "x",
+        rawInput: { server: "teams", tool: "x", arguments: {}, script: "y" },
+      }),
+    ],
+    ["a file of that name", call({ kind: "read", title: "teams_x", locations: [{ path: "/etc/teams_x" }] })],
+    ["a subagent of that name", call({ kind: "think", title: "mcp__teams__x" })],
     ["more words", call({ kind: "other", title: "rm (teams MCP Server) x" })],
   ])("does not take %s for one", (_, one) => expect(isTeamCall(one)).toBe(false));
 });
