@@ -1,5 +1,6 @@
 import { domainToASCII } from "node:url";
 import { isPrivateAddress } from "../../os/net/safe-lookup.ts";
+import { parsedUrl } from "../../text/parsed-url.ts";
 
 /** Prefix of a rule's pattern for a host, as in settings files: `WebFetch(domain:example.org)`. */
 const PREFIX = "domain:";
@@ -15,6 +16,11 @@ export function plainHost(host: string): string {
     .toLowerCase()
     .replace(/\.$/, "")
     .replace(/^\[(.*)\]$/, "$1");
+}
+
+/** Returns the host that a text of another program names, as in URLs: `127.1:8080` is `127.0.0.1`. */
+export function hostIn(text: string): string {
+  return plainHost(parsedUrl(`http://${text}`)?.hostname ?? text);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { decidePermission } from "../../agent/permissions/decide.ts";
-import { plainHost } from "../../agent/permissions/host-rules.ts";
+import { hostIn, plainHost } from "../../agent/permissions/host-rules.ts";
 import { protectedDirectories } from "../../agent/permissions/protected-paths.ts";
 import type { PermissionDecision } from "../../agent/permissions/question.ts";
 import type { PermissionRules } from "../../agent/permissions/rules.ts";
@@ -112,9 +112,9 @@ async function decideAsLead(
 
 function requestedCall(message: Parameters<typeof decideByLeadRules>[2], where: CallPlace): RequestedCall {
   if (message.type === "sandbox_permission_request") {
-    const host = plainHost(message.host);
-    const tool = webFetchTool.name;
-    return { id: message.requestId, tool, input: { host }, access: { kind: "host", host } };
+    const input = { host: plainHost(message.host) };
+    const access: ToolAccess = { kind: "host", host: hostIn(message.host) };
+    return { id: message.requestId, tool: webFetchTool.name, input, access };
   }
   const { request_id: id, tool_name: tool } = message;
   // The tool call as the request recorded it.

@@ -198,6 +198,17 @@ describe("a permission request of a teammate", () => {
     expect([await responses(ref), listApprovals(ref).length]).toEqual([[], 1]);
   });
 
+  it("to reach this machine under another name needs a rule that names it", async () => {
+    const ref = await testTeam(["dev"]);
+    const decide = (host: string, at: number) => {
+      const message = { type: "sandbox_permission_request" as const, requestId: `sandbox-${at}`, host };
+      return decideByLeadRules(contextOf(ref), "dev", message, rights({ allow: ["WebFetch(domain:*)"] }));
+    };
+    for (const [at, host] of ["localhost:8080", "127.1", "2130706433", "[::1]:80"].entries())
+      expect(await decide(host, at), host).toBe("person");
+    expect(await decide("example.org:443", 9)).toBe("answered");
+  });
+
   it("that was already answered is not opened again", async () => {
     const ref = await testTeam(["dev"]);
     writeStatus(ref, "dev", statusOf());

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { decidePermission } from "../../../../src/agent/permissions/decide.ts";
-import { hostMatches, isPrivateHost, plainHost } from "../../../../src/agent/permissions/host-rules.ts";
+import { hostIn, hostMatches, isPrivateHost, plainHost } from "../../../../src/agent/permissions/host-rules.ts";
 import { NO_RULES, type PermissionRules } from "../../../../src/agent/permissions/rules.ts";
 import { mayConnect } from "../../../../src/agent/permissions/search-filter.ts";
 import { suggestRules } from "../../../../src/agent/permissions/suggest-rules.ts";
@@ -17,6 +17,16 @@ const given = (host: string, rules: Partial<PermissionRules> = {}, mode: Permiss
   workingDirs: ["/work"],
   resolve: (path: string) => path,
 });
+
+test.each([
+  ["example.org:443", "example.org"],
+  ["LOCALHOST.:80", "localhost"],
+  ["127.1", "127.0.0.1"],
+  ["0x7f.1:80", "127.0.0.1"],
+  ["[::1]:80", "::1"],
+  ["::1", "::1"],
+  ["a b", "a b"],
+])("hostIn › reads %s as %s", (text, host) => expect(hostIn(text)).toBe(host));
 
 describe("rules for hosts", () => {
   test.each<[string, Partial<PermissionRules>, string, string]>([
