@@ -1,4 +1,4 @@
-import { basename, resolve } from "node:path";
+import { resolve } from "node:path";
 import { TEAM_SERVER } from "../channel.ts";
 import { commandRequest, editRequest, type RequestOfCall } from "../request-shapes.ts";
 import { fieldsOf, oneLine } from "../requests.ts";
@@ -74,11 +74,13 @@ function executionRequest(params: Fields, cwd: string): RequestOfCall {
 /** Returns the script of `bash -lc SCRIPT`, in which Codex wraps each command; any other command as it is. */
 export function scriptOf(command: string): string {
   const [shell = "", flag, script, ...more] = wordsOf(command) ?? [];
-  const isWrapped = SHELLS.has(basename(shell)) && (flag === "-lc" || flag === "-c") && more.length === 0;
+  const isWrapped = SHELL.test(shell) && (flag === "-lc" || flag === "-c") && more.length === 0;
   return isWrapped && script !== undefined ? script : command;
 }
 
-const SHELLS: ReadonlySet<string> = new Set(["bash", "sh", "zsh"]);
+/** A shell of the system. Codex's model can name any program, also one of the project that is called bash. */
+const SHELL =
+  /^(?:\/(?:usr\/(?:local\/)?)?bin\/|\/(?:opt\/homebrew|home\/linuxbrew\/\.linuxbrew|run\/current-system\/sw)\/bin\/)?(?:ba|z)?sh$/;
 
 function fileRequest(params: Fields, item: unknown, cwd: string): RequestOfCall {
   const { changes } = fieldsOf(item);

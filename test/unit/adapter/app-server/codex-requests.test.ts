@@ -18,6 +18,9 @@ describe("requests of Codex", () => {
       "bash -lc 'ls' && rm x",
       'bash -lc "$X"',
       "bash -lc 'ls",
+      "./bash -lc ls",
+      "/tmp/bin/bash -lc ls",
+      "/srv/repo/zsh -c ls",
       "python -c 'ls'",
       "bash -lc 'ls'\nrm x",
     ])
