@@ -41,9 +41,13 @@ export function suggestRules({ tool, access, line, workingDirs, home }: Suggesti
       // An address may contain a star, which a rule cannot name: it would cover other hosts.
       return access.host.includes("*") ? [] : [`${tool}(${hostPattern(access.host)})`];
     default:
-      return [tool];
+      // Another program may name its call as it likes: a rule for `npm` or `Edit` would cover more than the call.
+      return ONE_SERVER_TOOL.test(tool) ? [tool] : [];
   }
 }
+
+/** The whole name of a tool of an MCP server, without a star. */
+const ONE_SERVER_TOOL = /^mcp__[\w-]+__[\w-]+$/;
 
 /** Returns a rule for each file; none if a rule cannot name one of them. */
 function fileRules(files: readonly RedirectedFile[]): string[] {

@@ -43,6 +43,10 @@ describe("suggestRules", () => {
     ["Write", { kind: "write", paths: [`${WORK}/a[1].ts`] }, [`Edit(/${WORK}/a\\[1\\].ts)`]],
     ["Read", { kind: "read", paths: ["/etc/hosts"] }, ["Read(//etc/hosts)"]],
     ["mcp__docs__find", { kind: "external" }, ["mcp__docs__find"]],
+    ["mcp__docs", { kind: "external" }, []],
+    ["mcp__docs__*", { kind: "external" }, []],
+    ["npm", { kind: "external" }, []],
+    ["Edit", { kind: "external" }, []],
     ["SendMessage", { kind: "team" }, []],
     ["Agent", { kind: "team", what: "tester", cli: "codex" }, ["Agent(cli:codex)"]],
   ])("%s %j suggests %j", (tool, access, expected) => {
