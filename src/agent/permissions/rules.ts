@@ -103,6 +103,9 @@ function namedTool({ tool, served }: RuleSubject): NamedTool {
   return { name: tool, served };
 }
 
+/** Tools whose calls have another access: an external call of such a name is another program's, or has an invalid input. */
+const UNDERSTOOD = /^(?:Bash|Read|Edit|Write|WebFetch)$/;
+
 /** Returns the rules that together allow the whole call: one rule for files, one rule for each simple command of a line. */
 export function allowance(rules: readonly string[], subject: RuleSubject): Allowance {
   const parsed = rules.flatMap((rule) => {
@@ -113,9 +116,10 @@ export function allowance(rules: readonly string[], subject: RuleSubject): Allow
   const whole = parsed.find(
     ({ tool, pattern }) => pattern === undefined && namesTool(tool, namedTool(subject)),
   );
-  // A rule for the whole tool covers only public hosts, and only our own agents.
+  // A rule for the whole tool covers only public hosts, only our own agents, and only calls that it would understand.
   const needsOwnRule =
     (access.kind === "host" && isPrivateHost(access.host)) ||
+    (access.kind === "external" && UNDERSTOOD.test(subject.tool)) ||
     (access.kind === "team" && access.cli !== undefined);
   if (whole !== undefined && !needsOwnRule) return { rules: [whole.rule], whole: true };
   const applicable = parsed.flatMap(({ rule, tool, pattern }) =>

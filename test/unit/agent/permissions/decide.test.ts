@@ -807,6 +807,14 @@ describe("costly rules and commands", () => {
 });
 
 describe("tool names in rules", () => {
+  test.each(["Bash", "Read", "Edit", "Write", "WebFetch"])(
+    "the rule %s allows no call of that name that is another program's",
+    (tool) => {
+      expect(ask("default", tool, EXTERNAL, { rules: rules({ allow: [tool] }) })).toBe("ask");
+      expect(ask("default", tool, EXTERNAL, { rules: rules({ deny: [tool] }) })).toBe("deny");
+    },
+  );
+
   test.each([
     ["Task", "Agent", { kind: "team" }],
     ["Agent(tester)", "Agent", { kind: "team", what: "tester" }],
