@@ -73,7 +73,8 @@ const STARTUP_FILES: readonly StartupFiles[] = [
     reader: "another agent, which can run commands from it",
     files: words(`
       .claude.json .agents/ .gemini/ .codex/ .opencode/ .config/opencode/ opencode.json opencode.jsonc .cursor/
-      .aider.conf.yml .roo/ .kiro/ .continue/ .windsurf/
+      .aider.conf.yml .roo/ .kiro/ .continue/ .windsurf/ .qwen/settings.json .qwen/extensions/ crush.json .crush.json
+      .kilocode/mcp.json .factory/mcp.json .factory/settings*.json .amazonq/ .github/hooks/
     `),
   },
   {
