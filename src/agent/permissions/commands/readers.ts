@@ -172,8 +172,9 @@ function readFiles(name: string, args: readonly string[], reader: Reader): Readi
   if (reader.operands === "at-most-one" && operands.length > 1) return undefined;
   const { contents } = reader;
   if (name === "tree" && mixedInTree(args).length > 0) return undefined;
-  // A file of options.
+  // A file of options, and a name that zcat completes.
   if (name === "strings" && operands.some((word) => word.startsWith("@"))) return undefined;
+  if (name === "zcat" && !operands.every((word) => /\.(?:t?gz|Z)$/.test(word))) return undefined;
   if (reader.operands !== "after-first") {
     const isTree = name === "diff" && (used.has("-r") || used.has("--recursive"));
     const follows = name === "diff" && !used.has("--no-dereference");
