@@ -1,6 +1,6 @@
 import { readGit } from "./git-readers.ts";
 import { type Options, options, type Reading, readOptions } from "./options.ts";
-import { mixedInTree, printsVersion, SPECIAL_READERS } from "./special-readers.ts";
+import { meansMore, printsVersion, SPECIAL_READERS } from "./special-readers.ts";
 import { ASSIGNS, assigningWords } from "./tables/variables.ts";
 
 interface Reader {
@@ -171,10 +171,7 @@ function readFiles(name: string, args: readonly string[], reader: Reader): Readi
   const operands = reader.operands === "after-first" ? written : [...written, ...late];
   if (reader.operands === "at-most-one" && operands.length > 1) return undefined;
   const { contents } = reader;
-  if (name === "tree" && mixedInTree(args).length > 0) return undefined;
-  // A file of options, and a name that zcat completes.
-  if (name === "strings" && operands.some((word) => word.startsWith("@"))) return undefined;
-  if (name === "zcat" && !operands.every((word) => /\.(?:t?gz|Z)$/.test(word))) return undefined;
+  if (meansMore(name, args, operands)) return undefined;
   if (reader.operands !== "after-first") {
     const isTree = name === "diff" && (used.has("-r") || used.has("--recursive"));
     const follows = name === "diff" && !used.has("--no-dereference");

@@ -146,6 +146,13 @@ export function mixedInTree(args: readonly string[]): readonly string[] {
   return args.filter((word) => /^-(?!-)\w*[LIP](?!\d*$)/.test(word));
 }
 
+/** Returns whether words mean more than they say: a file of options, a name that zcat completes, an option of tree in another one. */
+export function meansMore(name: string, args: readonly string[], operands: readonly string[]): boolean {
+  if (name === "strings") return operands.some((word) => word.startsWith("@"));
+  if (name === "zcat") return !operands.every((word) => /\.(?:t?gz|Z)$/.test(word));
+  return name === "tree" && mixedInTree(args).length > 0;
+}
+
 /** npm's lists of installed packages and of scripts. A project's `.npmrc` can tell it where to write its log. */
 function readNpm([name = "", ...args]: readonly string[]): Reading | undefined {
   if (/^(?:--version|-v)$/.test(name) && args.length === 0) return NOTHING;
