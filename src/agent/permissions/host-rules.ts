@@ -20,7 +20,8 @@ export function plainHost(host: string): string {
 
 /** Returns the host that a text of another program names, as in URLs: `127.1:8080` is `127.0.0.1`. */
 export function hostIn(text: string): string {
-  return plainHost(parsedUrl(`http://${text}`)?.hostname ?? text);
+  const rest = text.replace(/^[a-z][a-z\d+.-]*:\/\//i, "");
+  return plainHost(parsedUrl(`http://${rest}`)?.hostname ?? text);
 }
 
 /**
