@@ -198,8 +198,10 @@ export function namesTool(name: string, tool: NamedTool, refuses = false): boole
 function appliesTo(name: string, subject: RuleSubject, refuses = false): boolean {
   const { access } = subject;
   const known = refuses ? `${name.charAt(0).toUpperCase()}${name.slice(1).toLowerCase()}` : name;
-  if (known === "Read") return access.kind === "read";
-  if (known === "Edit" || known === "Write") return access.kind === "write";
+  // The files of a call that is not understood are unknown.
+  const mayBe = (tools: RegExp): boolean => refuses && access.kind === "external" && tools.test(subject.tool);
+  if (known === "Read") return access.kind === "read" || mayBe(/^(?:read|glob|grep)$/i);
+  if (known === "Edit" || known === "Write") return access.kind === "write" || mayBe(/^(?:edit|write)$/i);
   return namesTool(name, namedTool(subject), refuses);
 }
 

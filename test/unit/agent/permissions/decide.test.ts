@@ -811,9 +811,15 @@ describe("tool names in rules", () => {
     "the rule %s allows no call of that name that is another program's",
     (tool) => {
       expect(ask("default", tool, EXTERNAL, { rules: rules({ allow: [tool] }) })).toBe("ask");
-      expect(ask("default", tool, EXTERNAL, { rules: rules({ deny: [tool] }) })).toBe("deny");
+      for (const rule of [tool, `${tool}(x)`])
+        expect(ask("default", tool, EXTERNAL, { rules: rules({ deny: [rule] }) })).toBe("deny");
     },
   );
+
+  test.each(["Glob", "Grep"])("a denied file denies a call of %s that is not understood", (tool) => {
+    const given = rules({ allow: [tool], deny: ["Read(.env)"] });
+    expect(ask("default", tool, EXTERNAL, { rules: given })).toBe("deny");
+  });
 
   test.each([
     ["Task", "Agent", { kind: "team" }],
