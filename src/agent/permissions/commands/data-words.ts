@@ -96,8 +96,9 @@ export function harmlessIndexes(words: readonly string[]): ReadonlySet<number> {
     const isName = /^\w[\w-]*$/.test(words[at] ?? "");
     if (isName && HAS_SUBCOMMANDS.test(words.slice(0, at).join(" "))) found.add(at);
   }
-  for (const { language, code, at } of codesIn(words).codes) {
-    if (at < MAX_BEFORE_CODE && (language === "shell" || isHarmlessCode(language, code))) found.add(at);
+  for (const { language, code, at, mayBeFile } of codesIn(words).codes) {
+    if (mayBeFile === true || at >= MAX_BEFORE_CODE) continue;
+    if (language === "shell" || isHarmlessCode(language, code)) found.add(at);
   }
   return found;
 }

@@ -3,6 +3,14 @@ import { isAscii } from "../../../text/folded-name.ts";
 /** A language whose code a program takes from a word or its input. `other`: no code in it counts as harmless. */
 export type Language = "shell" | "awk" | "sed" | "python" | "node" | "perl" | "other";
 
+/** awk's `-F` and `-v`, and sed's `-l`, take the next word. */
+export function takesValue(language: Language, option: string): boolean {
+  return language === "awk" ? /^-[Fv]$/.test(option) : language === "sed" && option === "-l";
+}
+
+/** Options whose value is the next word in some awk only: `-bF`, `--assign`. */
+export const MAY_TAKE_VALUE = /^-(?![Fv].)[A-Za-z]+$|^--[\w-]+$/;
+
 /** Maximum characters of code to search. Longer code counts as harmful. */
 export const MAX_CODE = 4_096;
 

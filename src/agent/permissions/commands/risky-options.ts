@@ -224,8 +224,11 @@ function asWritten(one: AskingWord, written: readonly string[]): AskingWord {
 /** Returns the scripts of awk or sed that may run a program or write a file, as this reader and as another one find them. */
 function harmfulScripts(name: "awk" | "sed", args: readonly string[], read: ReadOptions): readonly string[] {
   const given = read.values.filter(({ option }) => /^(?:-e|--(?:expression|source))$/.test(option));
-  const hasFile = read.used.has("-f");
-  const scripts = given.length > 0 || hasFile ? given.map(({ value }) => value) : read.operands.slice(0, 1);
+  const [first = ""] = read.operands;
+  // The awk of macOS ignores `-e`, and its sed reads no option after an operand: the script is the first operand.
+  const isGiven = given.some(({ at }) => name === "sed" && at < args.indexOf(first));
+  const others = isGiven || read.used.has("-f") ? [] : [first];
+  const scripts = [...given.map(({ value }) => value), ...others];
   const harmful = scripts.filter((script) => !isHarmlessCode(name, script));
   return [...new Set([...harmful, ...harmfulCode([name, ...args])])];
 }

@@ -1,4 +1,4 @@
-import { isHarmlessCode, type Language } from "./harmless-code.ts";
+import { isHarmlessCode, type Language, MAY_TAKE_VALUE, takesValue } from "./harmless-code.ts";
 import { MAX_RUNNERS } from "./line-limits.ts";
 import { UNKNOWN } from "./pattern-meetings.ts";
 
@@ -62,6 +62,8 @@ export interface Code {
   readonly code: string;
   /** Index of the word. */
   readonly at: number;
+  /** Another version of the program takes the word for a file. */
+  readonly mayBeFile?: boolean;
 }
 
 interface FoundCode {
@@ -91,21 +93,31 @@ export function codesIn(words: readonly string[]): FoundCode {
 
 function codesOf(runner: Runner, words: readonly string[], from: number): Omit<Code, "program">[] {
   const { language } = runner;
+  const isAwk = language === "awk";
   const found: Omit<Code, "program">[] = [];
-  let operand: number | undefined;
+  const operands: number[] = [];
+  let isOpen = true;
   for (let at = from; at < words.length; at += 1) {
     const word = words[at] ?? "";
+    const previous = words[at - 1] ?? "";
     const glued = gluedCode(runner, word);
     if (runner.code.test(word) && at + 1 < words.length) {
       at += 1;
       found.push({ language, code: words[at] ?? "", at });
     } else if (glued !== undefined) found.push({ language, code: glued, at });
-    else if (!word.startsWith("-") && !takesValue(language, words[at - 1] ?? "")) operand ??= at;
+    else if (isOpen && !word.startsWith("-") && !takesValue(language, previous)) {
+      operands.push(at);
+      isOpen = isAwk && MAY_TAKE_VALUE.test(previous);
+    }
   }
-  const usesFile = words.slice(from).some((word) => /^(?:-f|--file)/.test(word));
-  return runner.takesOperand && found.length === 0 && operand !== undefined && !usesFile
-    ? [{ language, code: words[operand] ?? "", at: operand }]
-    : found;
+  const before = words.slice(from, isAwk ? operands[0] : undefined);
+  const usesFile = before.some((word) => /^(?:-f|--file)/.test(word));
+  // Most versions of awk read no `-e`, or none after the first operand: that is their program.
+  if (!runner.takesOperand || usesFile || (found.length > 0 && !isAwk)) return found;
+  const programs = operands.map((at, i) => {
+    return { language, code: words[at] ?? "", at, mayBeFile: i > 0 || found.length > 0 };
+  });
+  return [...found, ...programs];
 }
 
 /** `--eval=x`, `-ex`, `+x`. */
@@ -118,11 +130,6 @@ function gluedCode({ code, language }: Runner, word: string): string | undefined
   if (/^-[ecrpE]./.test(word) && code.test(word.slice(0, 2))) return word.slice(2);
   // `vim +12` is a line.
   return /^\+(?!\d*$)/.test(word) && language === "other" ? word.slice(1) : undefined;
-}
-
-/** awk's `-F` and `-v`, and sed's `-l`, take the next word. */
-function takesValue(language: Language, option: string): boolean {
-  return language === "awk" ? /^-[Fv]$/.test(option) : language === "sed" && option === "-l";
 }
 
 /**

@@ -57,29 +57,20 @@ function isName(word: string): boolean {
   return !word.startsWith("-");
 }
 
-/** sed with scripts that only edit text, printed. `-i` changes files, and `-f` reads a script. */
+/**
+ * sed with scripts that only edit text, printed. `-i` changes files, and `-f` reads a script. On macOS it reads no option after an
+ * operand: that is the script then, and each later word is a file.
+ */
 function readSed(args: readonly string[]): Reading | undefined {
-  const scripts: string[] = [];
-  const operands: string[] = [];
-  for (let at = 0; at < args.length; at += 1) {
-    const word = args[at] ?? "";
-    const glued = /^--expression=(.*)$/s.exec(word)?.[1];
-    if (word === "--") {
-      operands.push(...args.slice(at + 1));
-      break;
-    }
-    if (/^-[nErsuz]*e$/.test(word) || word === "--expression") {
-      at += 1;
-      scripts.push(args[at] ?? "");
-    } else if (glued !== undefined) scripts.push(glued);
-    else if (word === "-" || isName(word)) operands.push(word);
-    else if (!/^(?:-[nErsuz]+|--(?:quiet|silent|regexp-extended|null-data|separate|unbuffered))$/.test(word))
-      return undefined;
-  }
-  const paths = scripts.length > 0 ? operands : operands.slice(1);
-  if (scripts.length === 0) scripts.push(operands[0] ?? "");
-  return scripts.every((script) => isHarmlessCode("sed", script)) ? reads(paths) : undefined;
+  const { operands, unknown, values, late } = readOptions(args, SED);
+  if (unknown.length > 0 || late.some((word) => GIVES_SCRIPT.test(word))) return undefined;
+  const scripts = values.length > 0 ? values.map(({ value }) => value) : operands.slice(0, 1);
+  const paths = values.length > 0 ? operands : operands.slice(1);
+  return scripts.every((script) => isHarmlessCode("sed", script)) ? reads([...paths, ...late]) : undefined;
 }
+
+const SED = options("nErsuz|||e quiet silent regexp-extended null-data separate unbuffered expression==");
+const GIVES_SCRIPT = /^(?:-[nErsuz]*e|--expression)/;
 
 /** awk whose program prints. Its other options load, write or profile programs. After the program, it reads every word as a file. */
 function readAwk(args: readonly string[]): Reading | undefined {
