@@ -103,6 +103,7 @@ export function readOptions(words: readonly string[], known: Options, habits: Ha
     const word = words[at] ?? "";
     if (reader.isAtEnd) break;
     if (word === "--") {
+      if (reader.operands.length > 0) late.push(word);
       reader.operands.push(...words.slice(at + 1));
       break;
     }

@@ -1,6 +1,6 @@
 import { readGit } from "./git-readers.ts";
 import { type Options, options, type Reading, readOptions } from "./options.ts";
-import { meansMore, printsVersion, SPECIAL_READERS } from "./special-readers.ts";
+import { meansMore, printsVersion, SPECIAL_READERS, withEndings } from "./special-readers.ts";
 import { ASSIGNS, assigningWords } from "./tables/variables.ts";
 
 interface Reader {
@@ -25,7 +25,7 @@ const CONTENTS = table("paths", true, {
   column: "t|s table separator=",
   paste: "sz|d delimiters= serial",
   comm: "123z check-order nocheck-order output-delimiter= total",
-  join: "i|12aejotv ignore-case",
+  join: "i|12ejotv|a ignore-case",
   cut: "nsz|bcdf bytes= characters= complement delimiter= fields= only-delimited output-delimiter=",
   cmp: "bls|n bytes= print-bytes quiet silent verbose",
   diff: "abBcdeinNpqrstTuwyZ|CUxIW brief context[=] unified[=] recursive report-identical-files ignore-all-space ignore-blank-lines ignore-case ignore-space-change ignore-trailing-space new-file side-by-side text color[=] exclude= minimal strip-trailing-cr suppress-common-lines width= show-c-function no-dereference",
@@ -171,11 +171,11 @@ function readFiles(name: string, args: readonly string[], reader: Reader): Readi
   const operands = reader.operands === "after-first" ? written : [...written, ...late];
   if (reader.operands === "at-most-one" && operands.length > 1) return undefined;
   const { contents } = reader;
-  if (meansMore(name, args, operands)) return undefined;
+  if (meansMore(name, args)) return undefined;
   if (reader.operands !== "after-first") {
     const isTree = name === "diff" && (used.has("-r") || used.has("--recursive"));
     const follows = name === "diff" && !used.has("--no-dereference");
-    return { paths: operands, contents, tree: isTree, follows };
+    return { paths: withEndings(name, operands), contents, tree: isTree, follows };
   }
   const hasPattern = ["-e", "--regexp", "--files"].some((option) => used.has(option));
   const paths = hasPattern ? operands : operands.slice(1);
@@ -287,7 +287,8 @@ function readExecuted(args: readonly string[], at: number): number | undefined {
     READERS.has(words[0] ?? "") && words.slice(1).every((word) => word === "{}" || !word.includes("{}"));
   // First, because a line may nest thousands of them.
   if (end <= at || !isOfFiles || !isPlain) return undefined;
-  return readingOf(words)?.paths.every((path) => path === "{}") === true ? end : undefined;
+  // Other paths that begin so have an ending that the program adds.
+  return readingOf(words)?.paths.every((path) => path.startsWith("{}")) === true ? end : undefined;
 }
 
 /** Returns the harmless options of a program that only reads with them; undefined for every other program. */

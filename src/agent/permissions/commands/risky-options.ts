@@ -3,7 +3,7 @@ import { isHarmlessCode } from "./harmless-code.ts";
 import { type AskingWord, type Options, options, type ReadOptions, readOptions } from "./options.ts";
 import { optionsOfReader, riskyInFind } from "./readers.ts";
 import { baseName, harmfulCode } from "./runners.ts";
-import { mixedInTree } from "./special-readers.ts";
+import { filesOfXxd, mixedInTree } from "./special-readers.ts";
 import { BUILD_TABLES } from "./tables/build-tables.ts";
 import { FILE_TABLES } from "./tables/file-tables.ts";
 import { GIT } from "./tables/git-tables.ts";
@@ -96,7 +96,8 @@ function ownRiskyWords(written: readonly string[], named: number): readonly Aski
   const { asking, operands } = readOptions(args, ofReader);
   if (name === "tree") return [...asking, ...plain(mixedInTree(args))];
   // Their second operand is a file that they write.
-  return name === "uniq" || name === "xxd" ? [...asking, ...plain(operands.slice(1))] : asking;
+  if (name === "xxd") return [...asking, ...plain(filesOfXxd(args).slice(1))];
+  return name === "uniq" ? [...asking, ...plain(operands.slice(1))] : asking;
 }
 
 /** A program in a directory of programs. A script of the project may have the name of another program. */

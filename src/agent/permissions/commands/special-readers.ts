@@ -18,7 +18,7 @@ export const SPECIAL_READERS: Readonly<Record<string, Reads>> = {
   nawk: readAwk,
   ps: readPs,
   tar: readTar,
-  unzip: ([option, ...paths]) => (option === "-l" && paths.every(isName) ? reads(paths) : undefined),
+  unzip: readUnzip,
   npm: readNpm,
   xxd: readXxd,
   // On macOS, an operand is a program that runs.
@@ -115,19 +115,43 @@ function readTar([letters = "", ...names]: readonly string[]): Reading | undefin
     : undefined;
 }
 
-/**
- * xxd, which reads one option in each word by its first letters (`-ac` is `-a`, `-ps` is `-p`), and none after the first operand. A
- * second operand is a file that it writes.
- */
-function readXxd(args: readonly string[]): Reading | undefined {
-  let at = 0;
-  for (; isOption(args[at]); at += /^-[cglos]$/.test(args[at] ?? "") ? 2 : 1)
-    if (!/^-(?:[abCeEiup]|ps|[cglos](?:0x[\da-f]+|\d*))$/.test(args[at] ?? "")) return undefined;
-  const files = args.slice(at);
-  return files.length > 1 ? undefined : reads(files);
+/** `unzip -l a`. It reads patterns in the name of the archive itself. */
+function readUnzip([option, archive = "", ...members]: readonly string[]): Reading | undefined {
+  const isPlain = option === "-l" && !/[*?[]/.test(archive) && [archive, ...members].every(isName);
+  return isPlain ? reads([...withEndings("unzip", [archive]), ...members]) : undefined;
 }
 
-const isOption = (word = ""): boolean => /^-./.test(word);
+/** The endings that a program adds to the name of a file that does not exist. */
+const ENDINGS: Readonly<Record<string, readonly string[]>> = {
+  zcat: [".gz", ".z", "-z", ".Z"],
+  unzip: [".zip", ".ZIP"],
+};
+
+/** Returns the names of the files that a program may read if its words have these names. */
+export function withEndings(name: string, paths: readonly string[]): readonly string[] {
+  const endings = Object.hasOwn(ENDINGS, name) ? ENDINGS[name] : undefined;
+  return endings === undefined ? paths : paths.flatMap((path) => [path, ...endings.map((end) => path + end)]);
+}
+
+/** xxd with one file. A second one is a file that it writes. */
+function readXxd(args: readonly string[]): Reading | undefined {
+  const files = filesOfXxd(args);
+  const others = args.slice(0, args.length - files.length);
+  const isPlain = others.every((word) =>
+    /^(?:-(?:[abCeEiup]|ps|plain|[cglos](?:0x[\da-f]+|\d*))|[-+]?(?:0x[\da-f]+|\d+))$/.test(word),
+  );
+  return isPlain && files.length < 2 ? reads(files) : undefined;
+}
+
+/**
+ * Returns the files in the words of xxd: it reads one option in each word by its first letters (`-ac` is `-a`), and none after the
+ * first operand.
+ */
+export function filesOfXxd(args: readonly string[]): readonly string[] {
+  let at = 0;
+  while (/^-./.test(args[at] ?? "") && args[at] !== "--") at += /^-[cglos]$/.test(args[at] ?? "") ? 2 : 1;
+  return args.slice(at);
+}
 
 /**
  * Returns the words of tree in which a letter with a value comes before others: tree reads them as options too, and takes the values from
@@ -137,10 +161,11 @@ export function mixedInTree(args: readonly string[]): readonly string[] {
   return args.filter((word) => /^-(?!-)\w*[LIP](?!\d*$)/.test(word));
 }
 
-/** Returns whether words mean more than they say: a file of options, a name that zcat completes, an option of tree in another one. */
-export function meansMore(name: string, args: readonly string[], operands: readonly string[]): boolean {
-  if (name === "strings") return operands.some((word) => word.startsWith("@"));
-  if (name === "zcat") return !operands.every((word) => /\.(?:t?gz|Z)$/.test(word));
+/** Returns whether words mean more than the tables know: a file of options, `--` as a value, or mixed options of tree. */
+export function meansMore(name: string, args: readonly string[]): boolean {
+  if (name === "strings") return args.some((word) => word.startsWith("@"));
+  // `jq --arg a -- -f x` reads x: the first `--` is a value.
+  if (name === "jq") return args.includes("--");
   return name === "tree" && mixedInTree(args).length > 0;
 }
 
