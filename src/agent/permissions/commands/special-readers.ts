@@ -153,10 +153,7 @@ export function filesOfXxd(args: readonly string[]): readonly string[] {
   return args.slice(at);
 }
 
-/**
- * Returns the words of tree in which a letter with a value comes before others: tree reads them as options too, and takes the values from
- * the next words. `tree -Po '*.c' x` writes x.
- */
+/** Returns the words of tree with an option after one with a value, which is in the next words: `tree -Po '*.c' x` writes x. */
 export function mixedInTree(args: readonly string[]): readonly string[] {
   return args.filter((word) => /^-(?!-)\w*[LIP](?!\d*$)/.test(word));
 }
