@@ -18,10 +18,11 @@ export function plainHost(host: string): string {
     .replace(/^\[(.*)\]$/, "$1");
 }
 
-/** Returns the host that a text of another program names, as in URLs: `127.1:8080` is `127.0.0.1`. */
-export function hostIn(text: string): string {
+/** Returns the host that a text of another program names, as in URLs: `127.1:8080` is `127.0.0.1`. Undefined if it names none. */
+export function hostIn(text: string): string | undefined {
   const rest = text.replace(/^[a-z][a-z\d+.-]*:\/\//i, "");
-  return plainHost(parsedUrl(`http://${rest}`)?.hostname ?? text);
+  const url = parsedUrl(`http://${rest}`) ?? parsedUrl(`http://[${rest}]`);
+  return url && plainHost(url.hostname);
 }
 
 /**

@@ -113,7 +113,8 @@ async function decideAsLead(
 function requestedCall(message: Parameters<typeof decideByLeadRules>[2], where: CallPlace): RequestedCall {
   if (message.type === "sandbox_permission_request") {
     const input = { host: plainHost(message.host) };
-    const access: ToolAccess = { kind: "host", host: hostIn(message.host) };
+    const host = hostIn(message.host);
+    const access: ToolAccess = host === undefined ? { kind: "external" } : { kind: "host", host };
     return { id: message.requestId, tool: webFetchTool.name, input, access };
   }
   const { request_id: id, tool_name: tool } = message;

@@ -204,7 +204,7 @@ describe("a permission request of a teammate", () => {
       const message = { type: "sandbox_permission_request" as const, requestId: `sandbox-${at}`, host };
       return decideByLeadRules(contextOf(ref), "dev", message, rights({ allow: ["WebFetch(domain:*)"] }));
     };
-    for (const [at, host] of ["localhost:8080", "127.1", "2130706433", "[::1]:80"].entries())
+    for (const [at, host] of ["localhost:8080", "127.1", "2130706433", "[::1]:80", "::1%lo"].entries())
       expect(await decide(host, at), host).toBe("person");
     expect(await decide("example.org:443", 9)).toBe("answered");
   });

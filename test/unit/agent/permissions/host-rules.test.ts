@@ -18,7 +18,7 @@ const given = (host: string, rules: Partial<PermissionRules> = {}, mode: Permiss
   resolve: (path: string) => path,
 });
 
-test.each([
+test.each<[string, string | undefined]>([
   ["example.org:443", "example.org"],
   ["LOCALHOST.:80", "localhost"],
   ["127.1", "127.0.0.1"],
@@ -26,7 +26,8 @@ test.each([
   ["[::1]:80", "::1"],
   ["https://127.1:80/x", "127.0.0.1"],
   ["::1", "::1"],
-  ["a b", "a b"],
+  ["::1%lo", undefined],
+  ["a b", undefined],
 ])("hostIn › reads %s as %s", (text, host) => expect(hostIn(text)).toBe(host));
 
 describe("rules for hosts", () => {
