@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { decidePermission } from "../../../../src/agent/permissions/decide.ts";
-import { hostIn, hostMatches, isPrivateHost, plainHost } from "../../../../src/agent/permissions/host-rules.ts";
+import {
+  hostIn,
+  hostMatches,
+  isPrivateHost,
+  plainHost,
+} from "../../../../src/agent/permissions/host-rules.ts";
 import { NO_RULES, type PermissionRules } from "../../../../src/agent/permissions/rules.ts";
 import { mayConnect } from "../../../../src/agent/permissions/search-filter.ts";
 import { suggestRules } from "../../../../src/agent/permissions/suggest-rules.ts";
