@@ -31,7 +31,7 @@ export interface ChannelAgentOptions {
   /** Returns what the CLI reads before the first message of its conversation: who it is, and what its team is. */
   readonly instructions: () => string;
   readonly onEvent: (event: AgentEvent) => void;
-  /** Called once the CLI has taken the input, or was interrupted before, and it is on the disk: its messages may be marked as read. */
+  /** Called once the CLI has taken the input, or its turn has ended before, and it is on the disk: its messages may be marked as read. */
   readonly onInputRecorded: (keys: readonly string[]) => Promise<void>;
   /** Called if its messages are still to come: it was interrupted before anything was typed, or its process ends. */
   readonly onInputKept: () => void;

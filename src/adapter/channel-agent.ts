@@ -7,7 +7,6 @@ import type { ConversationMessage } from "../agent/model/model.ts";
 import type { TurnResult } from "../agent/turn/turn.ts";
 import { isProcessEnding } from "../agent/turn/turn-abort.ts";
 import { messageOf, TeamError } from "../errors.ts";
-import { after } from "../os/clock.ts";
 import { secretsOf } from "../os/redact.ts";
 import { sumOf, type TokenCount } from "../schema/tokens.ts";
 import type {
@@ -22,12 +21,10 @@ import type {
 import type { ChannelAgentOptions } from "./channel-agent-options.ts";
 import { permitRequest } from "./permit-request.ts";
 import { deliverText, notTaken } from "./turns/deliver-text.ts";
-import { hasTakenInput, inputMessage, missedTexts } from "./turns/missed-inputs.ts";
-import { CONTINUE, OpenTurn, onAbort, recordEnd } from "./turns/open-turn.ts";
+import { interruptOnAbort } from "./turns/interrupt-turn.ts";
+import { hasTakenInput, inputMessage, missedTexts, newestTexts } from "./turns/missed-inputs.ts";
+import { CONTINUE, CONTINUE_ANEW, NEVER_BEGAN, OpenTurn, recordEnd } from "./turns/open-turn.ts";
 import { TurnPauses } from "./turns/turn-pauses.ts";
-
-/** Milliseconds in which a CLI must end an interrupted turn. */
-const INTERRUPT_MS = 5_000;
 
 /**
  * A third-party CLI as an agent: the channel runs its turns, and this class keeps their inputs and results in a conversation of
@@ -43,7 +40,10 @@ export class ChannelAgent implements Agent, ChannelEvents {
   readonly #emit: (event: AgentEvent) => void;
   readonly #tools = new Map<string, string>();
   #channel: Channel | undefined;
+  /** The turn to which the events of the CLI belong. */
   #turn: OpenTurn | undefined;
+  /** The turn whose text waits for a budget or a limit. Meanwhile a person can begin another one. */
+  #waiting: OpenTurn | undefined;
   #failure: TeamError | undefined;
   readonly #pauses: TurnPauses;
   /** The CLI has read who it is, and what its team is. */
@@ -111,7 +111,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
     const introduction = this.#isIntroduced ? [] : [this.#options.instructions()];
     const whole = [...introduction, ...missedTexts(this.messages), text].join("\n\n");
     return this.#run(whole, signal, isLast, async (isTaken) => {
-      if (isTaken) this.#isIntroduced = true;
+      this.#isIntroduced ||= isTaken;
       this.#conversation.addInput(inputMessage(input, isTaken), keys);
       await this.#conversation.inputWritten(signal, () => this.#options.onInputRecorded(keys));
     });
@@ -119,13 +119,19 @@ export class ChannelAgent implements Agent, ChannelEvents {
 
   async resumeTurn(signal: AbortSignal): Promise<TurnResult> {
     const { text, toolCalls, outcome } = newestTurn(this.messages);
-    if (outcome === undefined) return this.#run(CONTINUE, signal, false, async () => undefined);
-    return { outcome, text, toolCalls, ...NOTHING_SPENT };
+    if (outcome !== undefined) return { outcome, text, toolCalls, ...NOTHING_SPENT };
+    // Only its end was not recorded: the CLI never got its text, and the next turn begins with it.
+    if (missedTexts(this.messages).length > 0) return recordEnd(this.#conversation, NEVER_BEGAN, signal);
+    const anew = [this.#options.instructions(), CONTINUE_ANEW, ...newestTexts(this.messages)];
+    const isKnown = this.#isIntroduced || this.hidesTurnEnds;
+    return this.#run(isKnown ? CONTINUE : anew.join("\n\n"), signal, false, async (isTaken) => {
+      this.#isIntroduced ||= isTaken && !isKnown;
+    });
   }
 
   /**
-   * @param onInput called once the CLI has taken the text, or was interrupted before. After a failure, or at the end of the process,
-   * its messages stay unread, and come again
+   * @param onInput called once the CLI has taken the text, or its turn has ended before. If the CLI or this process ends, its messages
+   * stay unread, and come again
    */
   async #run(
     text: string,
@@ -134,60 +140,60 @@ export class ChannelAgent implements Agent, ChannelEvents {
     onInput: (isTaken: boolean) => Promise<void>,
   ): Promise<TurnResult> {
     if (this.#failure !== undefined) throw this.#failure;
-    const turn = this.#begin();
-    this.#emit({ type: "turn_started", input: text });
-    const stopWaiting = this.#interruptOnAbort(turn, signal);
+    const turn = this.#open(text);
+    this.#waiting = turn;
+    const running = { turn, pauses: this.#pauses, channel: this.#channel };
+    const stopWaiting = interruptOnAbort(running, signal, this.#options);
+    let isConfirmed = false;
+    const deliver: Channel["deliver"] = async (...given) => {
+      this.#begin(turn);
+      await this.#channel?.deliver(...given);
+      isConfirmed = true;
+    };
     try {
-      const isTaken = await deliverText(this.#channel, { turn, text, isLast, signal }, this.#options);
-      if (!isTaken && this.#failure !== undefined) throw this.#failure;
+      const isTaken = await deliverText({ deliver }, { turn, text, isLast, signal }, this.#options);
+      if (!isConfirmed && this.#failure !== undefined) throw this.#failure;
       const isKept = !isTaken && (this.hidesTurnEnds || isProcessEnding(signal));
-      if (isKept) this.#options.onInputKept();
-      else await onInput(isTaken);
+      if (!isKept) await onInput(isTaken);
       const result = await turn.result;
       if (this.#failure !== undefined) throw this.#failure;
-      return isKept ? result : await recordEnd(this.#conversation, result, signal);
+      if (!isKept) return await recordEnd(this.#conversation, result, signal);
+      // A text that the program refuses comes again at its next start.
+      if (result.outcome !== "failed") this.#options.onInputKept();
+      return result;
     } catch (error) {
       if (this.#failure !== undefined) throw this.#failure;
       const failure = notTaken(this.#options.cli, error);
       turn.settle({ outcome: signal.aborted ? "interrupted" : "failed", failure });
       return await turn.result;
     } finally {
+      this.#waiting = undefined;
       stopWaiting();
     }
   }
 
-  #begin(): OpenTurn {
+  #open(input: string): OpenTurn {
     const turn = new OpenTurn(({ outcome, failure }) => {
       if (this.#turn === turn) this.#turn = undefined;
       this.#emit({ type: "turn_ended", outcome, ...(failure === undefined ? {} : { failure }) });
     });
-    this.#turn = turn;
+    this.#emit({ type: "turn_started", input });
     return turn;
   }
 
-  /** Interrupts the CLI when the signal aborts. If the CLI does not end its turn then, ours ends without it. */
-  #interruptOnAbort(turn: OpenTurn, signal: AbortSignal): () => void {
-    return onAbort(signal, () => {
-      const { cli, note } = this.#options;
-      this.#pauses.cancel();
-      if (this.#pauses.isWaiting(turn)) {
-        turn.settle({ outcome: "interrupted" });
-        return () => undefined;
-      }
-      this.#channel?.interrupt().catch((error: unknown) => note(messageOf(error)));
-      return after(INTERRUPT_MS, () => {
-        note(`${cli} has not confirmed the interrupt`);
-        turn.settle({ outcome: "interrupted" });
-      });
-    });
+  #begin(turn: OpenTurn): void {
+    const before = this.#turn;
+    this.#turn = turn;
+    // The CLI adds our text to the turn of a person, which ends with ours.
+    if (before !== undefined) void turn.result.then((result) => before.settle(result));
   }
 
   turnStarted(): void {
     // A text that a person adds during our turn belongs to it.
     if (this.#turn !== undefined) return;
-    const { result } = this.#begin();
-    this.#emit({ type: "turn_started", input: "" });
-    this.#options.onOwnTurn(result);
+    const turn = this.#open("");
+    this.#begin(turn);
+    this.#options.onOwnTurn(turn.result);
   }
 
   text(piece: string): void {
@@ -266,7 +272,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
   ended(reason: string | undefined): void {
     const { cli, onEnd } = this.#options;
     if (reason === undefined) {
-      this.#turn?.settle({ outcome: "interrupted" });
+      this.#settle({ outcome: "interrupted" });
       onEnd(undefined);
       return;
     }
@@ -274,8 +280,12 @@ export class ChannelAgent implements Agent, ChannelEvents {
       hint: "Unread messages and the conversation are kept. Start it again: r and Enter in its pane, or teams resume.",
     });
     this.#failure = failure;
-    this.#turn?.settle({ outcome: "failed", failure: failure.message });
+    this.#settle({ outcome: "failed", failure: failure.message });
     onEnd(failure);
+  }
+
+  #settle(end: ChannelTurnEnd): void {
+    for (const turn of [this.#turn, this.#waiting]) turn?.settle(end);
   }
 
   note(text: string): void {

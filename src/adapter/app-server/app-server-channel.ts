@@ -51,6 +51,8 @@ class AppServerChannel implements Channel {
   #delivery: Promise<Readonly<Record<string, unknown>>> | undefined;
   readonly #ending = new AbortController();
   #ended: Promise<void> | undefined;
+  /** Resolves once the end of the connection is reported. */
+  #closing: Promise<void> | undefined;
 
   constructor(setup: ChannelSetup, events: ChannelEvents) {
     this.#setup = setup;
@@ -166,7 +168,10 @@ class AppServerChannel implements Channel {
       ...ASK_ALWAYS,
       ...(effort === undefined ? {} : { effort }),
     });
-    const { turn } = await this.#delivery;
+    const { turn } = await this.#delivery.catch(async (error: unknown) => {
+      await this.#closing;
+      throw error;
+    });
     this.#turns?.accepted(fieldsOf(turn).id);
   }
 
@@ -203,7 +208,7 @@ class AppServerChannel implements Channel {
     const server = this.#server;
     if (this.#isEnding || this.#screen === undefined || server === undefined) return;
     // The end of the server says more than the end of its connection.
-    void Promise.race([server.ended, pause(SAME_END_MS)]).then(() => this.#onEnded(why));
+    this.#closing = Promise.race([server.ended, pause(SAME_END_MS)]).then(() => this.#onEnded(why));
   }
 
   #onNotice(method: string, params: Readonly<Record<string, unknown>>): void {

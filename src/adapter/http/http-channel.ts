@@ -39,6 +39,8 @@ class HttpChannel implements Channel {
   #turn: HttpTurn | undefined;
   #session = "";
   #isStarted = false;
+  /** Resolves once the end of the connection is reported. */
+  #closing: Promise<void> | undefined;
 
   constructor(setup: ChannelSetup, events: ChannelEvents) {
     this.#setup = setup;
@@ -81,7 +83,9 @@ class HttpChannel implements Channel {
     const { adapter, cwd, sandbox, directory } = this.#setup;
     const bridge = new Bridge({
       happened: (type, properties) => this.#onEvent(type, fieldsOf(properties)),
-      closed: () => void this.#onClosed(),
+      closed: () => {
+        this.#closing = this.#onClosed();
+      },
     });
     const place = join(directory, "opencode");
     const plugin = join(place, "teams-bridge.mjs");
@@ -154,6 +158,7 @@ class HttpChannel implements Channel {
       await Promise.race([taken, sent?.then(() => taken)]);
     } catch (error) {
       turn.forget();
+      await this.#closing;
       throw error;
     }
     sent?.catch(() => undefined);

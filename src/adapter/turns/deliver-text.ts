@@ -14,17 +14,18 @@ interface Delivery {
 
 /**
  * Delivers the text of a turn once budgets and limits allow it.
- * @returns whether the CLI has taken it; if not, the turn has ended as interrupted
- * @throws Error if the CLI did not take it in a turn that was not interrupted
+ * @returns whether the CLI has taken it; if not, the turn has ended
  */
 export async function deliverText(
   channel: Pick<Channel, "deliver"> | undefined,
   { turn, text, isLast, signal }: Delivery,
   { cli, beforeTurn, limits }: Pick<ChannelAgentOptions, "cli" | "beforeTurn" | "limits">,
 ): Promise<boolean> {
-  const isStopped = (await beforeTurn(signal)) === "stop";
-  if (!isStopped) await limits.wait(signal);
-  if (isStopped || signal.aborted) {
+  // The CLI may end meanwhile.
+  const over = AbortSignal.any([signal, turn.closed]);
+  const isStopped = (await beforeTurn(over)) === "stop";
+  if (!isStopped) await limits.wait(over);
+  if (isStopped || over.aborted) {
     turn.settle({ outcome: "interrupted" });
     return false;
   }
@@ -33,8 +34,7 @@ export async function deliverText(
     await Promise.race([channel?.deliver(text, isLast), turn.result]);
     return true;
   } catch (error) {
-    if (!signal.aborted) throw error;
-    turn.settle({ outcome: "interrupted", failure: notTaken(cli, error) });
+    turn.settle({ outcome: signal.aborted ? "interrupted" : "failed", failure: notTaken(cli, error) });
     return false;
   }
 }

@@ -2,11 +2,11 @@ import type { TurnInput } from "../../agent/agent.ts";
 import { messageText } from "../../agent/model/messages.ts";
 import type { ConversationMessage, UserMessage } from "../../agent/model/model.ts";
 
-/** Marks an input that was interrupted before the CLI took it. It is a separate block, so no message text can imitate it. */
-const NOT_TAKEN = "[The turn was interrupted before its CLI got this.]";
+/** Marks an input that the CLI did not take. It is a separate block, so no message text can imitate it. */
+const NOT_TAKEN = "[The turn ended before its CLI got this.]";
 
 /** Precedes such an input in the next turn. */
-const MISSED = "[Your turn with this text was interrupted before you got it, so it may be out of date.]";
+const MISSED = "[Your turn with this text ended before you got it, so it may be out of date.]";
 
 /** Returns an input as the conversation records it. */
 export function inputMessage({ text, origin }: TurnInput, isTaken: boolean): UserMessage {
@@ -27,6 +27,13 @@ export function missedTexts(messages: readonly ConversationMessage[]): readonly 
     const text = messageText({ ...input, content: input.content.slice(0, -1) });
     return `${MISSED}\n\n${text}`;
   });
+}
+
+/** Returns the texts of the newest turn, as the CLI got them: its input, after those that it had missed before. */
+export function newestTexts(messages: readonly ConversationMessage[]): readonly string[] {
+  const at = messages.findLastIndex((message) => message.role === "user" && message.origin !== undefined);
+  const input = messages[at];
+  return input === undefined ? [] : [...missedTexts(messages.slice(0, at)), messageText(input)];
 }
 
 function inputsOf(messages: readonly ConversationMessage[]): readonly UserMessage[] {

@@ -8,6 +8,10 @@ import type { ChannelTurnEnd } from "../channel.ts";
 export const CONTINUE =
   "[Your program had ended in the middle of this turn, and was started again. Check what is done already, and finish the work.]";
 
+/** Precedes the text of such a turn for a CLI that may not have its conversation any more. */
+export const CONTINUE_ANEW =
+  "[Your program had ended in the middle of this turn, and was started again. You may have lost your conversation, so the text of the turn follows. Check what is done already, and finish the work.]";
+
 /** Continues a turn that met a limit of the account. */
 export const LIMIT_OVER =
   "[The limit of your account has ended. Check what is done already, and finish the work of this turn.]";
@@ -15,6 +19,9 @@ export const LIMIT_OVER =
 /** Continues a turn that was interrupted because a budget was used up. */
 export const BUDGET_RAISED =
   "[Your turn was interrupted because the budget was used up. There is budget again. Check what is done already, and finish the work of this turn.]";
+
+/** The result of a turn that ended before it began in the CLI. */
+export const NEVER_BEGAN: TurnResult = { outcome: "interrupted", text: "", toolCalls: 0, ...NOTHING_SPENT };
 
 /** A turn that is running in a third-party CLI. */
 export class OpenTurn {

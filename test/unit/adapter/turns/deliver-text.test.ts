@@ -27,6 +27,11 @@ it("deliverText › ends the turn as interrupted when an interrupt keeps the tex
   });
 });
 
-it("deliverText › fails when the CLI does not take the text", async () => {
-  await expect(refused(new OpenTurn(() => undefined), false)).rejects.toThrow("it is busy");
+it("deliverText › ends the turn as failed when the CLI does not take the text", async () => {
+  const turn = new OpenTurn(() => undefined);
+  expect(await refused(turn, false)).toBe(false);
+  expect(await turn.result).toMatchObject({
+    outcome: "failed",
+    failure: "fake did not take the message: it is busy",
+  });
 });

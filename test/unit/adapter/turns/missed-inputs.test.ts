@@ -1,5 +1,10 @@
 import { expect, it } from "vitest";
-import { hasTakenInput, inputMessage, missedTexts } from "../../../../src/adapter/turns/missed-inputs.ts";
+import {
+  hasTakenInput,
+  inputMessage,
+  missedTexts,
+  newestTexts,
+} from "../../../../src/adapter/turns/missed-inputs.ts";
 import type { ConversationMessage } from "../../../../src/agent/model/model.ts";
 
 function input(text: string, isTaken: boolean): ConversationMessage {
@@ -15,6 +20,15 @@ it("missedTexts › returns the inputs since the last one that was taken", () =>
     expect.stringMatching(/^\[[^\]]+\]\n\nfirst$/),
     expect.stringMatching(/^\[[^\]]+\]\n\nsecond$/),
   ]);
+});
+
+it("newestTexts › returns the input of the newest turn, after the inputs that were missed before", () => {
+  const before = [input("older", true), END, input("missed", false), END];
+  expect(newestTexts([...before, input("newest", true)])).toEqual([
+    expect.stringMatching(/^\[[^\]]+\]\n\nmissed$/),
+    "newest",
+  ]);
+  expect(newestTexts([])).toEqual([]);
 });
 
 it("hasTakenInput › does not count an input that was interrupted before it was taken", () => {

@@ -1,0 +1,38 @@
+import { messageOf } from "../../errors.ts";
+import { after } from "../../os/clock.ts";
+import type { Channel } from "../channel.ts";
+import type { ChannelAgentOptions } from "../channel-agent-options.ts";
+import { type OpenTurn, onAbort } from "./open-turn.ts";
+import type { TurnPauses } from "./turn-pauses.ts";
+
+/** Milliseconds in which a CLI must end an interrupted turn. */
+const INTERRUPT_MS = 5_000;
+
+interface InterruptibleTurn {
+  readonly turn: OpenTurn;
+  readonly pauses: Pick<TurnPauses, "cancel" | "isWaiting">;
+  readonly channel: Pick<Channel, "interrupt"> | undefined;
+}
+
+/**
+ * Interrupts the CLI when the signal aborts. If the CLI does not end its turn then, ours ends without it.
+ * @returns a function that stops waiting for the signal and for the end
+ */
+export function interruptOnAbort(
+  { turn, pauses, channel }: InterruptibleTurn,
+  signal: AbortSignal,
+  { cli, note }: Pick<ChannelAgentOptions, "cli" | "note">,
+): () => void {
+  return onAbort(signal, () => {
+    pauses.cancel();
+    if (pauses.isWaiting(turn)) {
+      turn.settle({ outcome: "interrupted" });
+      return () => undefined;
+    }
+    channel?.interrupt().catch((error: unknown) => note(messageOf(error)));
+    return after(INTERRUPT_MS, () => {
+      note(`${cli} has not confirmed the interrupt`);
+      turn.settle({ outcome: "interrupted" });
+    });
+  });
+}

@@ -1,0 +1,200 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ChannelAgent } from "../../../src/adapter/channel-agent.ts";
+import { inputMessage } from "../../../src/adapter/turns/missed-inputs.ts";
+import type { TurnInput } from "../../../src/agent/agent.ts";
+import { openTranscript } from "../../../src/agent/conversation/transcript.ts";
+import { NO_RULES } from "../../../src/agent/permissions/rules.ts";
+import type { TurnResult } from "../../../src/agent/turn/turn.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+
+const NEVER = new AbortController().signal;
+const done = async (): Promise<void> => undefined;
+
+function input(text: string): TurnInput {
+  return { text, origin: { text, from: "team-lead" }, keys: [text] };
+}
+
+interface Fake {
+  readonly agent: ChannelAgent;
+  /** The texts that the CLI got. */
+  readonly texts: readonly string[];
+  /** The keys of the messages that count as read. */
+  readonly recorded: readonly string[];
+  /** The turns that a person began. */
+  readonly ownTurns: readonly Promise<TurnResult>[];
+}
+
+interface Habits {
+  /** Whether the CLI still has its conversation. */
+  readonly continues?: boolean;
+  /** Takes a text. */
+  readonly deliver?: () => Promise<void>;
+  /** Waits for the end of a limit. */
+  readonly wait?: (signal: AbortSignal) => Promise<void>;
+}
+
+/** Starts the agent of a CLI, which continues the conversation in a file. */
+async function start(path: string, habits: Habits = {}): Promise<Fake> {
+  const { continues = true, deliver = done, wait = done } = habits;
+  const [texts, recorded, ownTurns]: [string[], string[], Promise<TurnResult>[]] = [[], [], []];
+  const agent = new ChannelAgent({
+    cli: "fake",
+    transcript: openTranscript(path, { sessionId: "s" }),
+    cwd: "/",
+    env: {},
+    sandbox: undefined,
+    permissions: {
+      mode: () => "default",
+      rules: NO_RULES,
+      workingDirs: [],
+      ask: async () => ({ allowed: false }),
+    },
+    hooks: undefined,
+    instructions: () => "You are ada.",
+    onEvent: () => undefined,
+    onInputRecorded: async (keys) => void recorded.push(...keys),
+    onInputKept: () => undefined,
+    beforeTurn: async () => "go",
+    exceedsBudget: async () => false,
+    limits: { wait, met: done, passed: done },
+    onOwnTurn: (result) => void ownTurns.push(result),
+    askQuestion: async () => undefined,
+    onDialog: () => undefined,
+    onWithoutTools: () => undefined,
+    onEnd: () => undefined,
+    onAlert: () => undefined,
+    hidesTurnEnds: false,
+    note: () => undefined,
+  });
+  const channel = {
+    start: async (conversation: string | undefined) => (continues ? conversation : "another"),
+    async deliver(text: string) {
+      texts.push(text);
+      await deliver();
+    },
+    interrupt: done,
+    end: done,
+  };
+  await agent.start(() => channel, "one");
+  return { agent, texts, recorded, ownTurns };
+}
+
+/** Returns the path of a conversation. @param isTaken whether the CLI has taken its one input; undefined without an input */
+function conversation(isTaken?: boolean): string {
+  const path = join(temporaryDirectory(), "s.jsonl");
+  if (isTaken === undefined) return path;
+  const message = inputMessage(input("first"), isTaken);
+  openTranscript(path, { sessionId: "s" }).append({ type: "user", message, keys: ["first"] });
+  return path;
+}
+
+describe("ChannelAgent", () => {
+  it("resumes no turn that its CLI never got, although its end was not recorded: the next begins with it", async () => {
+    const { agent, texts } = await start(conversation(false));
+    expect(await agent.resumeTurn(NEVER)).toMatchObject({ outcome: "interrupted" });
+    expect(texts).toEqual([]);
+    const turn = agent.run(input("second"), NEVER);
+    await eventually("the text", () => texts.length === 1);
+    agent.turnEnded({ outcome: "completed" });
+    await turn;
+    expect(texts[0]).toMatch(/^You are ada\.\n\n\[[^\]]+\]\n\nfirst\n\nsecond$/);
+  });
+
+  it.each([
+    {
+      what: "without its text",
+      when: "still has",
+      continues: true,
+      text: /^\[Your program had ended[^\]]+\]$/,
+    },
+    {
+      what: "with its text",
+      when: "has lost",
+      continues: false,
+      text: /^You are ada\.\n\n\[Your program had ended[^\]]+\]\n\nfirst$/,
+    },
+  ])("resumes a turn $what when its CLI $when its conversation", async ({ continues, text }) => {
+    const { agent, texts } = await start(conversation(true), { continues });
+    const turn = agent.resumeTurn(NEVER);
+    await eventually("the text", () => texts.length === 1);
+    agent.turnEnded({ outcome: "completed" });
+    expect(await turn).toMatchObject({ outcome: "completed" });
+    expect(texts[0]).toMatch(text);
+  });
+
+  it("begins the next turn with a text that its CLI did not take", async () => {
+    let isBusy = true;
+    const deliver = async (): Promise<void> => {
+      if (isBusy) throw new Error("it is busy");
+    };
+    const { agent, texts, recorded } = await start(conversation(), { deliver });
+    expect(await agent.run(input("first"), NEVER)).toMatchObject({
+      outcome: "failed",
+      failure: "fake did not take the message: it is busy",
+    });
+    expect(recorded).toEqual(["first"]);
+    isBusy = false;
+    const turn = agent.run(input("second"), NEVER);
+    await eventually("the next text", () => texts.length === 2);
+    agent.turnEnded({ outcome: "completed" });
+    await turn;
+    expect(texts[1]).toMatch(/\]\n\nfirst\n\nsecond$/);
+  });
+
+  it("leaves a message unread when its CLI ends before it has taken it", async () => {
+    const deliver = (): Promise<void> => new Promise(() => undefined);
+    const { agent, texts, recorded } = await start(conversation(), { deliver });
+    const turn = agent.run(input("first"), NEVER);
+    await eventually("the text", () => texts.length === 1);
+    agent.ended("exit code 3");
+    await expect(turn).rejects.toThrow("fake has ended: exit code 3");
+    expect([agent.messages, recorded]).toEqual([[], []]);
+  });
+
+  it("waits no longer for the end of a limit when its CLI has ended", async () => {
+    let isWaiting = false;
+    const wait = (signal: AbortSignal): Promise<void> => {
+      isWaiting = true;
+      return new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
+    };
+    const { agent, texts } = await start(conversation(), { wait });
+    const turn = agent.run(input("first"), NEVER);
+    await eventually("its wait", () => isWaiting);
+    agent.ended("exit code 3");
+    await expect(turn).rejects.toThrow("fake has ended: exit code 3");
+    expect(texts).toEqual([]);
+  });
+
+  it("ends a turn of a person with the turn of a message that the CLI adds to it", async () => {
+    const { agent, texts, ownTurns } = await start(conversation());
+    agent.turnStarted();
+    const turn = agent.run(input("first"), NEVER);
+    await eventually("the text", () => texts.length === 1);
+    agent.text("both are done");
+    agent.turnEnded({ outcome: "completed" });
+    const end = { outcome: "completed", text: "both are done" };
+    expect(await Promise.all([turn, ...ownTurns])).toMatchObject([end, end]);
+  });
+
+  it("tells the turn of a person from that of a message which waits for the end of a limit", async () => {
+    let endLimit: (() => void) | undefined;
+    const wait = (): Promise<void> =>
+      new Promise((resolve) => {
+        endLimit = resolve;
+      });
+    const { agent, texts, ownTurns } = await start(conversation(), { wait });
+    const turn = agent.run(input("first"), NEVER);
+    await eventually("its wait", () => endLimit !== undefined);
+    agent.turnStarted();
+    agent.text("for the person");
+    agent.turnEnded({ outcome: "completed" });
+    expect(await ownTurns[0]).toMatchObject({ outcome: "completed", text: "for the person" });
+    endLimit?.();
+    await eventually("the text", () => texts.length === 1);
+    agent.text("for the lead");
+    agent.turnEnded({ outcome: "completed" });
+    expect(await turn).toMatchObject({ outcome: "completed", text: "for the lead" });
+  });
+});
