@@ -51,7 +51,8 @@ export class SessionMode {
     if (interrupted.aborted) return;
     if (!isConfirmed)
       throw new Error(`it has not confirmed its mode ${modeId} within ${this.#changeMs / 1000} s`);
-    this.#modeId = modeId;
+    // The CLI may have reported another one meanwhile.
+    this.#modeId ??= modeId;
   }
 
   /** Reads the mode that an update reports, if it reports one: a CLI may leave its mode itself. */

@@ -55,6 +55,21 @@ it("SessionMode › fails, and sets the mode again, when the CLI does not confir
   await eventually("the second change", () => asked.length === 2);
 });
 
+it("SessionMode › sets the mode again when the CLI reports another one while it confirms this one", async () => {
+  let confirm: () => void = () => undefined;
+  const answer = new Promise<void>((resolve) => {
+    confirm = resolve;
+  });
+  const { mode, asked } = sessionOf(WITH_MODES, answer);
+  const followed = mode.follow(NEVER);
+  await eventually("the change", () => asked.length === 1);
+  mode.readUpdate({ sessionUpdate: "current_mode_update", currentModeId: "look" });
+  confirm();
+  await followed;
+  await mode.follow(NEVER);
+  expect(asked).toEqual(["ask", "ask"]);
+});
+
 it("SessionMode › waits no longer, and sets the mode again, when an interrupt comes before the answer", async () => {
   const { mode, asked } = sessionOf(WITH_MODES, new Promise(() => undefined));
   for (const count of [1, 2]) {
