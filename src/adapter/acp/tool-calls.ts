@@ -4,12 +4,16 @@ import { type AcpCall, contentText, requestOf } from "./acp-requests.ts";
 
 /** The tool calls of a prompt. */
 export class ToolCalls {
-  readonly #setup: ChannelSetup;
-  readonly #events: ChannelEvents;
+  readonly #setup: Pick<ChannelSetup, "adapter" | "cwd">;
+  readonly #events: Pick<ChannelEvents, "toolStarted" | "toolEnded">;
   readonly #known = new Map<string, AcpCall>();
   readonly #open = new Set<string>();
+  readonly #ended = new Set<string>();
 
-  constructor(setup: ChannelSetup, events: ChannelEvents) {
+  constructor(
+    setup: Pick<ChannelSetup, "adapter" | "cwd">,
+    events: Pick<ChannelEvents, "toolStarted" | "toolEnded">,
+  ) {
     this.#setup = setup;
     this.#events = events;
   }
@@ -25,8 +29,10 @@ export class ToolCalls {
     return call;
   }
 
-  /** Reports the start and the end of a call. @returns whether the call is new */
-  report(update: AcpCall, status: string | undefined): boolean {
+  /** Reports the start and the end of a call; updates after its end are no news. @returns whether the call is new */
+  report(update: AcpCall & { readonly sessionUpdate: string }, status: string | undefined): boolean {
+    if (update.sessionUpdate === "tool_call") this.#ended.delete(update.toolCallId);
+    else if (this.#ended.has(update.toolCallId)) return false;
     const call = this.add(update);
     const id = call.toolCallId;
     const isNew = !this.#open.has(id);
@@ -38,6 +44,7 @@ export class ToolCalls {
     if (status === "completed" || status === "failed") {
       this.#open.delete(id);
       this.#known.delete(id);
+      this.#ended.add(id);
       this.#events.toolEnded({ id, content: contentText(call), isError: status === "failed" });
     }
     return isNew;
@@ -52,5 +59,6 @@ export class ToolCalls {
   clear(): void {
     this.#known.clear();
     this.#open.clear();
+    this.#ended.clear();
   }
 }
