@@ -5,6 +5,7 @@ import type {
   SessionNotification,
 } from "@agentclientprotocol/sdk";
 import { messageOf, TeamError } from "../../errors.ts";
+import { pause } from "../../os/clock.ts";
 import { type PipedProgram, startPiped } from "../../os/process/piped-program.ts";
 import { NO_TOKENS } from "../../schema/tokens.ts";
 import { whenLoggedIn } from "../await-login.ts";
@@ -35,6 +36,8 @@ export function openAcpChannel(setup: ChannelSetup, events: ChannelEvents): Chan
 
 /** Time limit in milliseconds for the start of a CLI: the slowest known takes twelve seconds on an idle machine. */
 const START_MS = 120_000;
+/** Milliseconds in which the end of the CLI explains the end of its connection. */
+const SAME_END_MS = 300;
 
 /** A prompt that the CLI has, and has not answered. */
 interface Prompt {
@@ -59,6 +62,8 @@ class AcpChannel implements Channel {
   /** The CLI repeats an earlier conversation, which is not reported. */
   #isReplaying = false;
   readonly #ending = new AbortController();
+  /** Resolves once the end of the connection is reported. */
+  #closing: Promise<void> | undefined;
   #sessionCost: number | undefined;
 
   constructor(setup: ChannelSetup, events: ChannelEvents) {
@@ -105,6 +110,10 @@ class AcpChannel implements Channel {
       .onRequest("elicitation/create", ({ params }) => this.#onQuestion(params))
       .connect(await messagesOf(program));
     this.#connection = connection;
+    const onClosed = (): void => {
+      this.#closing = this.#onClosed(program);
+    };
+    connection.signal.addEventListener("abort", onClosed, { once: true });
     await initialize(connection);
   }
 
@@ -149,12 +158,15 @@ class AcpChannel implements Channel {
         (error: unknown) => {
           if (this.#prompt !== prompt) return resolve();
           this.#prompt = undefined;
+          this.#calls.clear();
           // Some CLIs answer an interrupted prompt with an error.
           if (interrupted.aborted) {
             resolve();
             this.#events.turnEnded({ outcome: "interrupted" });
-          } else if (this.#program === undefined || this.#isEnding) reject(error);
-          else {
+          } else if (connection.signal.aborted) {
+            // The end of the CLI is reported first.
+            void Promise.resolve(this.#closing).then(() => reject(error));
+          } else {
             resolve();
             this.#events.turnEnded({ outcome: "failed", failure: cleaned(messageOf(error)) });
           }
@@ -187,6 +199,12 @@ class AcpChannel implements Channel {
     this.#ending.abort();
     this.#connection?.close();
     await this.#program?.end();
+  }
+
+  /** A CLI without its connection is of no use, even if it runs. Its end says more than that of the connection. */
+  async #onClosed({ ended }: PipedProgram): Promise<void> {
+    await Promise.race([ended, pause(SAME_END_MS, this.#ending.signal)]);
+    this.#onEnded("it closed its connection");
   }
 
   #onEnded(how: string): void {
@@ -243,7 +261,9 @@ class AcpChannel implements Channel {
     if (this.#prompt === undefined) return { action: "cancel" };
     this.#prompt.taken();
     const { signal: interrupted } = this.#delivery;
-    const answer = await answerElicitation(params, (question) => this.#events.question(question, NEVER));
+    const answer = await answerElicitation(params, (question) =>
+      this.#events.question(question, interrupted),
+    );
     return interrupted.aborted ? { action: "cancel" } : answer;
   }
 
@@ -259,7 +279,7 @@ class AcpChannel implements Channel {
     const call = this.#calls.add(params.toolCall);
     const isOwn = isTeamCall(call) && this.#setup.servers.some(({ name }) => name === TEAM_SERVER);
     const request = { id: call.toolCallId, ...this.#calls.requestOf(call) };
-    const answer: ChannelAnswer = isOwn ? { allowed: true } : await this.#events.ask(request, NEVER);
+    const answer: ChannelAnswer = isOwn ? { allowed: true } : await this.#events.ask(request, interrupted);
     const { allowed, note, isAnswered = false } = answer;
     if (interrupted.aborted) return cancelled;
     if (!allowed) this.#refusals.push({ line: refusalLine(request.tool, request.summary, note), isAnswered });
@@ -270,6 +290,3 @@ class AcpChannel implements Channel {
     return cancelled;
   }
 }
-
-/** A request is closed only by its answer: no one else can answer in this channel. */
-const NEVER = new AbortController().signal;

@@ -23,9 +23,13 @@ export async function messagesOf({ stdin, stdout }: PipedProgram): Promise<Strea
   );
 }
 
+/** Version of the protocol. */
+const VERSION = 1;
+
+/** @throws Error if the CLI speaks another version of the protocol, or an error of the connection or of the CLI */
 export async function initialize({ agent }: ClientConnection): Promise<void> {
-  await agent.request("initialize", {
-    protocolVersion: 1,
+  const answer: unknown = await agent.request("initialize", {
+    protocolVersion: VERSION,
     clientInfo: { name: "teams", version: "1" },
     // Version 2 of the protocol drops both; a CLI then uses its own tools.
     clientCapabilities: {
@@ -34,6 +38,9 @@ export async function initialize({ agent }: ClientConnection): Promise<void> {
       elicitation: { form: {} },
     },
   });
+  const { protocolVersion: version } = fieldsOf(answer);
+  if (typeof version === "number" && version !== VERSION)
+    throw new Error(`it speaks version ${version} of the Agent Client Protocol, and teams speaks ${VERSION}`);
 }
 
 export interface OpenedSession {

@@ -167,6 +167,59 @@ describe("a CLI over the Agent Client Protocol", () => {
     expect(await inbox()).not.toContain("replayed");
   });
 
+  it("gets the text of its turn again after a crash, if it cannot continue its conversation", async () => {
+    const own = await memberTeam(file(), { channel: "acp", modes: ADAPTER.modes }, "process");
+    const { spawn, state, teams, log, prompted } = own;
+    const ada = async () => {
+      const { members } = (await teams("status", "--json")).json<{
+        members: { name: string; pid: number; unread: number }[];
+      }>();
+      return members.find(({ name }) => name === "ada");
+    };
+    await spawn("say: begins\nstay\nsay: the whole task");
+    await prompted("the whole task");
+    // From then on, the message does not come again.
+    await eventually("that its message is read", async () => (await ada())?.unread === 0);
+    process.kill((await ada())?.pid ?? 0, "SIGKILL");
+    await state("ada", "crashed");
+    expect((await teams("resume")).code).toBe(0);
+    const prompts = () => log().flatMap(({ prompt }) => (typeof prompt === "string" ? [prompt] : []));
+    await eventually("its turn", () => prompts().length > 1);
+    expect(prompts()[1]).toMatch(/You are ada[\s\S]*lost your conversation[\s\S]*say: the whole task/);
+  });
+
+  it("has crashed when it closes its connection, although its process goes on", async () => {
+    const { spawn, state, teams, leadGot } = await team();
+    await spawn("say: ready");
+    await leadGot("ready");
+    await teams("send", "ada", "hang-up");
+    await state("ada", "crashed");
+    await eventually("the reason", async () =>
+      (await teams("status", "--json")).out.includes("fake has ended: it closed its connection"),
+    );
+  });
+
+  it("is not started if it speaks only another version of the protocol", async () => {
+    const { mark, spawn, state, ada, log } = await team();
+    mark("newer-protocol");
+    const spawned = await spawn("say: hi");
+    if (spawned.code === 0) await state("ada", "crashed");
+    const shown = spawned.code === 0 ? JSON.stringify(await ada()) : spawned.err;
+    expect(shown).toContain("it speaks version 2 of the Agent Client Protocol, and teams speaks 1");
+    expect(log()).toEqual([]);
+  });
+
+  it("gets an answer to its open request when its turn is interrupted", async () => {
+    const { spawn, state, approval, approvals, teams, logged, leadGot, repo } = await team();
+    await spawn("run: touch asked\nsay: its turn ended by itself");
+    await approval();
+    expect((await teams("interrupt", "ada")).code).toBe(0);
+    await logged({ outcome: { outcome: "cancelled" } });
+    await leadGot("its turn ended by itself");
+    await state("ada", "idle");
+    expect([await approvals(), existsSync(join(repo, "asked"))]).toEqual([[], false]);
+  });
+
   it("stays when it refuses a shutdown, and its reason is in the output", async () => {
     const { spawn, teams, leadGot, state } = await team();
     await spawn("stubborn\nsay: ready");
