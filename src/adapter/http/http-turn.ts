@@ -1,4 +1,4 @@
-import { systemClock } from "../../os/clock.ts";
+import { after, systemClock } from "../../os/clock.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
 import type { ChannelEvents, ReportedLimit } from "../channel.ts";
 import { cleaned } from "../last-words.ts";
@@ -13,6 +13,14 @@ const MAX_RESULT = 20_000;
 
 /** Milliseconds until another try that mean more than a short overload. */
 const LONG_RETRY_MS = 120_000;
+/** Far more than OpenCode needs to begin the next turn, in milliseconds. */
+const BEGIN_MS = 5_000;
+
+/** The events that turns report. */
+type TurnEvents = Pick<
+  ChannelEvents,
+  "turnStarted" | "turnEnded" | "text" | "toolStarted" | "toolEnded" | "spent"
+>;
 
 interface Taking {
   resolve(): void;
@@ -22,7 +30,7 @@ interface Taking {
 /** The turns of one session as its events report them, including turns that a person began. */
 export class HttpTurn {
   readonly #session: string;
-  readonly #events: ChannelEvents;
+  readonly #events: TurnEvents;
   readonly #open = new Set<string>();
   /** Steps whose tokens were counted. */
   readonly #counted = new Set<string>();
@@ -33,13 +41,19 @@ export class HttpTurn {
   #failure: string | undefined;
   /** The limit of the account for which the turn was aborted. */
   #limit: ReportedLimit | undefined;
+  #stopWaiting: () => void = () => undefined;
   readonly #abort: () => void;
+  readonly #beginMs: number;
 
-  /** @param abort ends the running turn in OpenCode */
-  constructor(session: string, events: ChannelEvents, abort: () => void) {
+  /**
+   * @param abort ends the running turn in OpenCode
+   * @param beginMs milliseconds in which OpenCode begins the turn of a text that came before the end of another turn
+   */
+  constructor(session: string, events: TurnEvents, abort: () => void, beginMs = BEGIN_MS) {
     this.#session = session;
     this.#events = events;
     this.#abort = abort;
+    this.#beginMs = beginMs;
   }
 
   get isRunning(): boolean {
@@ -48,6 +62,7 @@ export class HttpTurn {
 
   /** Expects the turn of a message. @returns a promise that resolves once the CLI has begun it, and rejects if it refuses it */
   begin(): Promise<void> {
+    this.#stopWaiting();
     this.#isInterrupted = false;
     this.#failure = undefined;
     return new Promise((resolve, reject) => {
@@ -57,6 +72,7 @@ export class HttpTurn {
 
   /** Call when the CLI did not accept the text of `begin`. */
   forget(): void {
+    this.#stopWaiting();
     this.#taking = undefined;
   }
 
@@ -66,6 +82,7 @@ export class HttpTurn {
 
   /** The CLI is gone. */
   fail(error: Error): void {
+    this.#stopWaiting();
     this.#taking?.reject(error);
     this.#taking = undefined;
   }
@@ -106,6 +123,7 @@ export class HttpTurn {
 
   #onBusy(): void {
     const taking = this.#taking;
+    this.#stopWaiting();
     this.#taking = undefined;
     if (taking !== undefined) taking.resolve();
     else if (!this.#isBusy) {
@@ -121,6 +139,13 @@ export class HttpTurn {
     this.#isBusy = false;
     this.#open.clear();
     this.#counted.clear();
+    const taking = this.#taking;
+    if (taking !== undefined) {
+      // The end of the turn before. OpenCode now begins ours, or has added our text to that one.
+      this.#stopWaiting();
+      this.#stopWaiting = after(this.#beginMs, () => this.#onAdded(taking));
+      return;
+    }
     const limit = this.#limit;
     this.#limit = undefined;
     if (limit !== undefined)
@@ -131,10 +156,20 @@ export class HttpTurn {
     else this.#events.turnEnded({ outcome: "completed" });
   }
 
+  #onAdded(taking: Taking): void {
+    if (this.#taking !== taking || this.#isBusy) return;
+    this.#taking = undefined;
+    taking.resolve();
+    this.#events.turnEnded({ outcome: this.#isInterrupted ? "interrupted" : "completed" });
+  }
+
   #onError({ name, data }: Fields): void {
-    // A person interrupted it in its own screen, or we did.
-    if (name === "MessageAbortedError") this.#isInterrupted = true;
-    else if (this.#limit === undefined)
+    if (name === "MessageAbortedError") {
+      // A person interrupted it in its own screen, or we did. A turn before that of a text does not end for the text.
+      if (this.#taking === undefined || !this.#isBusy) this.#isInterrupted = true;
+      return;
+    }
+    if (this.#limit === undefined)
       this.#failure = cleaned(textOf(fieldsOf(data).message) ?? textOf(name) ?? "an unknown error");
     if (this.#taking === undefined || this.#isInterrupted) return;
     // It failed before it began, and no `idle` follows.

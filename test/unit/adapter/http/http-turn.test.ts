@@ -1,0 +1,51 @@
+import { expect, it } from "vitest";
+import type { ChannelTurnEnd } from "../../../../src/adapter/channel.ts";
+import { HttpTurn } from "../../../../src/adapter/http/http-turn.ts";
+
+interface Reported {
+  readonly turn: HttpTurn;
+  readonly ends: readonly ChannelTurnEnd[];
+  /** Reports the state of the session. */
+  status(type: "busy" | "idle"): void;
+}
+
+/** Returns the turns of a session, and their reported ends. @param beginMs milliseconds in which it begins the next turn */
+function session(beginMs?: number): Reported {
+  const ends: ChannelTurnEnd[] = [];
+  const none = (): void => undefined;
+  const events = {
+    ...{ turnStarted: none, text: none, toolStarted: none, toolEnded: none, spent: none },
+    turnEnded: (end: ChannelTurnEnd) => void ends.push(end),
+  };
+  const turn = new HttpTurn("s", events, none, beginMs);
+  return {
+    turn,
+    ends,
+    status: (type) => turn.event("session.status", { sessionID: "s", status: { type } }),
+  };
+}
+
+it("HttpTurn › does not end the turn of a text when the turn before it ends late", async () => {
+  const { turn, ends, status } = session();
+  status("busy");
+  turn.interrupted();
+  const taken = turn.begin();
+  turn.event("session.error", { sessionID: "s", error: { name: "MessageAbortedError" } });
+  status("idle");
+  turn.event("session.idle", { sessionID: "s" });
+  expect(ends).toEqual([]);
+  expect(turn.isRunning).toBe(true);
+  status("busy");
+  await taken;
+  status("idle");
+  expect(ends).toEqual([{ outcome: "completed" }]);
+});
+
+it("HttpTurn › ends the turn of a text that OpenCode has added to the turn before it", async () => {
+  const { turn, ends, status } = session(1);
+  status("busy");
+  const taken = turn.begin();
+  status("idle");
+  await taken;
+  expect(ends).toEqual([{ outcome: "completed" }]);
+});
