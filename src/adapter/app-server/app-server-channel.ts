@@ -15,7 +15,7 @@ import { notStarted, requireProgram } from "../require-program.ts";
 import { startStep } from "../start-step.ts";
 import { type CodexQuestion, codexQuestion } from "./codex-questions.ts";
 import { codexRequest } from "./codex-requests.ts";
-import { CodexTurns } from "./codex-turns.ts";
+import { ACCOUNT_LIMITS, CodexTurns } from "./codex-turns.ts";
 import { type RequestId, Rpc } from "./rpc.ts";
 
 /** Opens the channel to Codex: its screen and this process are two clients of one `codex app-server`. */
@@ -212,8 +212,8 @@ class AppServerChannel implements Channel {
   }
 
   #onNotice(method: string, params: Readonly<Record<string, unknown>>): void {
-    // Helpers of Codex, for example for titles, have threads of their own.
-    if (params.threadId !== this.#thread || this.#isEnding) return;
+    // Helpers of Codex, for example for titles, have threads of their own. Limits are those of the account.
+    if ((params.threadId !== this.#thread && method !== ACCOUNT_LIMITS) || this.#isEnding) return;
     if (method === "serverRequest/resolved") this.#onResolved(params.requestId);
     if (method === "turn/completed") this.#closeRequests();
     this.#turns?.notified(method, params);

@@ -6,6 +6,9 @@ import { fieldsOf, oneLine } from "../requests.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** The one report that names no thread. */
+export const ACCOUNT_LIMITS = "account/rateLimits/updated";
+
 /** Longest result of a tool that the log gets, in characters. */
 const MAX_RESULT = 20_000;
 
@@ -63,7 +66,7 @@ export class CodexTurns {
       case "thread/tokenUsage/updated":
         this.#spent(fieldsOf(params.tokenUsage));
         return;
-      case "account/rateLimits/updated":
+      case ACCOUNT_LIMITS:
         this.#limitedUntil = latestReset(fieldsOf(params.rateLimits));
         return;
       default:
