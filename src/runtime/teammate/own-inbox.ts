@@ -96,7 +96,7 @@ async function startOf(
     instructions: [prompt, readMetadata(member, "promptOverrides")?.append ?? ""]
       .filter(Boolean)
       .join("\n\n"),
-    conversation: conversationOf(self),
+    conversation: conversationOf(self, adapter),
     directory: join(ref.paths.agent(name).run, "cli"),
     hook: [...ctx.program, "hook", "--team", ref.team, "--as", name],
     tools: mcpEntry({ program: ctx.program, env, team: ref.team, agent: name, withoutInbox: true }),
@@ -107,10 +107,15 @@ async function startOf(
   return { file, argv, env, adapter, settings: live, version };
 }
 
-/** Returns the conversation to continue. Another program may have dropped it from the config. */
-function conversationOf({ ref, member }: RunningTeammate): string | undefined {
+/** Returns the conversation to continue. Another program may have dropped it from the config, or claude may have removed it. */
+function conversationOf({ ref, member, view }: RunningTeammate, { id }: Adapter): string | undefined {
   const hook = readHook(ref, member.name);
-  return readMetadata(member, "conversation") ?? (hasConversation(hook) ? hook?.conversation : undefined);
+  const recorded = readMetadata(member, "conversation");
+  if (hasConversation(hook)) return recorded ?? hook?.conversation;
+  const isLost = recorded !== undefined && hook?.transcript !== undefined && hook.conversation === recorded;
+  if (!isLost) return recorded;
+  view.note(`${id} no longer has its earlier conversation and starts a new one`);
+  return undefined;
 }
 
 function ownEnv(adapter: Adapter, env: Env, identity: string): Env {

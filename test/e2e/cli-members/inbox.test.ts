@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AdapterInput } from "../../../src/adapter/adapter-schema.ts";
@@ -252,6 +252,21 @@ describe("a CLI that reads its inbox itself", () => {
     await state("ada", "idle");
     const again = (await teams("task", "list", "--json")).json<{ tasks: { owner?: string }[] }>();
     expect(again.tasks[0]?.owner).toBe("ada");
+  });
+
+  it("starts a new conversation if it has lost the earlier one", async () => {
+    const { spawn, state, teams, log, leadGot, place } = await team();
+    await spawn("say: remember 42");
+    await leadGot("remember 42");
+    await state("ada", "idle");
+    await teams("send", "ada", "exit: 3");
+    await state("ada", "crashed");
+    const sessions = () => log().flatMap(({ session }) => (typeof session === "string" ? [session] : []));
+    rmSync(join(place.root, "projects", "stand-in", `${sessions()[0]}.jsonl`));
+    expect((await teams("resume")).code).toBe(0);
+    await teams("send", "ada", "say: I am back");
+    await leadGot("I am back");
+    expect(new Set(sessions()).size).toBe(2);
   });
 
   it("ends with everything that it started", async () => {
