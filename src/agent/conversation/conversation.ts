@@ -107,7 +107,7 @@ export class Conversation {
 
   /** Adds the cost of a call that left no message. */
   addCost(spent: Spent): void {
-    if (sumOf(spent.usage) === 0) return;
+    if (sumOf(spent.usage) === 0 && spent.costUsd === 0) return;
     this.#writer.append({ type: "spent", ...spent });
     this.#spent = addSpent(this.#spent, spent);
   }

@@ -6,6 +6,7 @@ import type { TurnInput } from "../../../src/agent/agent.ts";
 import { openTranscript } from "../../../src/agent/conversation/transcript.ts";
 import { NO_RULES } from "../../../src/agent/permissions/rules.ts";
 import type { TurnResult } from "../../../src/agent/turn/turn.ts";
+import { NO_TOKENS } from "../../../src/schema/tokens.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
@@ -176,6 +177,13 @@ describe("ChannelAgent", () => {
     agent.turnEnded({ outcome: "completed" });
     const end = { outcome: "completed", text: "both are done" };
     expect(await Promise.all([turn, ...ownTurns])).toMatchObject([end, end]);
+  });
+
+  it("keeps a cost that comes without tokens", async () => {
+    const path = conversation();
+    const { agent } = await start(path);
+    agent.spent({ usage: NO_TOKENS, costUsd: 0.5 });
+    expect(openTranscript(path, { sessionId: "s" }).restored.costUsd).toBe(0.5);
   });
 
   it("tells the turn of a person from that of a message which waits for the end of a limit", async () => {
