@@ -20,7 +20,7 @@ import type {
 } from "./channel.ts";
 import type { ChannelAgentOptions } from "./channel-agent-options.ts";
 import { permitRequest } from "./permit-request.ts";
-import { deliverText, notTaken } from "./turns/deliver-text.ts";
+import { deliverText } from "./turns/deliver-text.ts";
 import { interruptOnAbort } from "./turns/interrupt-turn.ts";
 import { hasTakenInput, inputMessage, missedTexts, newestTexts } from "./turns/missed-inputs.ts";
 import { CONTINUE, CONTINUE_ANEW, NEVER_BEGAN, OpenTurn, recordEnd } from "./turns/open-turn.ts";
@@ -45,6 +45,8 @@ export class ChannelAgent implements Agent, ChannelEvents {
   /** The turn whose text waits for a budget or a limit. Meanwhile a person can begin another one. */
   #waiting: OpenTurn | undefined;
   #failure: TeamError | undefined;
+  /** The CLI has ended unasked. */
+  #hasEnded = false;
   readonly #pauses: TurnPauses;
   /** The CLI has read who it is, and what its team is. */
   #isIntroduced = false;
@@ -146,12 +148,14 @@ export class ChannelAgent implements Agent, ChannelEvents {
     const stopWaiting = interruptOnAbort(running, signal, this.#options);
     let isConfirmed = false;
     const deliver: Channel["deliver"] = async (...given) => {
+      this.#waiting = undefined;
       this.#begin(turn);
       await this.#channel?.deliver(...given);
       isConfirmed = true;
     };
     try {
-      const isTaken = await deliverText({ deliver }, { turn, text, isLast, signal }, this.#options);
+      const isAccepted = await deliverText({ deliver }, { turn, text, isLast, signal }, this.#options);
+      const isTaken = isAccepted && (isConfirmed || !this.#hasEnded);
       if (!isConfirmed && this.#failure !== undefined) throw this.#failure;
       const isKept = !isTaken && (this.hidesTurnEnds || isProcessEnding(signal));
       if (!isKept) await onInput(isTaken);
@@ -163,8 +167,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
       return result;
     } catch (error) {
       if (this.#failure !== undefined) throw this.#failure;
-      const failure = notTaken(this.#options.cli, error);
-      turn.settle({ outcome: signal.aborted ? "interrupted" : "failed", failure });
+      turn.settle({ outcome: signal.aborted ? "interrupted" : "failed", failure: messageOf(error) });
       return await turn.result;
     } finally {
       this.#waiting = undefined;
@@ -271,10 +274,10 @@ export class ChannelAgent implements Agent, ChannelEvents {
 
   ended(reason: string | undefined): void {
     const { cli, onEnd } = this.#options;
+    this.#hasEnded = true;
     if (reason === undefined) {
       this.#settle({ outcome: "interrupted" });
-      onEnd(undefined);
-      return;
+      return onEnd(undefined);
     }
     const failure = new TeamError("SPAWN_FAILED", `${cli} has ended: ${reason}`, {
       hint: "Unread messages and the conversation are kept. Start it again: r and Enter in its pane, or teams resume.",

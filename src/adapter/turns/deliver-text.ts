@@ -19,8 +19,9 @@ interface Delivery {
 export async function deliverText(
   channel: Pick<Channel, "deliver"> | undefined,
   { turn, text, isLast, signal }: Delivery,
-  { cli, beforeTurn, limits }: Pick<ChannelAgentOptions, "cli" | "beforeTurn" | "limits">,
+  options: Pick<ChannelAgentOptions, "cli" | "beforeTurn" | "limits" | "hidesTurnEnds">,
 ): Promise<boolean> {
+  const { cli, beforeTurn, limits, hidesTurnEnds } = options;
   // The CLI may end meanwhile.
   const over = AbortSignal.any([signal, turn.closed]);
   const isStopped = (await beforeTurn(over)) === "stop";
@@ -30,8 +31,11 @@ export async function deliverText(
     return false;
   }
   try {
+    const delivered = channel?.deliver(text, isLast);
     // An interrupted CLI may never confirm that it took the text.
-    await Promise.race([channel?.deliver(text, isLast), turn.result]);
+    await Promise.race([delivered, turn.result]);
+    // A program may end by what is typed, before the typing is reported: only its report shows what was typed.
+    if (hidesTurnEnds) await delivered;
     return true;
   } catch (error) {
     turn.settle({ outcome: signal.aborted ? "interrupted" : "failed", failure: notTaken(cli, error) });
@@ -40,6 +44,6 @@ export async function deliverText(
 }
 
 /** Describes why a CLI did not take a text, for people. */
-export function notTaken(cli: string, error: unknown): string {
+function notTaken(cli: string, error: unknown): string {
   return `${cli} did not take the message: ${messageOf(error)}`;
 }

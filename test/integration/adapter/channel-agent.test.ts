@@ -154,6 +154,22 @@ describe("ChannelAgent", () => {
     expect([agent.messages, recorded]).toEqual([[], []]);
   });
 
+  it("begins the next turn with a message that its CLI had not taken when a person quit it", async () => {
+    const path = conversation();
+    const deliver = (): Promise<void> => new Promise(() => undefined);
+    const quit = await start(path, { deliver });
+    const turn = quit.agent.run(input("first"), NEVER);
+    await eventually("the text", () => quit.texts.length === 1);
+    quit.agent.ended(undefined);
+    expect(await turn).toMatchObject({ outcome: "interrupted" });
+    const { agent, texts } = await start(path);
+    const next = agent.run(input("second"), NEVER);
+    await eventually("the next text", () => texts.length === 1);
+    agent.turnEnded({ outcome: "completed" });
+    await next;
+    expect(texts[0]).toMatch(/\]\n\nfirst\n\nsecond$/);
+  });
+
   it("waits no longer for the end of a limit when its CLI has ended", async () => {
     let isWaiting = false;
     const wait = (signal: AbortSignal): Promise<void> => {
