@@ -38,6 +38,8 @@ export class HttpTurn {
   #taking: Taking | undefined;
   #isBusy = false;
   #isInterrupted = false;
+  /** The turn before that of the delivered text was aborted. */
+  #wasAborted = false;
   #failure: string | undefined;
   /** The limit of the account for which the turn was aborted. */
   #limit: ReportedLimit | undefined;
@@ -64,6 +66,7 @@ export class HttpTurn {
   begin(): Promise<void> {
     this.#stopWaiting();
     this.#isInterrupted = false;
+    this.#wasAborted = false;
     this.#failure = undefined;
     return new Promise((resolve, reject) => {
       this.#taking = { resolve, reject };
@@ -139,6 +142,8 @@ export class HttpTurn {
     this.#isBusy = false;
     this.#open.clear();
     this.#counted.clear();
+    const limit = this.#limit;
+    this.#limit = undefined;
     const taking = this.#taking;
     if (taking !== undefined) {
       // The end of the turn before. OpenCode now begins ours, or has added our text to that one.
@@ -146,8 +151,6 @@ export class HttpTurn {
       this.#stopWaiting = after(this.#beginMs, () => this.#onAdded(taking));
       return;
     }
-    const limit = this.#limit;
-    this.#limit = undefined;
     if (limit !== undefined)
       this.#events.turnEnded({ outcome: "failed", failure: this.#failure ?? "", limit });
     else if (this.#isInterrupted) this.#events.turnEnded({ outcome: "interrupted" });
@@ -160,13 +163,15 @@ export class HttpTurn {
     if (this.#taking !== taking || this.#isBusy) return;
     this.#taking = undefined;
     taking.resolve();
-    this.#events.turnEnded({ outcome: this.#isInterrupted ? "interrupted" : "completed" });
+    const isInterrupted = this.#isInterrupted || this.#wasAborted;
+    this.#events.turnEnded({ outcome: isInterrupted ? "interrupted" : "completed" });
   }
 
   #onError({ name, data }: Fields): void {
     if (name === "MessageAbortedError") {
       // A person interrupted it in its own screen, or we did. A turn before that of a text does not end for the text.
       if (this.#taking === undefined || !this.#isBusy) this.#isInterrupted = true;
+      else this.#wasAborted = true;
       return;
     }
     if (this.#limit === undefined)

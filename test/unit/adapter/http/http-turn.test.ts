@@ -41,11 +41,15 @@ it("HttpTurn › does not end the turn of a text when the turn before it ends la
   expect(ends).toEqual([{ outcome: "completed" }]);
 });
 
-it("HttpTurn › ends the turn of a text that OpenCode has added to the turn before it", async () => {
+it.each([
+  { outcome: "completed", isAborted: false },
+  { outcome: "interrupted", isAborted: true },
+])("HttpTurn › reports $outcome for a text that was added to such a turn", async ({ outcome, isAborted }) => {
   const { turn, ends, status } = session(1);
   status("busy");
   const taken = turn.begin();
+  if (isAborted) turn.event("session.error", { sessionID: "s", error: { name: "MessageAbortedError" } });
   status("idle");
   await taken;
-  expect(ends).toEqual([{ outcome: "completed" }]);
+  expect(ends).toEqual([{ outcome }]);
 });
