@@ -111,7 +111,7 @@ class AcpChannel implements Channel {
       .connect(await messagesOf(program));
     this.#connection = connection;
     const onClosed = (): void => {
-      this.#closing = this.#onClosed(program);
+      this.#closing = this.#onClosed(program, connection.signal.reason);
     };
     connection.signal.addEventListener("abort", onClosed, { once: true });
     await initialize(connection);
@@ -202,9 +202,9 @@ class AcpChannel implements Channel {
   }
 
   /** A CLI without its connection is of no use, even if it runs. Its end says more than that of the connection. */
-  async #onClosed({ ended }: PipedProgram): Promise<void> {
+  async #onClosed({ ended }: PipedProgram, reason: unknown): Promise<void> {
     await Promise.race([ended, pause(SAME_END_MS, this.#ending.signal)]);
-    this.#onEnded("it closed its connection");
+    this.#onEnded(`its connection was lost: ${cleaned(messageOf(reason))}`);
   }
 
   #onEnded(how: string): void {
