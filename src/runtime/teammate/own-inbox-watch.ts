@@ -293,5 +293,4 @@ export class OwnInboxWatch {
 }
 
 const STUCK = { name: "a dialog", remedy: "answer it there; a message to it waits" };
-const CONTINUE =
-  "Your process ended during a turn, and was started again with your conversation. Continue where you stopped.";
+const CONTINUE = "Your process ended during a turn, and was started again. Continue where you stopped.";
