@@ -132,8 +132,8 @@ export class ChannelAgent implements Agent, ChannelEvents {
   }
 
   /**
-   * @param onInput called once the CLI has taken the text, or its turn has ended before. If the CLI or this process ends, its messages
-   * stay unread, and come again
+   * @param onInput called once the CLI has taken the text, or its turn has ended before. If the CLI crashes, or this process ends, its
+   * messages stay unread, and come again
    */
   async #run(
     text: string,
