@@ -1,3 +1,4 @@
+import { TeamError } from "../../errors.ts";
 import type { ApprovalDetails } from "../../operations/approvals/approvals.ts";
 import { steadyNow } from "../../os/clock.ts";
 import { keyDecoder, type Pressed } from "../../terminal/input/key-decoder.ts";
@@ -19,7 +20,10 @@ export interface ViewActions {
   list(): Promise<readonly Listed[]>;
   /** @returns undefined if the request is closed, or never existed */
   details(key: string): Promise<ApprovalDetails | undefined>;
-  /** @returns the outcome, in one line */
+  /**
+   * @returns the outcome, in one line
+   * @throws TeamError the answer does not count, or only in part
+   */
   answer(key: string, answer: KeyAnswer): Promise<string>;
   /** The view has changed: draw it. */
   changed(): void;
@@ -53,6 +57,8 @@ export class ApprovalsView implements KeyHandler {
   #layout = "";
   #shownAt = 0;
   #isBusy = false;
+  /** Whether the last key was an answer: in an agent's pane, Enter follows it. */
+  #isAfterAnswer = false;
   #loading: Promise<void> = Promise.resolve();
 
   /** @param first the key of the request to begin with; by default the oldest */
@@ -130,6 +136,10 @@ export class ApprovalsView implements KeyHandler {
   #press(pressed: Pressed): void {
     // A pasted text answers nothing.
     if (pressed.kind === "text" && pressed.pasted) return;
+    const isAfterAnswer = this.#isAfterAnswer;
+    this.#isAfterAnswer = false;
+    // It would begin a note for the next request.
+    if (isAfterAnswer && pressed.kind === "enter") return;
     const actions = keyActions(pressed, this.shown);
     for (const [i, { action, rest }] of actions.entries()) {
       // Several keys at once were typed ahead, or repeated: they scroll and select, but answer nothing.
@@ -164,6 +174,7 @@ export class ApprovalsView implements KeyHandler {
         this.note.open();
         break;
       case "answer":
+        this.#isAfterAnswer = true;
         this.#answer(action.answer);
         break;
     }
@@ -203,11 +214,19 @@ export class ApprovalsView implements KeyHandler {
     this.#isBusy = true;
     this.#act
       .answer(key, { ...answer, ...(note === "" ? {} : { note }) })
-      .then(async (done) => {
-        this.notice = done;
-        this.shown = undefined;
-        this.#wanted = next === key ? undefined : next;
-      })
+      .then(
+        (done) => {
+          this.notice = done;
+          this.shown = undefined;
+          this.note.clear();
+          this.#wanted = next === key ? undefined : next;
+        },
+        (error: unknown) => {
+          // The request and its note stay: the person may answer again.
+          if (!(error instanceof TeamError)) throw error;
+          this.notice = error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
+        },
+      )
       .finally(() => {
         this.#isBusy = false;
       })

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { ApprovalsView, type ViewActions } from "../../../../src/cli/approvals/approvals-view.ts";
 import { viewPainter } from "../../../../src/cli/approvals/view-picture.ts";
+import { TeamError } from "../../../../src/errors.ts";
 import type { ApprovalDetails } from "../../../../src/operations/approvals/approvals.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 
@@ -76,6 +77,58 @@ describe("ApprovalsView", () => {
     expect(v.given).toEqual([]);
     v.shown.push("a");
     expect(v.given).toEqual([["r1", { approve: true, always: true }]]);
+  });
+
+  it("takes Enter after an answer as a part of it, in one read and in two", async () => {
+    const v = await view([request("r1"), request("r2"), request("r3")]);
+    v.read();
+    v.shown.push("y");
+    await v.reads("r2");
+    v.shown.push("\r");
+    expect(v.text()).not.toContain("note ›");
+    v.shown.push("n\r");
+    await v.reads("r3");
+    expect(v.text()).not.toContain("note ›");
+    v.shown.push("\r");
+    expect(v.text()).toContain("note ›");
+    expect(v.given).toEqual([
+      ["r1", { approve: true }],
+      ["r2", { approve: false }],
+    ]);
+  });
+
+  it("keeps no note of an answered request, not even one that was begun meanwhile", async () => {
+    const v = await view([request("r1")]);
+    v.read();
+    v.shown.push("mfine");
+    v.shown.push("\r");
+    v.shown.push("y");
+    v.shown.push("m");
+    expect(v.text()).toContain("note ›");
+    await eventually("the end", () => v.shown.shown === undefined);
+    expect(v.given).toEqual([["r1", { approve: true, note: "fine" }]]);
+    expect(v.text()).not.toContain("note");
+    v.shown.push("q");
+    expect(v.act.quit).toHaveBeenCalledWith("key");
+  });
+
+  it("shows why an answer does not count, and keeps the request and its note", async () => {
+    const v = await view([request("r1")]);
+    const { answer } = v.act;
+    v.act.answer = () =>
+      Promise.reject(new TeamError("SPAWN_FAILED", "It was not restarted.", { hint: "Start tmux." }));
+    v.read();
+    v.shown.push("mfine");
+    v.shown.push("\r");
+    v.shown.push("y");
+    await eventually("the reason", () => v.text().includes("It was not restarted. Start tmux."));
+    expect(v.text()).toContain("note: fine");
+    v.act.answer = answer;
+    await eventually("the answer", () => {
+      v.shown.push("y");
+      return v.given.length > 0;
+    });
+    expect(v.given).toEqual([["r1", { approve: true, note: "fine" }]]);
   });
 
   it("shows a whole command with hidden characters, at every width, and nothing wider than the screen", async () => {
