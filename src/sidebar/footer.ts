@@ -7,7 +7,7 @@ import { type Condition, KEYS, type KeyBinding } from "./keys.ts";
 import { wrap } from "./labels.ts";
 import { isOneKey } from "./prompts.ts";
 import { cut, type Line, lineOf, type Span, type SpanStyle, span, widthOf } from "./spans.ts";
-import type { Prompt, ScreenSize, SidebarState } from "./state.ts";
+import type { Prompt, ScreenSize, SidebarState, Verdict } from "./state.ts";
 
 const quiet: SpanStyle = { fg: TONE.quiet };
 
@@ -23,11 +23,14 @@ const GAP_FROM = 60;
 /** Between the keys of a line. */
 const SEPARATOR = " · ";
 
-/** The line that is written, else the notice about the last key, else the keys that apply now. */
+/** The line that is written, below the notice about the last key; else that notice, else the keys that apply now. */
 export function footer(state: SidebarState, holds: ReadonlySet<Condition>, size: ScreenSize): Line[] {
-  const { width } = size;
-  if (state.prompt !== undefined) return promptLines(state.prompt, size);
-  if (state.notice !== undefined) return textLines(state.notice, width, NOTICE_ROWS, { fg: TONE.attention });
+  const { width, height } = size;
+  const { prompt, notice } = state;
+  const noticeRows = prompt === undefined || height >= KEYS_ROW_FROM ? NOTICE_ROWS : 1;
+  const noticed = notice === undefined ? [] : textLines(notice, width, noticeRows, { fg: TONE.attention });
+  if (prompt !== undefined) return [...noticed, ...promptLines(prompt, size)];
+  if (notice !== undefined) return noticed;
   const hinted = KEYS.filter(
     ({ hint, when, in: views }) =>
       hint !== undefined && views.includes(state.view) && (when === undefined || holds.has(when)),
@@ -81,17 +84,32 @@ interface PromptLook {
   readonly keys: string;
 }
 
+const ANSWER_KEYS = "↵ sends · Esc cancels · or a note";
+
 const VERDICTS = {
   yes: { title: "approve", fg: TONE.good },
   no: { title: "reject", fg: TONE.bad },
   always: { title: "always allow", fg: TONE.good },
 } as const;
 
+/** For the answer to a request that is not a plan or a permission. */
+const OTHER_VERDICTS: Readonly<
+  Record<"question" | "crash", Partial<Record<Verdict, Pick<PromptLook, "title" | "keys">>>>
+> = {
+  question: { yes: { title: "answer", keys: "↵ sends · Esc cancels" } },
+  crash: {
+    yes: { title: "restart", keys: "↵ restarts it · Esc cancels" },
+    no: { title: "remove", keys: "↵ removes it · Esc cancels" },
+  },
+};
+
 function lookOfPrompt(prompt: Prompt): PromptLook {
   switch (prompt.kind) {
     case "answer": {
-      const { title, fg } = VERDICTS[prompt.verdict];
-      return { title: `${title} ${gridText(prompt.from)}:`, fg, keys: "↵ sends · Esc cancels · or a note" };
+      const { verdict, asks } = prompt;
+      const { title: usual, fg } = VERDICTS[verdict];
+      const { title, keys } = (asks && OTHER_VERDICTS[asks][verdict]) ?? { title: usual, keys: ANSWER_KEYS };
+      return { title: `${title} ${gridText(prompt.from)}:`, fg, keys };
     }
     case "message":
       return { title: `to ${gridText(prompt.to)}:`, fg: TONE.busy, keys: "↵ sends · Esc ends · ↑ earlier" };

@@ -9,6 +9,7 @@ import {
   currentRequest,
   listOf,
   type MemberAction,
+  type Prompt,
   type ScreenSize,
   type SidebarState,
   type SidebarTarget,
@@ -149,16 +150,29 @@ const PART_NOTICE = "read the request to its end, then press y";
 /** Begins an answer to the current request. A request that is shown only in part is opened instead of approved. */
 function asked(scene: Scene, verdict: Answer["verdict"]): Step {
   const { state, data, seen } = scene;
-  return withRequest(scene, ({ id, from, summary }) => {
+  return withRequest(scene, (asking) => {
+    const { id, from } = asking;
     const shownMs = seen.get(id);
     if (verdict !== "no" && shownMs === undefined) {
       const whole = opened(state, { kind: "whole", id, from });
       return { ...whole, state: { ...whole.state, notice: PART_NOTICE } };
     }
     if (verdict !== "no" && Number(shownMs) < READING_MS) return { state: { ...state, notice: NEW_NOTICE } };
-    const request = { id, from, summary, cwd: askerDirectory(data, { from }) };
-    return { state: { ...state, prompt: { kind: "answer", ...request, verdict, text: "" } } };
+    return { state: { ...state, prompt: answerPrompt(asking, data, verdict) } };
   });
+}
+
+/** Returns the line for an answer. */
+function answerPrompt(
+  { id, from, summary, kind }: Pick<SidebarApproval, "id" | "from" | "summary" | "kind">,
+  data: SidebarData,
+  verdict: Answer["verdict"],
+): Prompt {
+  return {
+    kind: "answer",
+    ...{ id, from, summary, cwd: askerDirectory(data, { from }), verdict, text: "" },
+    ...(kind === "question" || kind === "crash" ? { asks: kind } : {}),
+  };
 }
 
 /** Begins an answer to the request of the view that shows it whole. */
@@ -166,7 +180,7 @@ export function answering(verdict: Answer["verdict"]): Handler {
   return ({ state, data, seen }) => {
     const { content } = state.reader ?? {};
     if (content?.kind !== "whole") return { state };
-    const { id, from, summary, always = [] } = content.request;
+    const { id, always = [] } = content.request;
     const shownMs = seen.get(id);
     const notice = (text: string): Step => ({ state: { ...state, notice: text } });
     if (verdict === "always" && always.length === 0)
@@ -174,8 +188,7 @@ export function answering(verdict: Answer["verdict"]): Handler {
     if (verdict !== "no" && shownMs === undefined)
       return { state: { ...unread(state), notice: UNREAD_NOTICE } };
     if (verdict !== "no" && Number(shownMs) < READING_MS) return notice(NEW_WHOLE_NOTICE);
-    const request = { id, from, summary, cwd: askerDirectory(data, { from }) };
-    return { state: { ...state, prompt: { kind: "answer", ...request, verdict, text: "" } } };
+    return { state: { ...state, prompt: answerPrompt(content.request, data, verdict) } };
   };
 }
 

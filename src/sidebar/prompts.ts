@@ -12,6 +12,7 @@ type Enter<K extends Prompt["kind"]> = (prompt: PromptOf<K>, rest: SidebarState)
 const MAX_TEXT = 2_000;
 
 const PASTE_NOTICE = "pasted text is not a key: nothing was done";
+const FULL_NOTICE = `a line holds ${MAX_TEXT.toLocaleString("en-US")} characters: the rest was left out`;
 
 /** What Enter does; `y` for a prompt that is answered by one key. */
 const ENTER: { readonly [K in Prompt["kind"]]: Enter<K> } = {
@@ -22,7 +23,7 @@ const ENTER: { readonly [K in Prompt["kind"]]: Enter<K> } = {
   message: (prompt, rest) => {
     const text = prompt.text.trim();
     if (text === "") return { state: rest };
-    const { afterCursor: _, ...line } = prompt;
+    const { afterCursor: _, draft: _draft, ...line } = prompt;
     const next: Prompt = { ...line, text: "", sent: [text, ...prompt.sent], at: 0 };
     return { state: { ...rest, prompt: next }, effect: { kind: "message", to: prompt.to, text } };
   },
@@ -82,18 +83,25 @@ export function write(state: SidebarState, key: string, char: string | undefined
       if (move !== undefined) return edited(rest, prompt, (buffer) => buffer.move(move));
       if (erase !== undefined) return edited(rest, prompt, (buffer) => buffer.erase(erase));
       if (char === undefined || /\p{Cc}/u.test(char)) return { state };
-      return edited(rest, prompt, (buffer) => buffer.insert(textStart(char, MAX_TEXT - prompt.text.length)));
+      return inserted(rest, prompt, char);
     }
   }
 }
 
 /** Inserts pasted text into the line that the user writes; it sends nothing, and its characters are never keys. */
 export function pasted(state: SidebarState, text: string): Step {
-  const { prompt, ...rest } = state;
+  const { prompt, notice: _, ...rest } = state;
   if (prompt === undefined || isOneKey(prompt)) return { state: { ...state, notice: PASTE_NOTICE } };
   const lines = stripControls(text.replace(/\r\n?/g, "\n")).trimEnd();
   const piece = hasLines(prompt) ? lines : lines.replace(/\s+/g, " ");
-  return edited(rest, prompt, (buffer) => buffer.insert(textStart(piece, MAX_TEXT - prompt.text.length)));
+  return inserted(rest, prompt, piece);
+}
+
+/** Inserts what fits into the line, and says if that is not all. */
+function inserted(rest: SidebarState, prompt: Prompt, piece: string): Step {
+  const fitting = textStart(piece, MAX_TEXT - prompt.text.length);
+  const step = edited(rest, prompt, (buffer) => buffer.insert(fitting));
+  return fitting === piece ? step : { state: { ...step.state, notice: FULL_NOTICE } };
 }
 
 function enter<K extends Prompt["kind"]>(prompt: PromptOf<K>, rest: SidebarState): Step {
@@ -142,8 +150,11 @@ function edited(rest: SidebarState, prompt: Prompt, edit: (buffer: TextBuffer) =
 function recalled(prompt: Prompt, by: 1 | -1): Prompt {
   if (prompt.kind !== "message") return prompt;
   const at = Math.min(Math.max(prompt.at + by, 0), prompt.sent.length);
-  const { afterCursor: _, ...line } = prompt;
-  return at === prompt.at ? prompt : { ...line, at, text: at === 0 ? "" : (prompt.sent[at - 1] ?? "") };
+  if (at === prompt.at) return prompt;
+  const { afterCursor: _, draft = "", ...line } = prompt;
+  const typed = prompt.at === 0 ? prompt.text : draft;
+  if (at === 0) return { ...line, at, text: typed };
+  return { ...line, at, text: prompt.sent[at - 1] ?? "", ...(typed !== "" && { draft: typed }) };
 }
 
 function withFilter({ filter: _, ...state }: SidebarState, text: string): SidebarState {

@@ -49,6 +49,8 @@ type PromptKind =
       /** The working directory of its member: a path is shown relative to it. */
       readonly cwd?: string | undefined;
       readonly verdict: Verdict;
+      /** What asks, unless it is a plan or a permission: its answer has other words. */
+      readonly asks?: "question" | "crash";
       readonly text: string;
     }
   | {
@@ -59,6 +61,8 @@ type PromptKind =
       readonly sent: readonly string[];
       /** How many of them back the text is; 0 for a new text. */
       readonly at: number;
+      /** The new text, while an earlier message is shown. */
+      readonly draft?: string;
     }
   | { readonly kind: "comment"; readonly member: string; readonly place: DiffPlace; readonly text: string }
   | { readonly kind: "filter"; readonly text: string }

@@ -39,11 +39,11 @@ async function asking(options: PersonOptions = {}) {
   ];
   expect((await teams(words)).code).toBe(0);
   const person = personInside(t, ["sidebar", "crew"], { size: { width: 60, height: 30 }, ...options });
-  /** Selects the request, and begins to approve it; a key that comes with a new request is not its answer. */
+  /** Selects the request, and begins to approve it or to restart; a key that comes with a new request is not its answer. */
   const approve = async (): Promise<void> => {
     person.type("n", "a");
     await eventually("the answer's line", () => {
-      if (person.screen().includes("approve dev:")) return true;
+      if (/(?:approve|restart) dev:/.test(person.screen())) return true;
       if (person.screen().includes("just appeared")) person.type("a");
       return false;
     });

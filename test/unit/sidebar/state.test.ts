@@ -3,7 +3,7 @@ import type { SidebarApproval } from "../../../src/sidebar/data.ts";
 import type { Source } from "../../../src/sidebar/documents.ts";
 import { actionOf, KEYS } from "../../../src/sidebar/keys.ts";
 import { IN_LISTS, settled } from "../../../src/sidebar/press.ts";
-import { write } from "../../../src/sidebar/prompts.ts";
+import { pasted, write } from "../../../src/sidebar/prompts.ts";
 import {
   currentRequest,
   type SidebarState,
@@ -268,6 +268,20 @@ describe("requests in the sidebar", () => {
     expect(settled(state, none)).toMatchObject({ view: "team", notice: "writer already has an answer" });
   });
 
+  test("the line for an answer knows whether a question or a crash asks", () => {
+    const crash = { id: "d", kind: "crash", from: "inventory", summary: "SIGKILL" } as const;
+    const four = { ...AUDIT, status: { ...AUDIT.status, approvals: [...approvals, crash] } };
+    const asks = ["j", "jj", "jjj"].map((keys) => {
+      const { prompt } = press(afterKeys(...keys), "reject", four).state;
+      return prompt?.kind === "answer" ? [prompt.id, prompt.asks] : undefined;
+    });
+    expect(asks).toEqual([
+      ["d", "crash"],
+      ["c", "question"],
+      ["a", undefined],
+    ]);
+  });
+
   const details = { id: "a", kind: "permission", from: "writer", summary: "Bash(ls)" } as const;
   const whole = (always: readonly string[] = []): SidebarState => {
     const { state } = press(onWriter, "view", three);
@@ -353,6 +367,21 @@ describe("lines in the sidebar", () => {
     );
     expect(recalled).toEqual(["hi", "before", "before", "hi"]);
     expect(write(sent.state, "escape", undefined).state).toMatchObject({ view: "messages" });
+    // The new text is there again after a look at earlier ones, and only until it is sent.
+    const back = type(sent.state, "new", "up", "up", "down", "down");
+    expect(back.state.prompt).toMatchObject({ text: "new", at: 0 });
+    const other = type(sent.state, "new", "up", "enter", "up", "down");
+    expect(other.state.prompt).toMatchObject({ text: "", at: 0 });
+  });
+
+  test("a paste that is longer than a line says that its end was left out", () => {
+    const prompt = { kind: "message", to: "inventory", text: "", sent: [], at: 0 } as const;
+    const whole = pasted({ view: "messages", prompt }, "x".repeat(2_000)).state;
+    expect([whole.prompt?.text.length, whole.notice]).toEqual([2_000, undefined]);
+    for (const { state } of [pasted(whole, "y"), write(whole, "y", "y")]) {
+      expect(state.prompt?.text).toBe(whole.prompt?.text);
+      expect(state.notice).toBe("a line holds 2,000 characters: the rest was left out");
+    }
   });
 
   test("comments that were not sent are asked about before the sidebar closes", () => {

@@ -397,6 +397,42 @@ test("text of members and messages in the sidebar cannot control the terminal", 
   expect(rows.join("")).not.toMatch(/owned/);
 });
 
+test("the line for an answer says what it does to a question and to a crash", () => {
+  const asked = { kind: "answer", id: "p", from: "writer", summary: "Which?", text: "" } as const;
+  const lines = (more: { verdict: "yes" | "no"; asks: "question" | "crash" }): readonly string[] =>
+    shown(AUDIT, 34, 40, { view: "team", prompt: { ...asked, ...more } }).slice(-2);
+  expect(lines({ verdict: "yes", asks: "question" })).toEqual([
+    " ↵ sends · Esc cancels",
+    " answer writer: ▏",
+  ]);
+  expect(lines({ verdict: "no", asks: "question" })).toEqual([
+    " ↵ sends · Esc cancels · or a note",
+    " reject writer: ▏",
+  ]);
+  expect(lines({ verdict: "yes", asks: "crash" })).toEqual([
+    " ↵ restarts it · Esc cancels",
+    " restart writer: ▏",
+  ]);
+  expect(lines({ verdict: "no", asks: "crash" })).toEqual([
+    " ↵ removes it · Esc cancels",
+    " remove writer: ▏",
+  ]);
+});
+
+test("a notice is above the line that is written", () => {
+  const prompt = { kind: "message", to: "writer", text: "", sent: [], at: 0 } as const;
+  const notice = "writer is not running; the message waits for its restart";
+  expect(shown(AUDIT, 34, 40, { view: "team", prompt, notice }).slice(-4)).toEqual([
+    " writer is not running; the",
+    " message waits for its restart",
+    " ↵ sends · Esc ends · ↑ earlier",
+    " to writer: ▏",
+  ]);
+  const [row, line] = shown(AUDIT, 34, 9, { view: "team", prompt, notice }).slice(-2);
+  expect(row).toMatch(/^ writer is not running; the mess.*…$/);
+  expect(line).toMatch(/^ to writer: ▏/);
+});
+
 test("an answer being typed names its request and keys above, and shows the end of a long note", () => {
   const asked = { id: "p", from: "writer", summary: "Bash(ls)" };
   const prompt = { kind: "answer", ...asked, verdict: "yes", text: "mind the tests" } as const;
