@@ -70,11 +70,15 @@ export function agentCommands({ ref, name, call, view, worker, clear }: AgentCom
     },
     model(wanted) {
       const now = member().model ?? "its program's own";
+      const isForeign = readMetadata(member(), "cli") !== undefined;
       if (wanted === undefined) {
-        view.answer(`model: ${gridText(now)}\n/model <id> changes it: haiku, sonnet, opus, or an id`);
+        const change = isForeign
+          ? `${gridText(program())} chooses it itself`
+          : "/model <id> changes it: haiku, sonnet, opus, or an id";
+        view.answer(`model: ${gridText(now)}\n${change}`);
         return;
       }
-      if (readMetadata(member(), "cli") !== undefined) throw ownModel(program());
+      if (isForeign) throw ownModel(program());
       const model = checkedModel(wanted);
       betweenTurns("changes its model", async (agent) => {
         if (agent.changeModel === undefined) throw ownModel(program());

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { EXIT, messageOf, systemCode, TeamError } from "../../errors.ts";
 import type { MemberStatus } from "../../operations/status.ts";
 import type { Env } from "../../os/env.ts";
+import { homeDirectory } from "../../os/files/app-directories.ts";
 import { entryOf, writeNew } from "../../os/files/fs.ts";
 import { runCommandGroup } from "../../os/process/command-group.ts";
 import { OutputTail } from "../../os/process/output-tail.ts";
@@ -99,15 +100,16 @@ export function paneLines(options: PaneLinesOptions): PaneLines {
       shell = undefined;
     }
   };
-  const exportConversation = async ([
-    file = defaultName(ref.team, agent),
-  ]: readonly string[]): Promise<void> => {
+  /** @param words the name of the file, which may have blanks */
+  const exportConversation = async (words: readonly string[]): Promise<void> => {
+    const file = words.length === 0 ? defaultName(ref.team, agent) : words.join(" ");
     const { code, text } = await captured(["logs", agent, "--all"], { NO_COLOR: "1" });
     if (code !== EXIT.done) {
       view.error(text);
       return;
     }
-    const path = resolve(io.cwd, file);
+    const named = file.replace(/^~(?=\/)/, () => homeDirectory(io.env));
+    const path = resolve(io.cwd, named);
     try {
       writeNew(path, `${text}\n`);
     } catch (error) {

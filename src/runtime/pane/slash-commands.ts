@@ -128,7 +128,7 @@ export type PaneLine =
 export function parsePaneLine(line: string, agent: string, exists: (path: string) => boolean): PaneLine {
   const shell = /^\s*!\s*(\S[\s\S]*)$/.exec(line)?.[1];
   if (shell !== undefined) return { kind: "shell", command: shell };
-  const [, word, rest = ""] = /^\s*(\/[a-z][a-z-]*)(?:\s+(.*\S))?\s*$/is.exec(line) ?? [];
+  const [, word, rest = ""] = /^\s*(\/[a-z][\w-]*)(?:\s+(.*\S))?\s*$/is.exec(line) ?? [];
   if (word === undefined) return { kind: "message" };
   const name = word.slice(1).toLowerCase();
   const names = slashNames(agent);
@@ -191,10 +191,12 @@ const MIN_HELP = 20;
 const KEYS: readonly (readonly [string, string])[] = [
   ["!command", "run a command for yourself; the agent does not see it"],
   ["@name", "name a teammate or a file; Tab completes it"],
+  ["y, n, a, e", "answer the agent's request, in an empty line: yes, no, always; explain it"],
   ["Alt-Enter, \\Enter", "begin another line"],
   ["Up, Ctrl-R", "earlier lines; search in them"],
   ["Shift+Tab", "the next permission mode"],
   ["Ctrl-O", "show the last shortened result whole; again: the one before it"],
   ["Ctrl-L", "draw the pane again"],
   ["Esc", "interrupt the agent, or your own command"],
+  ["Ctrl-C", "discard the line; twice in an empty line: end the run, or this teammate"],
 ];

@@ -1,16 +1,30 @@
 import { expect, test } from "vitest";
 import { agentCommands } from "../../../../src/runtime/pane/agent-commands.ts";
+import type { TeamMember } from "../../../../src/schema/config.ts";
 import { updateTeam } from "../../../../src/team/config/config.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 
-test("agentCommands › shows the model without the control characters that another program wrote", async () => {
+/** What `/model` shows of a member. */
+async function shownModel(changes: Partial<TeamMember>): Promise<readonly string[]> {
   const ref = await testTeam(["dev"]);
   await updateTeam(ref, (config) => ({
     ...config,
-    members: config.members.map((one) => ({ ...one, model: "m-1\u001b[2J" })),
+    members: config.members.map((one) => ({ ...one, ...changes })),
   }));
   const shown: string[] = [];
   const parts = { ref, name: "dev", call: { io: {} }, view: { answer: (text: string) => shown.push(text) } };
   agentCommands(parts as unknown as Parameters<typeof agentCommands>[0]).model(undefined);
-  expect(shown).toEqual(["model: m-1\n/model <id> changes it: haiku, sonnet, opus, or an id"]);
+  return shown;
+}
+
+test("agentCommands › shows the model without the control characters that another program wrote", async () => {
+  expect(await shownModel({ model: "m-1\u001b[2J" })).toEqual([
+    "model: m-1\n/model <id> changes it: haiku, sonnet, opus, or an id",
+  ]);
+});
+
+test("agentCommands › names no command that changes the model of another program", async () => {
+  expect(await shownModel({ model: "gpt-5", metadata: { _cli: "codex" } })).toEqual([
+    "model: gpt-5\ncodex chooses it itself",
+  ]);
 });

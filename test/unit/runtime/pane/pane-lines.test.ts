@@ -1,6 +1,10 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { AgentEvent } from "../../../../src/agent/events.ts";
 import { paneLines } from "../../../../src/runtime/pane/pane-lines.ts";
+import type { Io } from "../../../../src/terminal/io.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
 test("paneLines › shows the end of a person's command, even if teams could not end it", async () => {
   const events: AgentEvent[] = [];
@@ -20,4 +24,26 @@ test("paneLines › shows the end of a person's command, even if teams could not
     },
   ]);
   expect(lines.interrupt()).toBe(false);
+});
+
+test("paneLines › writes the conversation to a file whose name has blanks, and to one in the home", async () => {
+  const cwd = temporaryDirectory();
+  const home = temporaryDirectory();
+  const notes: string[] = [];
+  const note = (text: string): void => void notes.push(text);
+  const parts = { ref: { team: "crew" }, name: "dev", plain: true, width: () => 80, own: {}, worker: {} };
+  const call = {
+    io: { env: { HOME: home }, cwd },
+    runProgram: async (io: Pick<Io, "out">) => {
+      io.out("› begin\n");
+      return 0;
+    },
+  };
+  const view = { typed: () => undefined, note, error: note };
+  const lines = paneLines({ ...parts, call, view } as unknown as Parameters<typeof paneLines>[0]);
+  await lines.handle("/export my notes.txt", 0);
+  await lines.handle("/export ~/notes.txt", 0);
+  const files = [join(cwd, "my notes.txt"), join(home, "notes.txt")];
+  expect(notes).toEqual(files.map((file) => `the conversation is in ${file}`));
+  for (const file of files) expect(readFileSync(file, "utf8")).toBe("› begin\n");
 });

@@ -42,6 +42,8 @@ test("parsePaneLine › treats a line after ! as a command for the person's shel
 test.each([
   ["/statu", "there is no /statu, and nothing was sent. Did you mean status?"],
   ["/constructor", "there is no /constructor"],
+  ["/bg1", "there is no /bg1, and nothing was sent. Did you mean bg?"],
+  ["/fix_issue 12", "there is no /fix_issue"],
   ["/delegate the rest", "/delegate takes no arguments"],
   ["/exit now", "/exit takes [--delete]"],
   ["/mode fast", "/mode takes [mode]"],
