@@ -104,7 +104,11 @@ function describe(status: TeamStatus, condition: WaitCondition, unread: number):
   const idle = awaitedMembers(status, condition.names).map(({ name, state }) => `${name} is ${state}`);
   return [
     ...(condition.idle ? [idle.length === 0 ? "there are no teammates" : idle.join(", ")] : []),
-    ...(condition.tasks ? [`${status.tasks.completed} tasks are completed`] : []),
+    ...(condition.tasks ? [completedText(status.tasks.completed)] : []),
     ...(condition.message ? [`${unread} unread`] : []),
   ].join("; ");
+}
+
+function completedText(count: number): string {
+  return count === 1 ? "1 task is completed" : `${count} tasks are completed`;
 }

@@ -368,7 +368,7 @@ describe("teams wait", () => {
     await teams(["task", "add", "one"]);
     const waiting = teams(["wait", "--tasks"]);
     await teams(["task", "update", "1", "--status", "completed"]);
-    expect(await waiting).toMatchObject({ code: 0, out: "1 tasks are completed\n" });
+    expect(await waiting).toMatchObject({ code: 0, out: "1 task is completed\n" });
   });
 
   it("exits with 5 at its timeout, and says what was missing", async () => {
