@@ -57,6 +57,7 @@ export const command = defineCommand({
     const broken = isInboxBroken(open.ref, name) ? { broken: open.ref.paths.inbox(name) } : {};
     if (broken.broken !== undefined) out.note(brokenNote(broken.broken));
     const shown = options.all ? found : found.slice(-RECENT);
+    if (shown.length < found.length) out.note(olderNote(found.length - shown.length));
     if (marks) await markRead(open.ref, name, shown, (repair) => out.note(line`${repair}`));
     if (feed !== undefined) {
       feed.skip(found.map(({ id }) => id));
@@ -74,6 +75,10 @@ export const command = defineCommand({
 
 function brokenNote(path: string): string {
   return line`${path} is broken: only messages that can be read there or in the journal are shown. The next message to this inbox, or teams doctor --fix, repairs the file.`;
+}
+
+function olderNote(count: number): string {
+  return `${count} older ${count === 1 ? "message is" : "messages are"} not shown: add --all.`;
 }
 
 interface InboxToFollow {

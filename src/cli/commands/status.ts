@@ -17,7 +17,8 @@ export const command = defineCommand({
   examples: ["teams status", "teams status review --json --git", "teams status --watch"],
   async run(call) {
     const { args, options, io, out } = call;
-    if (options.line && options.git) throw usageError(command, "accepts --line or --git, not both.");
+    const excluded = options.line ? (["git", "watch"] as const).find((key) => options[key]) : undefined;
+    if (excluded) throw usageError(command, `accepts --line or --${excluded}, not both.`);
     if (options.path && !options.line) throw usageError(command, "accepts --path only with --line.");
     const selection = { ...options, team: args.name ?? options.team };
     if (options.line && !options.path) {

@@ -197,6 +197,17 @@ describe("teams inbox", () => {
     expect(shown.out).toContain("  done");
   });
 
+  it("shows the last 20 messages, and says how many are older", async () => {
+    const teams = await teamOf("dev");
+    for (let i = 1; i <= 21; i += 1) await teams(["send", "dev", `message ${i}.`]);
+    const shown = await teams(["inbox", "dev"]);
+    expect(shown.err).toBe("1 older message is not shown: add --all.\n");
+    expect(shown.out).not.toContain("message 1.");
+    expect(shown.out).toContain("message 2.");
+    const all = await teams(["inbox", "dev", "--all"]);
+    expect([all.err, all.out.includes("message 1.")]).toEqual(["", true]);
+  });
+
   it("shows a message as delivered after another program's member has removed it from its inbox", async () => {
     const teams = await teamOf("peer");
     await teams(["send", "peer", "one"]);

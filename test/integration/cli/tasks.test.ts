@@ -273,6 +273,11 @@ describe("teams status", () => {
       expect(both).toMatchObject({ err: "", out: "review 2 unknown · 0/1 tasks | site no teammates\n" });
     }
     expect((await teams(["status", "--line", "--team", "site"])).out).toBe("site no teammates\n");
+    for (const other of ["--git", "--watch"]) {
+      const refused = await teams(["status", "--line", other, "--json"]);
+      expect(refused.code).toBe(2);
+      expect(refused.error().message).toBe(`status accepts --line or ${other}, not both.`);
+    }
   });
 
   it("notifies a person who leads, once, of a task that another program's member completed", async () => {
