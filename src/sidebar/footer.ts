@@ -129,12 +129,14 @@ function lookOfPrompt(prompt: Prompt): PromptLook {
         fg: TONE.bad,
         keys: "y kills · any other key keeps it",
       };
-    case "discard":
+    case "discard": {
+      const word = prompt.team === undefined ? "close" : "leave";
       return {
-        title: `close without sending ${prompt.count} ${prompt.count === 1 ? "comment" : "comments"}?`,
+        title: `${word} without sending ${prompt.count} ${prompt.count === 1 ? "comment" : "comments"}?`,
         fg: TONE.bad,
-        keys: "y closes · any other key stays",
+        keys: `y ${word}s · any other key stays`,
       };
+    }
   }
 }
 

@@ -61,7 +61,7 @@ export const IN_LISTS: Readonly<Partial<Record<Action, Handler>>> = {
   tasks: ({ state }) => ({ state: { ...state, view: state.view === "tasks" ? "team" : "tasks" } }),
   graph: ({ state }) => ({ state: { ...state, view: state.view === "graph" ? "team" : "graph" } }),
   back: ({ state }) => ({ state: back(state) }),
-  close: closing,
+  close: ({ state }) => leaving(state),
 };
 
 /** Hides the failures first, then clears the filter, then goes back to the members. */
@@ -70,11 +70,12 @@ function back({ failures = [], filter, ...state }: SidebarState): SidebarState {
   return filter === undefined ? { ...state, view: "team" } : state;
 }
 
-/** Closes the sidebar; comments that were not sent would be lost. */
-export function closing({ state }: Scene): Step {
+/** Closes the sidebar, or shows another team; asks first, if comments that were not sent would be lost. */
+export function leaving(state: SidebarState, team?: string): Step {
   const count = Object.values(state.comments ?? {}).reduce((sum, { length }) => sum + length, 0);
-  if (count === 0) return { state, effect: { kind: "close" } };
-  return { state: { ...state, prompt: { kind: "discard", count, text: "" } } };
+  if (count === 0) return { state, effect: team === undefined ? { kind: "close" } : { kind: "team", team } };
+  const next = { ...(team !== undefined && { team }) };
+  return { state: { ...state, prompt: { kind: "discard", count, ...next, text: "" } } };
 }
 
 function moving(next: (at: number, last: number) => number): Handler {

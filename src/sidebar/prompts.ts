@@ -46,7 +46,10 @@ const ENTER: { readonly [K in Prompt["kind"]]: Enter<K> } = {
     effect: { kind: "spawn", name, prompt: text.trim() },
   }),
   kill: ({ member }, rest) => ({ state: rest, effect: { kind: "member", action: "kill", member } }),
-  discard: (_, rest) => ({ state: rest, effect: { kind: "close" } }),
+  discard: ({ team }, rest) => ({
+    state: rest,
+    effect: team === undefined ? { kind: "close" } : { kind: "team", team },
+  }),
 };
 
 export function isOneKey({ kind }: Prompt): boolean {

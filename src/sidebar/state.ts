@@ -71,7 +71,13 @@ type PromptKind =
   | { readonly kind: "spawn-prompt"; readonly name: string; readonly text: string }
   /** Answered by one key: `y`, or any other. */
   | { readonly kind: "kill"; readonly member: string; readonly text: "" }
-  | { readonly kind: "discard"; readonly count: number; readonly text: "" };
+  | {
+      readonly kind: "discard";
+      readonly count: number;
+      /** The team to show; without it, the sidebar closes. */
+      readonly team?: string;
+      readonly text: "";
+    };
 
 export type Verdict = "yes" | "no" | "always";
 

@@ -1,6 +1,6 @@
 import type { Reader } from "../documents.ts";
 import type { Action } from "../keys.ts";
-import { answering, closing, type Handler, type Scene } from "../press.ts";
+import { answering, type Handler, leaving, type Scene } from "../press.ts";
 import { isSamePlace } from "../prompts.ts";
 import { backToList, commentsOn, type SidebarState, type Step } from "../state.ts";
 import { sentTexts } from "./messages-view.ts";
@@ -28,13 +28,9 @@ export const IN_READERS: Readonly<Partial<Record<Action, Handler>>> = {
   comment,
   "send-comments": sendComments,
   write: ({ state }) => ({ state: writing(state) }),
-  go: (scene) => {
-    const { state } = scene;
-    const team = selectedRow(scene)?.team;
-    return team === undefined ? { state } : { state: backToList(state), effect: { kind: "team", team } };
-  },
+  go: toTeam,
   back: ({ state }) => ({ state: backToList(state) }),
-  close: closing,
+  close: ({ state }) => leaving(state),
 };
 
 interface Reading {
@@ -108,6 +104,18 @@ export function afterSearch(scene: Scene): Step {
 function selectedRow(scene: Scene): ReaderRow | undefined {
   const now = readingOf(scene);
   return now === undefined ? undefined : now.rows[windowOf(now.reader, now.rows.length, now.room).cursor];
+}
+
+/** Shows the selected team. */
+function toTeam(scene: Scene): Step {
+  const { state } = scene;
+  const { content } = state.reader ?? {};
+  const name = selectedRow(scene)?.team;
+  const selected = content?.kind === "teams" ? content.teams.find(({ team }) => team === name) : undefined;
+  if (selected === undefined) return { state };
+  if (selected.problem !== undefined)
+    return { state: { ...state, notice: "this team cannot be read; see: teams doctor" } };
+  return selected.isShown ? { state: backToList(state) } : leaving(backToList(state), selected.team);
 }
 
 function comment(scene: Scene): Step {

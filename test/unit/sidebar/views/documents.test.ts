@@ -253,6 +253,34 @@ test("T lists the teams, and Enter shows the selected one", () => {
     kind: "team",
     team: "docs",
   });
+  // The first is shown already.
+  expect(press(state, "go", AUDIT, new Map(), SIZE)).toMatchObject({ state: { view: "team" } });
+  expect(press(state, "go", AUDIT, new Map(), SIZE).effect).toBeUndefined();
+});
+
+test("another team › is shown only if no comment is lost, and if it can be read", () => {
+  const team = { displayName: "docs", members: 1, waiting: 0, isShown: false };
+  const teams = [
+    { ...team, team: "docs" },
+    { ...team, team: "torn", problem: "not JSON" },
+  ];
+  const comment = { path: "a", line: 1, side: "after", quote: "x", text: "why?" } as const;
+  const state = { ...showing({ kind: "teams" }, { kind: "teams", teams }), comments: { ada: [comment] } };
+  const asked = press(state, "go", AUDIT, new Map(), SIZE);
+  expect(asked.effect).toBeUndefined();
+  expect(shown(asked.state).slice(-2)).toEqual([
+    " y leaves · any other key stays",
+    " leave without sending 1 comment?",
+  ]);
+  const answered = (char: string) => typed(asked.state, { name: char, char }, AUDIT, SIZE);
+  expect(answered("y").effect).toEqual({ kind: "team", team: "docs" });
+  expect(answered("n")).toMatchObject({ state: { comments: { ada: [comment] } } });
+  expect(answered("n").effect).toBeUndefined();
+  const torn = press(pressed(state, "down"), "go", AUDIT, new Map(), SIZE);
+  expect([torn.effect, torn.state.notice]).toEqual([
+    undefined,
+    "this team cannot be read; see: teams doctor",
+  ]);
 });
 
 test("a task in the sidebar › shows its facts with the output of its command, and its description as Markdown", () => {
