@@ -4,10 +4,7 @@ import { revealHidden, stripControls } from "../text/terminal-text.ts";
 import { line, type StyledText } from "./output.ts";
 
 /** Returns the facts of a task, safe to print, one in a line: its state, owner, dependencies and proof. */
-export function taskFacts(
-  task: ProvenTask,
-  state: string | StyledText = task.status.replace("_", " "),
-): string[] {
+export function taskFacts(task: ProvenTask, state: string | StyledText): string[] {
   const { owner, blockedBy, blocks } = task;
   const list = (ids: readonly string[]): string => ids.map((id) => `#${id}`).join(", ");
   return [

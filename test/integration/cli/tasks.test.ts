@@ -134,6 +134,7 @@ describe("teams task", () => {
     expect((await teams(["task", "graph"])).out).toBe(
       "#1 first [pending]\n  #2 second [blocked]\n    #3 third [blocked]\n",
     );
+    expect((await teams(["task", "show", "2"])).out).toMatch(/^state: +blocked$/m);
     expect((await teams(["task", "graph", "--dot"])).out).toContain('"2" [label="#2 second"];');
     expect((await teams(["task", "graph", "--json"])).json()).toMatchObject({
       edges: [

@@ -1,8 +1,9 @@
 import { openTeam } from "../../../runtime/select-team.ts";
 import { withProof } from "../../../team/tasks/task-proof.ts";
-import { getTask } from "../../../team/tasks/tasks.ts";
+import { getTask, listTasks } from "../../../team/tasks/tasks.ts";
 import { line, TASK_STYLES } from "../../../terminal/output.ts";
 import { taskFacts } from "../../../terminal/proof-text.ts";
+import { taskState } from "../../../terminal/task-text.ts";
 import { stripControls } from "../../../text/terminal-text.ts";
 import { defineCommand } from "../../command.ts";
 import { taskJson } from "../../json-times.ts";
@@ -17,12 +18,14 @@ export const command = defineCommand({
   async run({ args, options, io, out }) {
     const { ref } = openTeam(io.env, options);
     const task = withProof(ref, getTask(ref, parseTaskId(args.id)));
-    out.answer({ task: taskJson(task) }, () =>
-      [
+    out.answer({ task: taskJson(task) }, () => {
+      const all = listTasks(ref, () => undefined);
+      const state = taskState(task, all);
+      return [
         line`${out.styleText(`#${task.id} ${task.subject}`, "bold")}`,
-        ...taskFacts(task, out.styleText(task.status.replace("_", " "), ...TASK_STYLES[task.status])),
+        ...taskFacts(task, out.styleText(state, ...TASK_STYLES[task.status])),
         ...(task.description === "" ? [] : ["", stripControls(task.description)]),
-      ].join("\n"),
-    );
+      ].join("\n");
+    });
   },
 });
