@@ -160,7 +160,7 @@ export const KEYS: readonly KeyBinding[] = [
   bind(TEXTS, "b pageup C-u", "b", "page-up", "a page up"),
   bind(LISTS, "?", "?", "help", "all keys and symbols", { hint: "help", rank: 4 }),
   bind(LISTS, "escape", "Esc", "back", "hide failures, end filter", {
-    hint: "hide",
+    hint: "clear",
     when: "has-back",
     rank: 1,
   }),

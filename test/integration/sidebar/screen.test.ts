@@ -148,7 +148,7 @@ describe("sidebar in a pane", () => {
     await sees("✗ The pane of history is gone.");
     keys("j");
     await sees("▌▲ writer");
-    await sees("Esc hide");
+    await sees("Esc clear");
     keys("Escape");
     await eventually("the end of the failure", () => !rows().some((row) => row.includes("is gone")));
   });

@@ -56,13 +56,13 @@ describe("a low sidebar", () => {
 });
 
 test("the key hints › are those that apply to the selected row", () => {
-  const some = ["a approve", "v view", "o open", "Esc hide", "i interrupt", "s shut down", "K kill"];
+  const some = ["a approve", "v view", "o open", "Esc clear", "i interrupt", "s shut down", "K kill"];
   const hints = (state: SidebarState, data?: SidebarData): readonly string[] => {
     const [row = ""] = lastRows(state, 300, 10, 1, data);
     return some.filter((hint) => row.includes(` ${hint}`));
   };
   expect(hints(START)).toEqual([]);
-  expect(hints({ ...START, filter: "lead" })).toEqual(["Esc hide"]);
+  expect(hints({ ...START, filter: "lead" })).toEqual(["Esc clear"]);
   expect(hints({ view: "team", member: "inventory" })).toEqual(["i interrupt", "s shut down", "K kill"]);
   expect(hints({ view: "team", member: "writer" })).toEqual(["a approve", "v view", "s shut down", "K kill"]);
   expect(hints({ view: "tasks", task: "5" })).toEqual(["o open", "i interrupt", "s shut down", "K kill"]);
