@@ -56,7 +56,7 @@ export const IN_LISTS: Readonly<Partial<Record<Action, Handler>>> = {
   task: openTask,
   teams: ({ state }) => opened(state, { kind: "teams" }),
   help: ({ state }) => opened(state, { kind: "help" }),
-  spawn: ({ state }) => ({ state: { ...state, prompt: { kind: "spawn-name", text: "" } } }),
+  spawn: ({ state }) => ({ state: spawning(state) }),
   filter: ({ state }) => ({ state: { ...state, prompt: { kind: "filter", text: state.filter ?? "" } } }),
   tasks: ({ state }) => ({ state: { ...state, view: state.view === "tasks" ? "team" : "tasks" } }),
   graph: ({ state }) => ({ state: { ...state, view: state.view === "graph" ? "team" : "graph" } }),
@@ -68,6 +68,12 @@ export const IN_LISTS: Readonly<Partial<Record<Action, Handler>>> = {
 function back({ failures = [], filter, ...state }: SidebarState): SidebarState {
   if (failures.length > 0) return filter === undefined ? state : { ...state, filter };
   return filter === undefined ? { ...state, view: "team" } : state;
+}
+
+/** Begins a teammate's name, with what was written for one that could not be started. */
+function spawning({ unstarted, ...state }: SidebarState): SidebarState {
+  const { name = "", prompt: task } = unstarted ?? {};
+  return { ...state, prompt: { kind: "spawn-name", text: name, ...(task !== undefined && { task }) } };
 }
 
 /** Closes the sidebar, or shows another team; asks first, if comments that were not sent would be lost. */

@@ -37,9 +37,9 @@ const ENTER: { readonly [K in Prompt["kind"]]: Enter<K> } = {
     const search = text.trim();
     return { state: { ...rest, reader: search === "" ? plain : { ...plain, search } } };
   },
-  "spawn-name": ({ text }, rest) => {
+  "spawn-name": ({ text, task = "" }, rest) => {
     const name = text.trim();
-    return { state: name === "" ? rest : { ...rest, prompt: { kind: "spawn-prompt", name, text: "" } } };
+    return { state: name === "" ? rest : { ...rest, prompt: { kind: "spawn-prompt", name, text: task } } };
   },
   "spawn-prompt": ({ name, text }, rest) => ({
     state: rest,

@@ -13,6 +13,7 @@ import type { Line } from "./spans.ts";
 import {
   type Answer,
   backToList,
+  type Change,
   type Effect,
   type MemberAction,
   type SidebarState,
@@ -219,9 +220,12 @@ class Controller {
       case "message":
         void this.#act(() => act.message(effect.to, effect.text));
         return;
-      case "spawn":
-        void this.#act(() => act.spawn(effect.name, effect.prompt), `starting ${effect.name} …`);
+      case "spawn": {
+        const { kind: _, ...unstarted } = effect;
+        const failed: Change = (state) => ({ ...state, unstarted });
+        void this.#act(() => act.spawn(effect.name, effect.prompt), `starting ${effect.name} …`, failed);
         return;
+      }
       case "comments":
         void this.#act(async () => {
           const { member, comments } = effect;
@@ -233,15 +237,14 @@ class Controller {
   }
 
   /** @param started what is shown until the result; the notice of a later action stays */
-  async #act(work: () => Promise<string | undefined>, started?: string): Promise<void> {
+  async #act(work: () => Promise<string | undefined>, started?: string, failed?: Change): Promise<void> {
     if (started !== undefined) this.#state = { ...this.#state, notice: started };
-    const ended = (state: SidebarState): SidebarState =>
-      state.notice === started ? withoutNotice(state) : state;
+    const ended: Change = (state) => (state.notice === started ? withoutNotice(state) : state);
     try {
       const notice = await work();
       this.#change((state) => (notice === undefined ? ended(state) : { ...state, notice }));
     } catch (error) {
-      this.#change(ended);
+      this.#change((state) => failed?.(ended(state)) ?? ended(state));
       this.#fail(error);
     }
   }
@@ -257,7 +260,7 @@ class Controller {
     this.#fail(error);
   }
 
-  #change(next: (state: SidebarState) => SidebarState): void {
+  #change(next: Change): void {
     this.#state = next(this.#state);
     this.#draw();
   }

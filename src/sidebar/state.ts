@@ -29,6 +29,8 @@ export interface SidebarState {
   readonly failures?: readonly string[];
   /** The line that the user is writing; it takes every key. */
   readonly prompt?: Prompt;
+  /** The teammate that could not be started, for the next try. */
+  readonly unstarted?: { readonly name: string; readonly prompt: string };
   /** Comments that were not sent yet, by member. */
   readonly comments?: Readonly<Record<string, readonly LineComment[]>>;
 }
@@ -67,7 +69,8 @@ type PromptKind =
   | { readonly kind: "comment"; readonly member: string; readonly place: DiffPlace; readonly text: string }
   | { readonly kind: "filter"; readonly text: string }
   | { readonly kind: "search"; readonly text: string }
-  | { readonly kind: "spawn-name"; readonly text: string }
+  /** With the task that was written for a teammate that could not be started. */
+  | { readonly kind: "spawn-name"; readonly text: string; readonly task?: string }
   | { readonly kind: "spawn-prompt"; readonly name: string; readonly text: string }
   /** Answered by one key: `y`, or any other. */
   | { readonly kind: "kill"; readonly member: string; readonly text: "" }
@@ -107,6 +110,8 @@ export interface Step {
   readonly state: SidebarState;
   readonly effect?: Effect;
 }
+
+export type Change = (state: SidebarState) => SidebarState;
 
 export interface ScreenSize {
   readonly width: number;

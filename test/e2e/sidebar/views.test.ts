@@ -151,6 +151,12 @@ it("sidebar › spawns a teammate, and shows why it cannot", async () => {
   person.type("j");
   await spawn("team-lead");
   await person.sees("✗ ");
+  person.type("+");
+  await person.sees("new teammate's name: team-lead▏");
+  person.type("Enter");
+  await person.sees("task of team-lead: look around▏");
+  person.type("Escape");
+  await person.sees("q close");
   person.type("q");
   await teams(["kill", "--team", "crew", "--force"]);
 });

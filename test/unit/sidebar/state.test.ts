@@ -340,6 +340,11 @@ describe("lines in the sidebar", () => {
     const named = type(press(START, "spawn", AUDIT).state, "ada", "enter").state;
     expect(named.prompt).toMatchObject({ kind: "spawn-prompt", name: "ada" });
     expect(type(named, "paint", "enter").effect).toEqual({ kind: "spawn", name: "ada", prompt: "paint" });
+    // After a failure, both are there for the next try, and only for that one.
+    const again = press({ ...START, unstarted: { name: "ada", prompt: "paint" } }, "spawn", AUDIT).state;
+    expect(again.unstarted).toBeUndefined();
+    const other = { kind: "spawn", name: "ada2", prompt: "paint" };
+    expect(type(type(again, "2", "enter").state, "", "enter").effect).toEqual(other);
   });
 
   test("i, s and z are for the selected member", () => {
