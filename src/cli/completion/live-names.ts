@@ -4,7 +4,7 @@ import { openTeam } from "../../runtime/select-team.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { agentName } from "../../schema/names.ts";
 import { listTeams, type TeamEntry } from "../../team/config/config.ts";
-import { type TeamRef, teamsHome } from "../../team/ref.ts";
+import { type TeamRef, teamAt, teamsHome } from "../../team/ref.ts";
 import type { LiveKind } from "./table.ts";
 import type { Candidate } from "./wanted.ts";
 
@@ -22,9 +22,9 @@ export async function liveNames(kind: LiveKind, env: Env, at: AtCursor): Promise
   if (kind === "places") return [...agentNames(env, at), ...teamNames(env)];
   if (kind === "agents") return agentNames(env, at);
   if (kind === "recordings") return (await import("../replay/recorded-agents.ts")).recordedAgents(env, at);
+  if (kind === "requests") return requestWords(env, at.team);
   const open = selectedTeam(env, at.team);
-  if (open === undefined) return [];
-  return kind === "tasks" ? taskIds(open.ref) : requestIds(open.ref);
+  return open === undefined ? [] : taskIds(open.ref);
 }
 
 function teamNames(env: Env): readonly Candidate[] {
@@ -38,8 +38,7 @@ function teamNames(env: Env): readonly Candidate[] {
 function agentNames(env: Env, { team, last }: AtCursor): readonly Candidate[] {
   const open = last.includes("@") ? undefined : selectedTeam(env, team);
   if (open !== undefined) return membersOf(open.config).map((name) => ({ word: name, about: "" }));
-  const teams = listTeams(teamsHome(env)).filter(({ config, ours }) => config !== undefined && ours);
-  const named = teams.flatMap((entry) => membersOf(entry.config).map((name) => ({ name, entry })));
+  const named = ourTeams(env).flatMap((entry) => membersOf(entry.config).map((name) => ({ name, entry })));
   return named.map(({ name, entry }) => {
     const isUnique = named.filter((other) => other.name === name).length === 1;
     return {
@@ -47,6 +46,10 @@ function agentNames(env: Env, { team, last }: AtCursor): readonly Candidate[] {
       about: aboutTeam(entry),
     };
   });
+}
+
+function ourTeams(env: Env): readonly TeamEntry[] {
+  return listTeams(teamsHome(env)).filter(({ config, ours }) => config !== undefined && ours);
 }
 
 function aboutTeam({ team }: TeamEntry): string {
@@ -90,13 +93,24 @@ async function taskIds(ref: TeamRef): Promise<readonly Candidate[]> {
     .map(({ id, subject, status }) => ({ word: id, about: `${status}: ${subject}` }));
 }
 
-/** Returns the ids of open requests, and who asks. */
-async function requestIds(ref: TeamRef): Promise<readonly Candidate[]> {
+/** Returns who asks, and the ids of the open requests: those of all teams, if none is selected. */
+async function requestWords(env: Env, team: string | undefined): Promise<readonly Candidate[]> {
   const { listApprovals } = await import("../../operations/approvals/approvals.ts");
-  const open = listApprovals(ref);
-  const askers = [...new Set(open.map(({ from }) => from))];
+  const open = requestTeams(env, team).flatMap((ref) =>
+    listApprovals(ref).map((request) => ({ ...request, team: ref.team })),
+  );
+  const askers = open.map(({ from, team: own }) =>
+    open.some((other) => other.from === from && other.team !== own) ? `${from}@${own}` : from,
+  );
   return [
-    ...askers.map((word) => ({ word, about: "its oldest request" })),
+    ...[...new Set(askers)].map((word) => ({ word, about: "its oldest request" })),
     ...open.map(({ id, kind, from, summary }) => ({ word: id, about: `${kind} of ${from}: ${summary}` })),
   ];
+}
+
+function requestTeams(env: Env, team: string | undefined): readonly TeamRef[] {
+  const open = selectedTeam(env, team);
+  if (open !== undefined) return [open.ref];
+  const home = teamsHome(env);
+  return team === undefined ? ourTeams(env).map((entry) => teamAt(home, entry.team)) : [];
 }

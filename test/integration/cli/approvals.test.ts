@@ -41,6 +41,8 @@ describe("the requests of several teams", () => {
       { id: "ask-one", from: "ada", team: "one" },
     ]);
     expect((await cli(["approvals"])).out).toMatch(/ask-two .*ada@two[\s\S]*ask-one .*ada@one/);
+    const completed = (await cli(["completion", "words", "zsh", "approve", ""])).out;
+    expect(completed).toMatch(/^words\nada@one\t.*\nada@two\t.*\nask-one\t.*\nask-two\t/);
     expect((await cli(["approve", "ask-two", "--note", "both"])).code).toBe(0);
     const left = (await cli(["approvals", "--team", "one", "--json"])).json<{ approvals: object[] }>();
     expect(left.approvals).toEqual([expect.not.objectContaining({ team: "one" })]);
