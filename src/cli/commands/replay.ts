@@ -33,7 +33,7 @@ export const command = defineCommand({
     "teams replay casts/team-lead.cast --to-marker 3",
   ],
   notes:
-    "Keys while it plays: space pauses, . shows the next output, ] and [ go to the next and the previous marker, q ends.\n" +
+    "Keys while it plays: space pauses, . shows the next output, ] and [ go to the next and the previous marker, q or Esc ends.\n" +
     "Without a terminal, and with --json, the recordings are listed.\n" +
     "Files from elsewhere are safe to play: only what draws on the screen is shown.",
   async run({ args, options, io, out }) {

@@ -60,7 +60,7 @@ function replayKeys(player: Player, interrupt: () => void): KeyHandler {
   const act = (pressed: readonly Pressed[]): void => {
     for (const key of pressed) {
       if (key.kind === "signal") interrupt();
-      if (key.kind === "signal" || key.kind === "end-of-input") player.stop();
+      if (key.kind === "signal" || key.kind === "end-of-input" || key.kind === "escape") player.stop();
       else if (key.kind === "text" && !key.pasted) for (const char of key.text) KEYS[char]?.(player);
     }
   };

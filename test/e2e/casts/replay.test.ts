@@ -70,7 +70,7 @@ describe("replay", () => {
     castIn(t, MARKED);
     const person = replaying(t, "--idle-limit", "1000", "--to-marker", "STOP");
     await person.sees("gamma");
-    person.type("q");
+    person.type("Escape");
     expect(await person.code()).toBe(0);
     const refused = await teamsIn(t.env, t.home)(["replay", "ada.cast", "--to-marker", "3"]);
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("no marker")]);
