@@ -35,6 +35,7 @@ export interface ViewActions {
 const READING_MS = 300;
 const NEW_NOTICE = "This request has just appeared: read it first.";
 const PART_NOTICE = "A part of it was not shown yet.";
+const BUSY_NOTICE = "The answer before is not given yet: press the key again.";
 
 /** The waiting requests, one at a time: the shown one, how much of it was seen, and the actions of keys. */
 export class ApprovalsView implements KeyHandler {
@@ -141,13 +142,13 @@ export class ApprovalsView implements KeyHandler {
     // It would begin a note for the next request.
     if (isAfterAnswer && pressed.kind === "enter") return;
     const actions = keyActions(pressed, this.shown);
-    for (const [i, { action, rest }] of actions.entries()) {
+    for (const { action, rest } of actions) {
       // Several keys at once were typed ahead, or repeated: they scroll and select, but answer nothing.
       if (actions.length > 1 && isAnswer(action)) continue;
       this.#do(action);
       if (!this.note.isOpen) continue;
       // The note has begun: the next keys belong to it.
-      if (i < actions.length - 1) this.note.push(rest);
+      if (rest !== "") this.note.push(rest);
       return;
     }
   }
@@ -198,7 +199,11 @@ export class ApprovalsView implements KeyHandler {
 
   #answer(answer: KeyAnswer): void {
     const { shown } = this;
-    if (shown === undefined || shown.isClosed || this.#isBusy) return;
+    if (shown === undefined || shown.isClosed) return;
+    if (this.#isBusy) {
+      this.notice = BUSY_NOTICE;
+      return;
+    }
     if (this.#isNew) {
       this.notice = NEW_NOTICE;
       return;
@@ -217,6 +222,8 @@ export class ApprovalsView implements KeyHandler {
       .then(
         (done) => {
           this.notice = done;
+          // The person may have gone to another request meanwhile, and write a note to it.
+          if (this.shown?.key !== key) return;
           this.shown = undefined;
           this.note.clear();
           this.#wanted = next === key ? undefined : next;

@@ -112,6 +112,29 @@ describe("ApprovalsView", () => {
     expect(v.act.quit).toHaveBeenCalledWith("key");
   });
 
+  it("leaves the note to another request alone when a slow answer ends", async () => {
+    const v = await view([request("r1"), request("r2")]);
+    const { answer } = v.act;
+    let finish = (): void => undefined;
+    const slow = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    v.act.answer = (...of) => slow.then(() => answer(...of));
+    v.read();
+    v.shown.push("y");
+    v.shown.push("\t");
+    await v.reads("r2");
+    v.shown.push("n");
+    expect(v.shown.notice).toContain("not given yet");
+    // No further letter of this note is a key.
+    v.shown.push("mwait");
+    finish();
+    await eventually("the answer", () => v.text().includes("Answered r1."));
+    expect(v.text()).toContain("note › wait");
+    expect(v.shown.shown?.details.id).toBe("r2");
+    expect(v.given).toEqual([["r1", { approve: true }]]);
+  });
+
   it("shows why an answer does not count, and keeps the request and its note", async () => {
     const v = await view([request("r1")]);
     const { answer } = v.act;
