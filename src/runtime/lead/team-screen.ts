@@ -5,12 +5,12 @@ import { readTeam, teamExists } from "../../team/config/config.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { readTasks } from "../../team/tasks/tasks.ts";
+import { draftsOf, putBack } from "../../terminal/input/drafts.ts";
 import type { ViewKey } from "../../terminal/input/key-decoder.ts";
 import type { LineEditor } from "../../terminal/input/line-editor.ts";
 import type { InputTerminal } from "../../terminal/input/line-reader.ts";
 import { type LiveRegion, liveRegion } from "../../terminal/live/live-region.ts";
 import type { PaneRegion } from "../../terminal/pane/pane-view.ts";
-import { PASTE_END, PASTE_START } from "../../text/extended-keys.ts";
 import { shortCall } from "../../text/short-call.ts";
 import { styler } from "../../text/style.ts";
 import {
@@ -18,6 +18,7 @@ import {
   heldOutput,
   type KeyPress,
   LEAD_VIEW,
+  lineOwner,
   renderFrame,
   type TeamView,
   type ViewFacts,
@@ -88,6 +89,7 @@ class Screen implements LeadScreen {
   readonly #options: LeadScreenOptions;
   /** The lead's output with its live rows below it. */
   readonly #leadOutput: LiveRegion;
+  readonly #drafts = draftsOf(() => this.editor);
   #view: TeamView = LEAD_VIEW;
   #held = "";
   #cancel: (() => void) | undefined;
@@ -172,9 +174,9 @@ class Screen implements LeadScreen {
     return "taken";
   }
 
-  /** Puts a line back, as a paste: the teammate does not run yet. */
+  /** Puts a line back: the teammate does not run yet. */
   #keepTyped(line: string): void {
-    this.editor.push(`${PASTE_START}${line}${PASTE_END}`);
+    putBack(this.editor, line);
     this.changed();
   }
 
@@ -211,8 +213,8 @@ class Screen implements LeadScreen {
 
   #show(view: TeamView): void {
     const before = this.#view;
-    // A line typed in one view is not meant for the next.
-    if (view.at !== before.at || view.selected !== before.selected) this.editor.clear();
+    // A line typed in one view is not meant for the next: it waits there.
+    this.#drafts.change(lineOwner(before), lineOwner(view));
     this.#view = view;
     if (before.at === "lead" && view.at !== "lead") {
       this.#leadOutput.pause();

@@ -1,4 +1,5 @@
 import { type InProcessState, isOver } from "../../backend/in-process/states.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
 import type { Task } from "../../schema/task.ts";
 import { TASK_LOOKS, taskState } from "../../sidebar/labels.ts";
 import { inputRows } from "../../terminal/input/input-rows.ts";
@@ -22,6 +23,12 @@ export interface TeamView {
 }
 
 export const LEAD_VIEW: TeamView = { at: "lead", selected: undefined, scrolledBack: 0 };
+
+/** Returns the member to whom a line goes that is typed in a view. */
+export function lineOwner({ at, selected }: TeamView): string | undefined {
+  if (at === "lead") return LEAD_NAME;
+  return at === "agent" ? selected : undefined;
+}
 
 export interface AgentSummary {
   readonly name: string;
