@@ -244,9 +244,12 @@ export function lineEditor(): LineEditor {
       case "enter":
         return enter();
       case "signal": {
-        const dropped = buffer.text !== "";
-        drop();
-        return [...changed, { kind: "signal", signal: pressed.signal, dropped }];
+        const { signal } = pressed;
+        // A stopped process continues later, with its line.
+        const stops = signal === "SIGTSTP";
+        const dropped = !stops && buffer.text !== "";
+        if (!stops) drop();
+        return [...changed, { kind: "signal", signal, dropped }];
       }
       case "escape": {
         if (suggestions === undefined) return [{ kind: "escape" }];

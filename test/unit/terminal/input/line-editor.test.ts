@@ -339,9 +339,13 @@ test.each([
 test.each([
   ["\u0003", "SIGINT"],
   ["\u001c", "SIGQUIT"],
-  ["\u001a", "SIGTSTP"],
 ] as const)("lineEditor › %j drops the line and gives the signal %s", (char, signal) => {
   expect(type(`abc${char}d\r`)).toEqual([{ kind: "signal", signal, dropped: true }, line("d")]);
+});
+
+test("lineEditor › keeps the line when Ctrl-Z stops the process", () => {
+  const stopped = { kind: "signal", signal: "SIGTSTP", dropped: false };
+  expect(type("abc\u001ad\r")).toEqual([stopped, line("abcd")]);
 });
 
 test("lineEditor › reports view keys in order, keeps the line, and ignores them inside a paste", () => {
