@@ -1,10 +1,11 @@
-import { TeamError } from "../../errors.ts";
+import { isSystemError, TeamError } from "../../errors.ts";
+import type { Approval } from "../../operations/approvals/approvals.ts";
 import type { Env } from "../../os/env.ts";
-import { openTeam } from "../../runtime/select-team.ts";
+import { openTeam, openTeams } from "../../runtime/select-team.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { agentName } from "../../schema/names.ts";
 import { listTeams, type TeamEntry } from "../../team/config/config.ts";
-import { type TeamRef, teamAt, teamsHome } from "../../team/ref.ts";
+import { type TeamRef, teamsHome } from "../../team/ref.ts";
 import type { LiveKind } from "./table.ts";
 import type { Candidate } from "./wanted.ts";
 
@@ -38,7 +39,8 @@ function teamNames(env: Env): readonly Candidate[] {
 function agentNames(env: Env, { team, last }: AtCursor): readonly Candidate[] {
   const open = last.includes("@") ? undefined : selectedTeam(env, team);
   if (open !== undefined) return membersOf(open.config).map((name) => ({ word: name, about: "" }));
-  const named = ourTeams(env).flatMap((entry) => membersOf(entry.config).map((name) => ({ name, entry })));
+  const teams = listTeams(teamsHome(env)).filter(({ config, ours }) => config !== undefined && ours);
+  const named = teams.flatMap((entry) => membersOf(entry.config).map((name) => ({ name, entry })));
   return named.map(({ name, entry }) => {
     const isUnique = named.filter((other) => other.name === name).length === 1;
     return {
@@ -46,10 +48,6 @@ function agentNames(env: Env, { team, last }: AtCursor): readonly Candidate[] {
       about: aboutTeam(entry),
     };
   });
-}
-
-function ourTeams(env: Env): readonly TeamEntry[] {
-  return listTeams(teamsHome(env)).filter(({ config, ours }) => config !== undefined && ours);
 }
 
 function aboutTeam({ team }: TeamEntry): string {
@@ -96,8 +94,8 @@ async function taskIds(ref: TeamRef): Promise<readonly Candidate[]> {
 /** Returns who asks, and the ids of the open requests: those of all teams, if none is selected. */
 async function requestWords(env: Env, team: string | undefined): Promise<readonly Candidate[]> {
   const { listApprovals } = await import("../../operations/approvals/approvals.ts");
-  const open = requestTeams(env, team).flatMap((ref) =>
-    listApprovals(ref).map((request) => ({ ...request, team: ref.team })),
+  const open = openTeams(env, { team }, () => undefined).flatMap(({ ref }) =>
+    readable(() => listApprovals(ref)).map((request) => ({ ...request, team: ref.team })),
   );
   const askers = open.map(({ from, team: own }) =>
     open.some((other) => other.from === from && other.team !== own) ? `${from}@${own}` : from,
@@ -108,9 +106,12 @@ async function requestWords(env: Env, team: string | undefined): Promise<readonl
   ];
 }
 
-function requestTeams(env: Env, team: string | undefined): readonly TeamRef[] {
-  const open = selectedTeam(env, team);
-  if (open !== undefined) return [open.ref];
-  const home = teamsHome(env);
-  return team === undefined ? ourTeams(env).map((entry) => teamAt(home, entry.team)) : [];
+/** Returns the requests of one of several teams; none if they cannot be read. */
+function readable(list: () => readonly Approval[]): readonly Approval[] {
+  try {
+    return list();
+  } catch (error) {
+    if (error instanceof TeamError || isSystemError(error)) return [];
+    throw error;
+  }
 }

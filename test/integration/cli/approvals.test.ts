@@ -59,6 +59,8 @@ describe("the requests of several teams", () => {
     const list = await cli(["approvals", "--json"]);
     expect(list.json<{ approvals: object[] }>().approvals).toMatchObject([{ id: "ask-1", team: "other" }]);
     expect((await cli(["approvals"])).err).toContain(requests);
+    const completed = (await cli(["completion", "words", "zsh", "approve", ""])).out;
+    expect(completed).toMatch(/^words\nada\t.*\nask-1\t.*\n$/);
   });
 });
 
