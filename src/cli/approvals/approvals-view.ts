@@ -35,6 +35,7 @@ export interface ViewActions {
 const READING_MS = 300;
 const NEW_NOTICE = "This request has just appeared: read it first.";
 const PART_NOTICE = "A part of it was not shown yet.";
+const GIVING_NOTICE = "The answer is being given.";
 const BUSY_NOTICE = "The answer before is not given yet: press the key again.";
 
 /** The waiting requests, one at a time: the shown one, how much of it was seen, and the actions of keys. */
@@ -57,7 +58,8 @@ export class ApprovalsView implements KeyHandler {
   #height = 1;
   #layout = "";
   #shownAt = 0;
-  #isBusy = false;
+  /** The request whose answer is being given. */
+  #answering: string | undefined;
   /** Whether the last key was an answer: in an agent's pane, Enter follows it. */
   #isAfterAnswer = false;
   #loading: Promise<void> = Promise.resolve();
@@ -200,8 +202,8 @@ export class ApprovalsView implements KeyHandler {
   #answer(answer: KeyAnswer): void {
     const { shown } = this;
     if (shown === undefined || shown.isClosed) return;
-    if (this.#isBusy) {
-      this.notice = BUSY_NOTICE;
+    if (this.#answering !== undefined) {
+      this.notice = this.#answering === shown.key ? GIVING_NOTICE : BUSY_NOTICE;
       return;
     }
     if (this.#isNew) {
@@ -216,7 +218,7 @@ export class ApprovalsView implements KeyHandler {
     const { key } = shown;
     const note = answer.note ?? this.note.text;
     const next = this.#neighbour(1);
-    this.#isBusy = true;
+    this.#answering = key;
     this.#act
       .answer(key, { ...answer, ...(note === "" ? {} : { note }) })
       .then(
@@ -226,7 +228,8 @@ export class ApprovalsView implements KeyHandler {
           if (this.shown?.key !== key) return;
           this.shown = undefined;
           this.note.clear();
-          this.#wanted = next === key ? undefined : next;
+          // A key may have selected another one already.
+          this.#wanted ??= next === key ? undefined : next;
         },
         (error: unknown) => {
           // The request and its note stay: the person may answer again.
@@ -235,7 +238,7 @@ export class ApprovalsView implements KeyHandler {
         },
       )
       .finally(() => {
-        this.#isBusy = false;
+        this.#answering = undefined;
       })
       .then(() => this.reload())
       .catch(this.#act.problem);

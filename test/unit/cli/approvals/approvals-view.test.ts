@@ -122,6 +122,8 @@ describe("ApprovalsView", () => {
     v.act.answer = (...of) => slow.then(() => answer(...of));
     v.read();
     v.shown.push("y");
+    v.shown.push("y");
+    expect(v.shown.notice).toBe("The answer is being given.");
     v.shown.push("\t");
     await v.reads("r2");
     v.shown.push("n");
