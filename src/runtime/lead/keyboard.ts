@@ -73,7 +73,8 @@ export function readKeys(lead: Lead, worker: Worker, { signal, followMode }: Key
     },
     mayInterrupt: (dropped) => {
       if (!dropped) screen.leave();
-      return leadHandlers.mayInterrupt(dropped);
+      // The lead's own line may be there again: the next Ctrl-C discards it.
+      return leadHandlers.mayInterrupt(dropped || screen.editor.edited.text !== "");
     },
     signal: () => screen.leave(),
   });

@@ -168,15 +168,15 @@ class Screen implements LeadScreen {
       // Scroll to the end: the user wants to see the effect of the line.
       this.#show({ ...this.#view, scrolledBack: 0 });
       const input = this.#selected()?.input;
-      if (input === undefined) this.#keepTyped(line);
+      if (input === undefined) this.#keepTyped(line, begun);
       else await input.typed(line, begun);
     }
     return "taken";
   }
 
   /** Puts a line back: the teammate does not run yet. */
-  #keepTyped(line: string): void {
-    putBack(this.editor, line);
+  #keepTyped(line: string, begun: number): void {
+    putBack(this.editor, { line, begun });
     this.changed();
   }
 
@@ -213,9 +213,9 @@ class Screen implements LeadScreen {
 
   #show(view: TeamView): void {
     const before = this.#view;
+    this.#view = view;
     // A line typed in one view is not meant for the next: it waits there.
     this.#drafts.change(lineOwner(before), lineOwner(view));
-    this.#view = view;
     if (before.at === "lead" && view.at !== "lead") {
       this.#leadOutput.pause();
       this.#options.out(ENTER);

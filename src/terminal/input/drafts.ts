@@ -1,6 +1,13 @@
 import { PASTE_END, PASTE_START } from "../../text/extended-keys.ts";
 import type { LineEditor } from "./line-editor.ts";
 
+/** A line that was begun. */
+interface Draft {
+  readonly line: string;
+  /** When its first character came, in milliseconds of the steady clock. */
+  readonly begun: number;
+}
+
 /** The lines that were begun in several views of one editor. */
 interface Drafts {
   /** Keeps the line of a view, and puts back that of the next one. A view without a name has no line. */
@@ -8,19 +15,20 @@ interface Drafts {
 }
 
 export function draftsOf(editor: () => LineEditor): Drafts {
-  const lines = new Map<string, string>();
+  const drafts = new Map<string, Draft>();
   return {
     change(from, to) {
       if (from === to) return;
-      if (from !== undefined) lines.set(from, editor().edited.text);
+      const { edited, begun } = editor();
+      if (from !== undefined) drafts.set(from, { line: edited.text, begun });
       editor().clear();
-      const line = to === undefined ? undefined : lines.get(to);
-      if (line) putBack(editor(), line);
+      const draft = to === undefined ? undefined : drafts.get(to);
+      if (draft !== undefined) putBack(editor(), draft);
     },
   };
 }
 
-/** Puts a line back as a paste: nothing in it is a key. */
-export function putBack(editor: LineEditor, line: string): void {
-  editor.push(`${PASTE_START}${line}${PASTE_END}`);
+/** Puts a line back as a paste: nothing in it is a key. It stays as old as it was, and answers no question that came later. */
+export function putBack(editor: LineEditor, { line, begun }: Draft): void {
+  editor.push(`${PASTE_START}${line}${PASTE_END}`, begun);
 }

@@ -25,6 +25,8 @@ export interface LineEditor {
   /** No input followed: reports a held escape as the Esc key, or a key as an answer. */
   settle(): readonly Typed[];
   readonly edited: EditedLine;
+  /** When the first character of the line came, in milliseconds of the steady clock. */
+  readonly begun: number;
   /** Erases the line. */
   clear(): void;
   /** Sets the parts that need the agent; without them, there is no history and no completion. */
@@ -283,6 +285,9 @@ export function lineEditor(): LineEditor {
     },
     get edited() {
       return { text: buffer.text, cursor: buffer.cursor, suggestions, search: walk.search };
+    },
+    get begun() {
+      return begun;
     },
     clear: drop,
     connect(next) {

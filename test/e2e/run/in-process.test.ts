@@ -123,6 +123,7 @@ describe("a lead with in-process teammates", () => {
     type("C-u", "fg", "Enter");
     type("S-Down", "Enter");
     await sees(/^○ ann +idle/);
+    await sees(/^› half a line$/m);
     type("S-Down");
     await sees(/^● bob +Bash/);
     type("Escape");
@@ -133,6 +134,26 @@ describe("a lead with in-process teammates", () => {
     await sees(/ready> *\n*$/);
     type("exit", "Enter");
     await leaves(t, nothing());
+  });
+
+  it("keeps the lead's begun line, which a Ctrl-C discards before two of them end the run", async () => {
+    const t = privateTmux();
+    const person = personInside(t, words(t));
+    await atWork(t);
+    await person.sees("They are there.");
+    person.type("-l", "for later");
+    await shows(t, person, "› for later");
+    person.type("S-Down");
+    await shows(t, person, "teammates of crew");
+    person.type("Enter");
+    await shows(t, person, /^○ ann +idle/);
+    person.type("C-c");
+    await shows(t, person, "› for later");
+    person.type("C-c");
+    await eventually("the empty line", () => !shown(t, person).includes("for later"));
+    expect(person.screen()).not.toContain("Ctrl-C once more");
+    await person.endsRun();
+    expect(await person.code()).toBe(130);
   });
 
   it("returns on Esc from a teammate that only waits for an answer", async () => {

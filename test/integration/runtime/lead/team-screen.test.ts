@@ -36,11 +36,17 @@ test("createLeadScreen › keeps the begun line of each view until the view is s
   const agent = (name: string) => ({ name, color: "blue", state: "pending", output: { lines: () => [] } });
   const screen = await screenOf([agent("ann"), agent("bob")]);
   const line = (): string => screen.editor.edited.text;
-  screen.editor.push("to the lead");
+  const areForLead: boolean[] = [];
+  const complete = () => {
+    areForLead.push(screen.showsLead);
+    return [];
+  };
+  screen.editor.connect({ complete });
+  screen.editor.push("to @lead");
   screen.key("down");
   expect(line()).toBe("");
   await screen.line("", 0);
-  screen.editor.push("to ann");
+  screen.editor.push("to ann", 7);
   screen.key("tasks");
   expect(line()).toBe("");
   screen.escape();
@@ -53,6 +59,7 @@ test("createLeadScreen › keeps the begun line of each view until the view is s
   screen.editor.push("\u001b[D");
   screen.key("page-up");
   expect(screen.editor.edited.cursor).toBe("to an".length);
+  expect(screen.editor.push("\r", 9)).toContainEqual({ kind: "line", line: "to ann", begun: 7 });
   screen.leave();
-  expect(line()).toBe("to the lead");
+  expect([line(), areForLead.at(-1)]).toEqual(["to @lead", true]);
 });
