@@ -27,8 +27,11 @@ export type SessionEvent =
    * @param isLeft the last change was a request that its user left unanswered
    */
   | { readonly type: "requests"; readonly open: number; readonly isLeft?: boolean }
-  /** Later prompts fail at once. */
-  | { readonly type: "ended"; readonly failure: string };
+  /**
+   * Later prompts fail at once.
+   * @param isClosed the client has closed it, or this process ends: the open prompts are cancelled instead of failed
+   */
+  | { readonly type: "ended"; readonly failure: string; readonly isClosed?: boolean };
 
 /** A consequence of an event. */
 export type SessionEffect =
@@ -132,9 +135,10 @@ function change(state: SessionState, event: SessionEvent): Step {
       return isOver ? endTaken(next, { how: "done" }) : only(next);
     }
     case "ended": {
-      const end = { how: "failed", failure: event.failure } as const;
+      const { failure, isClosed = false } = event;
+      const end: PromptEnd = isClosed ? { how: "cancelled" } : { how: "failed", failure };
       const effects = state.prompts.map(({ id }) => ended(id, end));
-      return { state: { ...NEW_SESSION, over: event.failure }, effects };
+      return { state: { ...NEW_SESSION, over: failure }, effects };
     }
   }
 }

@@ -147,7 +147,8 @@ export class Session {
       this.#ending.abort();
       await following.end();
       this.#requests?.end();
-      this.#step({ type: "ended", failure: `The session has ended: ${why ?? "it was closed"}.` });
+      const failure = `The session has ended: ${why ?? "it was closed"}.`;
+      this.#step({ type: "ended", failure, isClosed: why === undefined });
       this.#peer.ended();
     });
   }

@@ -37,6 +37,21 @@ it("teams acp › cancels in mid-tool, drops a waiting prompt, and takes the nex
   expect(c.said()).not.toContain("It was read.");
 });
 
+it("teams acp › cancels the open prompt of a session that its client closes", async () => {
+  const { t, c, sessionId } = await playedSession(
+    (home) => ({
+      "team-lead": [
+        { on: { contains: "Wait for it" }, tools: [waitsFor(join(home, "begun"), join(home, "never"))] },
+      ],
+    }),
+    { words: BYPASS },
+  );
+  const prompt = c.agent.request("session/prompt", promptOf(sessionId, "Wait for it"));
+  await eventually("the command", () => existsSync(join(t.home, "begun")));
+  const [answer] = await Promise.all([prompt, c.agent.request("session/close", { sessionId })]);
+  expect(answer).toMatchObject({ stopReason: "cancelled" });
+});
+
 it("teams acp › steers a running turn: the lead reads the second prompt after its current call", async () => {
   const { t, c, sessionId } = await playedSession(
     (home) => ({

@@ -204,4 +204,13 @@ describe("the state of a session", () => {
       [2, "failed"],
     ]);
   });
+
+  it("cancels every open prompt when it is closed, and fails later ones", () => {
+    const closed: SessionEvent = { type: "ended", failure: "closed", isClosed: true };
+    expect(played(prompted(1), saved(1), taken(1), prompted(2), closed, prompted(3)).ends).toEqual([
+      [1, "cancelled"],
+      [2, "cancelled"],
+      [3, "failed"],
+    ]);
+  });
 });
