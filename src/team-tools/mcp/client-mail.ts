@@ -121,7 +121,8 @@ export class ClientMail {
       const messages = chosen.filter(({ id, again: isAgain }) => isAgain === true || marked.has(id));
       const open = [...(this.#handedOut.get(client) ?? []), ...messages];
       if (open.length > 0) this.#handedOut.set(client, open);
-      if (lost?.aborted) this.#takeBack(client, messages);
+      // The answer to a cancelled call is not sent.
+      if (signal.aborted || lost?.aborted) this.#takeBack(client, messages);
       lost?.addEventListener("abort", () => void this.#inTurn(() => this.#takeBack(client, messages)), {
         once: true,
       });

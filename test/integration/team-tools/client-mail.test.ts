@@ -65,6 +65,19 @@ it("ClientMail › marks nothing for a client that has gone before", async () =>
   expect(textsOf(await mail.take(9, call("a")))).toEqual(["one"]);
 });
 
+it("ClientMail › returns a message again whose call was cancelled while it was marked", async () => {
+  const ref = await crew();
+  const mail = new ClientMail(ref, "ada");
+  await send(ref, "one");
+  const stop = new AbortController();
+  const signal = Object.assign(stop.signal, { throwIfAborted: () => stop.abort() });
+  await mail.take(9, { signal, client: "a" });
+  expect(await mail.waiting()).toBe(1);
+  // The client got no answer, so its next call is not a receipt.
+  await mail.acknowledge("a");
+  expect(textsOf(await mail.take(9, call("a")))).toEqual(["one again"]);
+});
+
 it("ClientMail › keeps a message that did not arrive, if its next answer fails", async () => {
   const ref = await crew();
   const mail = new ClientMail(ref, "ada");
