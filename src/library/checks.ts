@@ -75,7 +75,20 @@ export function requireOpenKeys(metadata: Readonly<Record<string, unknown>> | un
 
 /** Checks a text that a member reads. @throws TeamError INVALID_INPUT */
 export function requireText(text: string, what: string): void {
+  if (typeof text !== "string") throw noText(`The ${what}`);
   if (text.trim() === "") throw new TeamError("INVALID_INPUT", `The ${what} is empty; nothing was done.`);
+}
+
+/**
+ * Checks optional texts that go into a file: with another value in it, no program could read the file. A null is read as a missing text.
+ * @throws TeamError INVALID_INPUT
+ */
+export function requireTexts(texts: Readonly<Record<string, string | undefined>>): void {
+  for (const [name, text] of Object.entries(texts)) if (typeof (text ?? "") !== "string") throw noText(name);
+}
+
+function noText(what: string): TeamError {
+  return invalid(`${what} is not a text`, "Give a string.");
 }
 
 function invalid(what: string, hint: string): TeamError {

@@ -8,7 +8,7 @@ import { splitAddress } from "../schema/names.ts";
 import { history, type MessageView } from "../team/mailbox/history.ts";
 import { broadcast, sendMessage } from "../team/mailbox/send.ts";
 import type { TeamAccess } from "./access.ts";
-import { requireText, timeOf } from "./checks.ts";
+import { requireText, requireTexts, timeOf } from "./checks.ts";
 import type { InboxOptions, SendOptions } from "./options.ts";
 import type { Broadcast, Delivery, Message } from "./values.ts";
 
@@ -20,6 +20,7 @@ export function send(
   { summary }: SendOptions = {},
 ): Promise<Delivery> {
   requireText(text, "message");
+  requireTexts({ summary });
   const { ref, config, actor } = access.open();
   const { name } = splitAddress(to);
   // Checks that the address is not that of another team; a missing member is an error of the mailbox, with the nearest names.
@@ -35,6 +36,7 @@ export function sendToAll(
   { summary }: SendOptions = {},
 ): Promise<Broadcast> {
   requireText(text, "message");
+  requireTexts({ summary });
   const { ref, actor } = access.open();
   const mail = { from: actor, text: plainText(text), ...defined({ summary }) };
   return broadcast(ref, mail, systemClock, access.host.note);

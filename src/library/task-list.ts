@@ -16,7 +16,7 @@ import { addTask, type TaskHooks, updateTask } from "../team/tasks/update-task.t
 import { brokenTasksNote } from "../terminal/status-line.ts";
 import type { TeamAccess } from "./access.ts";
 import { attempt } from "./attempt.ts";
-import { requireChoices, requireOpenKeys, requireText } from "./checks.ts";
+import { requireChoices, requireOpenKeys, requireText, requireTexts } from "./checks.ts";
 import type { Cancellable, NewTask, TaskChange } from "./options.ts";
 import type { Tasks } from "./parts.ts";
 import type { Task, TaskStatus } from "./values.ts";
@@ -81,6 +81,7 @@ async function add(
   const { ref, config, actor } = open;
   const nameOf = (address: string): string => memberByAddress(ref, config, address).name;
   requireText(given.subject, "subject");
+  requireTexts(textsOf(given));
   requireOpenKeys(given.metadata);
   const { reviewer, verify = "", blockedBy = [], ...rest } = defined(given);
   const to = given.owner ?? owner;
@@ -116,7 +117,13 @@ function list(
   return tasks.map(visibleTask);
 }
 
+/** Returns the fields of a task that are texts. */
+function textsOf({ subject, description, activeForm, owner, reviewer, verify }: TaskChange) {
+  return { subject, description, activeForm, owner, reviewer, verify };
+}
+
 function updateOf(given: TaskChange, { ref, config }: OpenTeam): TaskUpdate {
+  requireTexts(textsOf(given));
   requireOpenKeys(given.metadata);
   requireChoices({ status: given.status });
   const nameOf = (address: string | undefined): string | undefined =>
@@ -155,5 +162,6 @@ function existing(id: string, task: Task | undefined): Task {
 
 /** @throws TeamError INVALID_INPUT */
 function idOf(word: string): string {
+  requireText(word, "id of the task");
   return taskNumber(word, 'Pass the id of a task as a string: "3".');
 }
