@@ -185,7 +185,7 @@ export interface RunResult {
   readonly unanswered?: readonly Pick<Approval, "id" | "kind" | "from" | "summary">[];
   /** Worktrees that were not removed, because work in them would be lost. */
   readonly worktrees?: readonly WorktreeEnd[];
-  /** All tasks, if one has a verify command. */
+  /** All tasks, if one has a verify command. The time of its run is NaN if another program wrote one outside the calendar. */
   readonly tasks?: readonly Pick<
     Task,
     "id" | "subject" | "status" | "blockedBy" | "owner" | "said" | "shown" | "verifyRun"

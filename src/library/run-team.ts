@@ -112,12 +112,15 @@ interface RunEnd {
 
 type PrintedResult = Omit<RunResult, "outcome"> & { readonly outcome: string };
 
-/** Returns a result with its times in milliseconds, like all times of the library; as they are printed, they are ISO texts. */
+/**
+ * Returns a result with its times in milliseconds, like all times of the library; as they are printed, they are ISO texts. A time outside
+ * the calendar is printed as null, and becomes NaN: 0 would be a wrong time.
+ */
 function withTimes(result: PrintedResult | undefined): PrintedResult | undefined {
   if (result?.tasks === undefined) return result;
   const tasks = result.tasks.map(({ verifyRun, ...task }) => ({
     ...task,
-    verifyRun: verifyRun && { ...verifyRun, at: new Date(verifyRun.at).getTime() },
+    verifyRun: verifyRun && { ...verifyRun, at: Date.parse(String(verifyRun.at)) },
   }));
   return { ...result, tasks };
 }

@@ -178,11 +178,14 @@ describe("runTeam", () => {
       tasks: [
         { ...task, verifyRun },
         { ...task, verifyRun: null },
+        // A time outside the calendar.
+        { ...task, verifyRun: { ...verifyRun, at: null } },
       ],
     };
     writeFileSync(program, `console.log(${JSON.stringify(JSON.stringify(printed))})`);
     const { tasks } = await runTeam({ ...options, program, goal: "x" });
-    expect(tasks?.map((one) => one.verifyRun?.at)).toEqual([Date.UTC(2026, 10, 23, 22, 25), undefined]);
+    const times = [Date.UTC(2026, 10, 23, 22, 25), undefined, Number.NaN];
+    expect(tasks?.map((one) => one.verifyRun?.at)).toEqual(times);
   });
 
   it("is interrupted by its signal", async () => {
