@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
+import { parsedUrl } from "../../text/parsed-url.ts";
 import { after } from "../clock.ts";
 import type { ConnectionPorts } from "./loopback-peer.ts";
 
@@ -75,7 +76,12 @@ async function respond(
       resolve();
     });
   });
-  const response = await answer(requestOf(incoming, gone.signal), ended);
+  const request = requestOf(incoming, gone.signal);
+  if (request === undefined) {
+    outgoing.writeHead(400).end();
+    return;
+  }
+  const response = await answer(request, ended);
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   if (response.body === null) {
     outgoing.end();
@@ -130,13 +136,18 @@ export function connectionOf(request: Request): ConnectionPorts | undefined {
   return connections.get(request);
 }
 
-function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
+const BASE = new URL("http://127.0.0.1");
+
+/** @returns undefined for a target that is no address, and for the method TRACE, which no Request can have */
+function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
   const { method = "GET", headers, url = "/" } = incoming;
   const given = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
   );
+  const target = parsedUrl(url, BASE);
+  if (target === undefined || method === "TRACE") return undefined;
   // The target may be a whole address of another host: only its path counts.
-  const { pathname, search } = new URL(url, "http://127.0.0.1");
+  const { pathname, search } = target;
   const hasBody = method !== "GET" && method !== "HEAD";
   const body = hasBody
     ? { body: Readable.toWeb(incoming) as NonNullable<RequestInit["body"]>, duplex: "half" as const }

@@ -38,6 +38,20 @@ it.runIf(process.platform === "linux")("loopback server › listens on 127.0.0.1
   expect(failure).toMatchObject({ code: "ECONNREFUSED" });
 });
 
+it("loopback server › refuses a request that its code cannot get, and reports no error of its own", async () => {
+  const { url, port, errors } = await serve(async () => new Response("whole"));
+  for (const line of ["TRACE / HTTP/1.1", "GET http://[ HTTP/1.1"]) {
+    const socket = connect(port, "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    socket.write(`${line}\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    let answer = "";
+    for await (const part of socket) answer += String(part);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  }
+  expect(errors).toEqual([]);
+  expect(await (await fetch(url)).text()).toBe("whole");
+});
+
 it("loopback server › the signal of a request that was answered never aborts, and its end is reported", async () => {
   const signals: AbortSignal[] = [];
   const ends: Promise<void>[] = [];
