@@ -2,6 +2,7 @@ import { fileAccessError, isSystemError } from "../errors.ts";
 import { moveAfterRename, teamBell } from "../operations/follow-team.ts";
 import { systemClock } from "../os/clock.ts";
 import { KeptFile } from "../os/files/followed-file.ts";
+import { versionOf } from "../os/files/fs.ts";
 import { teamEvent } from "../schema/event.ts";
 import { parseJsonLine } from "../store/jsonl.ts";
 import { teamExists } from "../team/config/config.ts";
@@ -14,6 +15,8 @@ import type { TeamEvent } from "./values.ts";
 
 /** Milliseconds between two polls for a team that is expected. */
 const POLL_MS = 100;
+/** Milliseconds by which the time of a file may be behind the clock. */
+const COARSE_MS = 1_000;
 
 const parse = parseJsonLine(teamEvent);
 
@@ -60,7 +63,7 @@ async function* generate(
       .filter((event) => Date.parse(event.ts) >= after && isWanted(event));
   let bell = teamBell(ref);
   try {
-    if (since !== undefined) {
+    if (since !== undefined || isRotatedSince(ref, after)) {
       // Read before the first event is given away: until the caller wants the next one, the log may be rotated. The current
       // log is opened first: a rotation between the two reads can only repeat it, and lose no event.
       const current = read(() => log.lines());
@@ -88,6 +91,12 @@ async function* generate(
     bell.close();
     log.close();
   }
+}
+
+/** Whether new events may be in the rotated log: a caller may iterate long after its call. */
+function isRotatedSince({ paths }: TeamRef, time: number): boolean {
+  const { changedMs = 0 } = versionOf(rotatedPath(paths.events)) ?? {};
+  return changedMs >= time - COARSE_MS;
 }
 
 /** Returns the lines of the rotated log; none if it is the log that was read as the current one. */

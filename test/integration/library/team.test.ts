@@ -189,6 +189,21 @@ describe("events", () => {
     expect(seen.slice(-2)).toEqual(["2", "3"]);
   });
 
+  it("yields a new event, even if the log is rotated before the first one is wanted", async () => {
+    const { team, ref } = await libraryTeam();
+    await team.tasks.add({ subject: "past" });
+    const news = team.events();
+    await team.tasks.add({ subject: "new" });
+    renameSync(ref.paths.events, rotatedPath(ref.paths.events));
+    await team.tasks.add({ subject: "next" });
+    const seen: string[] = [];
+    for await (const event of news) {
+      if (event.type === "task") seen.push(event.taskId);
+      if (seen.at(-1) === "3") break;
+    }
+    expect(seen.slice(-2)).toEqual(["2", "3"]);
+  });
+
   it("ends at once by `return`, by the signal, and when the team is deleted", async () => {
     const { team } = await libraryTeam();
     const returned = team.events();
