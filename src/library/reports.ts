@@ -133,6 +133,10 @@ export interface RunOptions extends CallerOptions, Cancellable, ToolLimits {
   readonly appendSystemPrompt?: string | undefined;
   /** The limits for all members together. */
   readonly budget?: BudgetLimits | undefined;
+  /** Records the agents' decisions and reasons, for `teams logs <name> --debug`. */
+  readonly debug?: boolean | undefined;
+  /** Records the screen of each tmux pane into this directory, or with `true` into that of the team's recordings. */
+  readonly recording?: string | true | undefined;
   /** By default a team whose work is done is deleted, any other kept. `keep` always keeps it, `delete` always deletes it. */
   readonly afterwards?: "keep" | "delete" | undefined;
   /**

@@ -77,7 +77,7 @@ async function deliverEvents(
 
 /** Returns the command line of a run without a terminal, without its goal. */
 function wordsOf(options: RunOptions): string[] {
-  const { budget = {}, afterwards } = options;
+  const { budget = {}, recording, afterwards } = options;
   const value = (name: string, given: string | number | undefined): string[] =>
     given === undefined ? [] : [`--${name}=${given}`];
   const list = (name: string, given: readonly string[] = []): string[] =>
@@ -99,6 +99,8 @@ function wordsOf(options: RunOptions): string[] {
     ...list("disallowed-tools", options.disallowedTools),
     ...list("tools", options.tools),
     ...(options.delegate ? ["--delegate"] : []),
+    ...(options.debug ? ["--debug"] : []),
+    ...(recording === true ? ["--rec"] : value("rec", recording)),
     ...(afterwards === "keep" ? ["--keep"] : afterwards === "delete" ? ["--rm"] : []),
   ];
 }

@@ -123,6 +123,8 @@ describe("runTeam", () => {
       disallowedTools: ["WebFetch"],
       tools: ["Read", "Bash"],
       delegate: true,
+      debug: true,
+      recording: "casts",
       afterwards: "keep",
     });
     expect(JSON.parse(result)).toEqual([
@@ -130,7 +132,7 @@ describe("runTeam", () => {
       ...["--permission-mode=plan", "--teammate-mode=in-process", "--system-prompt=You lead."],
       ...["--append-system-prompt=--slowly", "--max-tokens=5000", "--max-cost=0.000002500"],
       ...["--allowed-tools=Read", "--allowed-tools=Bash(git:*)", "--disallowed-tools=WebFetch"],
-      ...["--tools=Read", "--tools=Bash", "--delegate", "--keep", "-"],
+      ...["--tools=Read", "--tools=Bash", "--delegate", "--debug", "--rec=casts", "--keep", "-"],
     ]);
   });
 
