@@ -31,7 +31,7 @@ export interface Tasks {
    * Claims and starts a task for the acting member: this one, or the lowest free one. With `exclusive`, only if the member has no
    * other unfinished task.
    * @throws TeamError TASK_NOT_FOUND (also if none is free), TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, TASK_CONFLICT
-   * if a running task changes the same files, AGENT_BUSY with `exclusive`
+   * if a running task changes the same files, AGENT_BUSY with `exclusive`, INVALID_INPUT if the id is not a number
    * @example
    * const mine = await team.tasks.claim();
    */
@@ -45,14 +45,16 @@ export interface Tasks {
   update(id: string, change: TaskChange, options?: Cancellable): Promise<Task>;
   /**
    * Completes a task. Runs its verify command first, which can take minutes; the owners of tasks that waited are notified.
-   * @throws TeamError VERIFY_FAILED, TASK_NOT_FOUND, TASK_BLOCKED, TASK_RESOLVED, INTERRUPTED; then the task stays as it was
+   * @throws TeamError VERIFY_FAILED, TASK_NOT_FOUND, TASK_BLOCKED, TASK_RESOLVED, INTERRUPTED, INVALID_INPUT if the id is not a number;
+   * then the task stays as it was
    * @example
    * await team.tasks.done("3", { signal: AbortSignal.timeout(60_000) });
    */
   done(id: string, options?: Cancellable): Promise<Task>;
   /**
    * Removes a task.
-   * @throws TeamError TASK_NOT_FOUND, TASK_CLAIMED if another member owns it and the lead does not act
+   * @throws TeamError TASK_NOT_FOUND, TASK_CLAIMED if another member owns it and the lead does not act, INVALID_INPUT if the id is not a
+   * number
    * @example
    * await team.tasks.remove("3");
    */

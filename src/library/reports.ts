@@ -140,8 +140,8 @@ export interface RunOptions extends CallerOptions, Cancellable, ToolLimits {
   /** By default a team whose work is done is deleted, any other kept. `keep` always keeps it, `delete` always deletes it. */
   readonly afterwards?: "keep" | "delete" | undefined;
   /**
-   * Receives each event of the team, in order, before the run resolves. If it returns a promise, the next event waits for that. Its error
-   * interrupts the run.
+   * Receives each event of the team, in order, before the run resolves. If it returns a promise, the next event waits for that, and so does
+   * the end of the run, also after an abort. Its error interrupts the run.
    */
   readonly onEvent?: ((event: TeamEvent) => void | Promise<void>) | undefined;
 }
