@@ -73,8 +73,10 @@ export const wait: ClientTool = (context) => ({
       const outcome = await withProgress(clientCall, "waiting", () => follow(ctx.ref, check, options));
       if (outcome === "interrupted") signal.throwIfAborted();
       const requests = happened.includes("request") ? listApprovals(ctx.ref) : undefined;
-      if (requests !== undefined) keepShown(knownRequests, requests);
       const unread = await context.mail.waiting();
+      // The answer to a cancelled call is not sent, so its client has not been shown the requests.
+      signal.throwIfAborted();
+      if (requests !== undefined) keepShown(knownRequests, requests);
       return jsonResult({
         happened,
         ...(context.withoutInbox ? {} : { unread_messages: unread }),
