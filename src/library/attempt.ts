@@ -1,4 +1,11 @@
-import { isSystemError, messageOf, systemErrorCode, systemErrorHint, TeamError } from "../errors.ts";
+import {
+  isSystemError,
+  messageOf,
+  systemCode,
+  systemErrorCode,
+  systemErrorHint,
+  TeamError,
+} from "../errors.ts";
 
 /**
  * Runs a call of the library: every failure is a TeamError, except for a defect of this library.
@@ -66,9 +73,19 @@ function callInterrupted(signal: AbortSignal): TeamError {
 }
 
 function asTeamError(error: unknown): unknown {
+  if (isNulRefused(error))
+    return new TeamError("INVALID_INPUT", `Node refused a value: ${messageOf(error)}.`, {
+      hint: "Remove the NUL characters from it.",
+      cause: error,
+    });
   if (!isSystemError(error)) return error;
   return new TeamError(systemErrorCode(error), `The system refused it: ${messageOf(error)}.`, {
     hint: systemErrorHint(error),
     cause: error,
   });
+}
+
+/** Whether Node refused a path, an argument or a variable, which the system ends at its first NUL character. */
+function isNulRefused(error: unknown): boolean {
+  return systemCode(error) === "ERR_INVALID_ARG_VALUE" && messageOf(error).includes("without null bytes");
 }

@@ -87,6 +87,16 @@ describe("input of the library", () => {
     expect(await team.tasks.list()).toEqual([before]);
   });
 
+  it("refuses a value with a NUL character, which no path and no argument can have", async () => {
+    const options = privateOptions();
+    const calls = [
+      createTeam("t", { ...options, cwd: "/a\0b" }),
+      runTeam({ ...options, goal: "x", systemPrompt: "a\0b" }),
+    ];
+    expect(await Promise.all(calls.map((call) => codeOf(call)))).toEqual(calls.map(() => "INVALID_INPUT"));
+    expect(await listTeams(options)).toEqual([]);
+  });
+
   it("refuses a directory that does not exist", async () => {
     const options = privateOptions();
     const cwd = join(options.cwd, "missing");
