@@ -61,6 +61,7 @@ export class Session {
   #nextPrompt = 1;
   /** Lines are saved one after another, in the order of their prompts. */
   #saving: Promise<unknown> = Promise.resolve();
+  #withdrawing: Promise<unknown> = Promise.resolve();
   #isClosing = false;
   #running: SessionLead | undefined;
   #requests: SessionRequests | undefined;
@@ -229,8 +230,8 @@ export class Session {
   /** Ends the lead and its teammates, and keeps the team. @param reason a signal of this process, if there was one */
   async close(reason?: unknown): Promise<void> {
     this.#isClosing = true;
-    // A line that the client has sent is kept.
-    await this.#saving;
+    // A line that the client has sent is kept, unless it was cancelled.
+    await this.#saving.then(() => this.#withdrawing);
     this.#ending.abort(reason);
     await this.#closed;
   }
@@ -280,7 +281,10 @@ export class Session {
         this.#prompts.delete(effect.prompt);
         return;
       case "withdraw":
-        void this.#lead.worker.clientInput.withdraw([effect.key]);
+        this.#withdrawing = Promise.all([
+          this.#withdrawing,
+          this.#lead.worker.clientInput.withdraw([effect.key]),
+        ]);
         return;
       case "interrupt":
         this.#lead.worker.interrupt();

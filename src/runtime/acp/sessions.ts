@@ -147,9 +147,11 @@ export class Sessions {
     await session.setMode(mode);
   }
 
-  /** Ends the lead and the teammates of a session, and keeps its team unless it never had a prompt. */
+  /** Cancels the prompts of a session, ends its lead and teammates, and keeps its team unless it never had a prompt. */
   async close(sessionId: string): Promise<void> {
-    await this.#find(sessionId).session.close();
+    const { session } = this.#find(sessionId);
+    session.cancel();
+    await session.close();
   }
 
   /**

@@ -17,7 +17,7 @@ export class InboundMessages {
   readonly #context: WorkerContext;
   readonly #gates: WorkerGates;
   readonly #membership: OwnMembership;
-  /** Keys of messages that were withdrawn before they were read. */
+  /** Keys of all withdrawn messages: the inbox is read again if one could not be marked, or while one is marked. */
   readonly #withdrawn = new Set<string>();
 
   constructor(context: WorkerContext, gates: WorkerGates) {
@@ -42,17 +42,18 @@ export class InboundMessages {
   /** Drops messages that no turn has taken: they count as read. @returns the keys of those that waited */
   async withdraw(keys: readonly string[]): Promise<readonly string[]> {
     const dropped = this.#context.queue.drop(new Set(keys));
-    for (const key of keys) if (!dropped.includes(key)) this.#withdrawn.add(key);
-    await this.reader.markRecorded(dropped);
+    for (const key of keys) this.#withdrawn.add(key);
+    // Also those that were not read yet: this process may end before.
+    await this.reader.markRecorded(keys);
     return dropped;
   }
 
   /** Queues messages for a turn, in order. */
   queueForTurn(read: readonly InboxEntry[]): void {
     const { queue, shutdownRequests, wake } = this.#context;
-    const withdrawn = read.flatMap(({ key }) => (this.#withdrawn.delete(key) ? [key] : []));
+    const withdrawn = read.flatMap(({ key }) => (this.#withdrawn.has(key) ? [key] : []));
     if (withdrawn.length > 0) void this.reader.markRecorded(withdrawn);
-    const entries = read.filter(({ key }) => !withdrawn.includes(key));
+    const entries = read.filter(({ key }) => !this.#withdrawn.has(key));
     const { permissionRequests, cliQuestions, undeliveredAnswers, accountLimit } = this.#gates;
     for (const entry of entries) {
       const { protocol } = entry;

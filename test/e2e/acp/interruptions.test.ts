@@ -52,6 +52,34 @@ it("teams acp › cancels the open prompt of a session that its client closes", 
   expect(answer).toMatchObject({ stopReason: "cancelled" });
 });
 
+it("teams acp › never reads a prompt that waited when its session was closed", async () => {
+  const { t, c, sessionId } = await playedSession(
+    (home) => ({
+      "team-lead": [
+        { on: { contains: "Wait for it" }, tools: [waitsFor(join(home, "begun"), join(home, "never"))] },
+        { on: { contains: "Never read" }, say: "It was read." },
+        { on: { contains: "Go on" }, say: "Here again." },
+      ],
+    }),
+    { words: BYPASS },
+  );
+  const first = c.agent.request("session/prompt", promptOf(sessionId, "Wait for it"));
+  await eventually("the command", () => existsSync(join(t.home, "begun")));
+  const second = c.agent.request("session/prompt", promptOf(sessionId, "Never read"));
+  const closed = c.agent.request("session/close", { sessionId });
+  expect(await Promise.all([first, second, closed])).toMatchObject([
+    { stopReason: "cancelled" },
+    { stopReason: "cancelled" },
+    {},
+  ]);
+  await c.agent.request("session/load", { sessionId, cwd: t.home, mcpServers: [] });
+  expect(await c.agent.request("session/prompt", promptOf(sessionId, "Go on"))).toMatchObject({
+    stopReason: "end_turn",
+  });
+  expect(c.said()).toContain("Here again.");
+  expect(c.said()).not.toContain("It was read.");
+});
+
 it("teams acp › steers a running turn: the lead reads the second prompt after its current call", async () => {
   const { t, c, sessionId } = await playedSession(
     (home) => ({

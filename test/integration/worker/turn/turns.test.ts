@@ -183,6 +183,54 @@ describe("typed line", () => {
   });
 });
 
+describe("withdrawn line", () => {
+  it("starts no turn even if it cannot be marked read, and is marked later", async () => {
+    const ref = await testTeam(["dev"]);
+    const busy = gate(ref.home.root);
+    const dev = await workerOfTest(ref, { turns: [{ tools: [busy.call] }, { say: "ok", repeat: true }] });
+    await dev.worker.clientInput.prompt("go");
+    await busy.begun();
+    const key = await dev.worker.clientInput.prompt("rather not");
+    await eventually("the pane's note", () => dev.shown.includes("queued you"));
+    rmSync(ref.paths.journal, { force: true });
+    mkdirSync(ref.paths.journal);
+    expect(await dev.worker.clientInput.withdraw([key])).toEqual([key]);
+    rmdirSync(ref.paths.journal);
+    expect(unreadCount(ref, "dev")).toBe(1);
+    await send(ref, "and this");
+    busy.open();
+    await eventually("all read", () => dev.inputs.length === 2 && isIdle(ref)());
+    expect(dev.inputs[1]).toContain("and this");
+    expect(dev.inputs[1]).not.toContain("rather not");
+  });
+
+  it("is marked read before its agent reads the inbox, so that no later process runs it", async () => {
+    const ref = await testTeam(["dev"]);
+    let create = (): void => undefined;
+    const isNeeded = new Promise<void>((resolve) => {
+      create = resolve;
+    });
+    const dev = await workerOfTest(ref, {
+      turns: [{ say: "ok" }],
+      wrap: (options) => ({
+        ...options,
+        createAgent: async (worker) => {
+          await isNeeded;
+          return options.createAgent(worker);
+        },
+      }),
+    });
+    const key = await dev.worker.clientInput.prompt("rather not");
+    const waited = await dev.worker.clientInput.withdraw([key]);
+    const unread = unreadCount(ref, "dev");
+    create();
+    expect({ waited, unread }).toEqual({ waited: [], unread: 0 });
+    await send(ref, "and this");
+    await eventually("its turn", () => dev.inputs.length === 1 && isIdle(ref)());
+    expect(dev.inputs[0]).not.toContain("rather not");
+  });
+});
+
 describe("idle notice", () => {
   it("is sent to the lead with the last text before the state changes to idle", async () => {
     const ref = await testTeam(["dev"]);
