@@ -11,6 +11,9 @@ const MAX_WAITING = 4 * 1024 * 1024;
 /** Time limit in milliseconds for running calls after the end of the input: a change that was asked for is answered. */
 const LAST_ANSWERS_MS = 2_000;
 
+/** Most messages of a line, as over HTTP: version 2025-03-26 of the protocol has batches. */
+const MAX_BATCH = 100;
+
 /** JSON-RPC's codes for lines that are not a request. */
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
@@ -128,13 +131,13 @@ class LineTransport implements Transport {
   }
 
   #receive(line: string | undefined): void {
-    const message = this.#parseLine(line);
-    if (message === undefined) return;
-    this.#note(message);
-    try {
-      this.onmessage?.(message);
-    } catch (error) {
-      this.onerror?.(new Error(messageOf(error)));
+    for (const message of this.#parseLine(line)) {
+      this.#note(message);
+      try {
+        this.onmessage?.(message);
+      } catch (error) {
+        this.onerror?.(new Error(messageOf(error)));
+      }
     }
   }
 
@@ -148,26 +151,30 @@ class LineTransport implements Transport {
     if (typeof cancelled === "string" || typeof cancelled === "number") this.#open.delete(cancelled);
   }
 
-  /** Returns the message of a line. An empty line gives undefined; so does a line without a message, after its answer. */
-  #parseLine(line: string | undefined): JSONRPCMessage | undefined {
-    if (line?.trim() === "") return undefined;
+  /** Returns the messages of a line: several for a batch. Answers what is not a message. */
+  #parseLine(line: string | undefined): readonly JSONRPCMessage[] {
+    if (line?.trim() === "") return [];
     const value = line === undefined ? undefined : parseJson(line);
     if (value === undefined) {
       this.#refuse(
         PARSE_ERROR,
         line === undefined ? `A line is longer than ${MAX_LINE} bytes.` : "A line is not JSON.",
       );
-      return undefined;
+      return [];
     }
-    if (Array.isArray(value)) {
-      this.#refuse(INVALID_REQUEST, "Batches are not supported: send one message a line.");
-      return undefined;
-    }
+    if (!Array.isArray(value)) return this.#parseMessage(value);
+    if (value.length > 0 && value.length <= MAX_BATCH)
+      return value.flatMap((message) => this.#parseMessage(message));
+    this.#refuse(INVALID_REQUEST, `A batch must have 1 to ${MAX_BATCH} messages.`);
+    return [];
+  }
+
+  #parseMessage(value: unknown): readonly JSONRPCMessage[] {
     try {
-      return this.#parse(value);
+      return [this.#parse(value)];
     } catch {
-      this.#refuse(INVALID_REQUEST, "A line is not a JSON-RPC 2.0 message.", idOf(value));
-      return undefined;
+      this.#refuse(INVALID_REQUEST, "A message is not in the form of JSON-RPC 2.0.", idOf(value));
+      return [];
     }
   }
 

@@ -32,7 +32,7 @@ describe("teams mcp", () => {
       initialize("2025-11-25"),
       '{"jsonrpc":"2.0","id":1,',
       "[[[[",
-      [callOf(2, "TaskList"), callOf(3, "TaskList")],
+      "[]",
       { jsonrpc: "1.0", id: 4, method: "tools/list" },
       { jsonrpc: "2.0", id: { odd: true }, method: "tools/list" },
       "7",
@@ -55,6 +55,20 @@ describe("teams mcp", () => {
     expect(reply(10)?.result).toMatchObject({ isError: false });
     expect(reply(11)).toBeUndefined();
     expect(code).toBe(0);
+  });
+
+  it("answers each message of a batch", async () => {
+    const { replies, reply } = await exchange(await crew(), [
+      initialize("2025-03-26"),
+      [callOf(2, "TaskList"), { jsonrpc: "1.0", id: 3, method: "tools/list" }, [], callOf(4, "TaskList")],
+      Array.from({ length: 101 }, (_, at) => callOf(100 + at, "TaskList")),
+      callOf(5, "TaskList"),
+    ]);
+    expect(reply("first")?.result).toMatchObject({ protocolVersion: "2025-03-26" });
+    for (const id of [2, 4, 5]) expect(reply(id)?.result).toMatchObject({ isError: false });
+    expect(reply(3)?.error?.code).toBe(-32600);
+    expect(replies.filter(({ id }) => id === null).map(({ error }) => error?.code)).toEqual([-32600, -32600]);
+    expect(replies).toHaveLength(7);
   });
 
   it("keeps a message that a call in parallel returns until a later call", async () => {
