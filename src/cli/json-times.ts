@@ -1,4 +1,4 @@
-import type { Approval } from "../operations/approvals/approvals.ts";
+import { approvalJson } from "../operations/approvals/approval-json.ts";
 import type { TeamStatus } from "../operations/status.ts";
 import type { ListedTask } from "../team/tasks/task-proof.ts";
 import { isoTime } from "../text/local-time.ts";
@@ -22,12 +22,6 @@ export function statusJson(status: TeamStatus): object {
     tasks: { ...status.tasks, list: status.tasks.list.map(taskJson) },
     approvals: status.approvals.map(approvalJson),
   };
-}
-
-/** Returns a request for --json. */
-export function approvalJson<T extends Pick<Approval, "at" | "deadline">>(approval: T): object {
-  const { at, deadline } = approval;
-  return { ...approval, at: isoTime(at), ...(deadline === undefined ? {} : { deadline: isoTime(deadline) }) };
 }
 
 /** Returns a task for --json. */

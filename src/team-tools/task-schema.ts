@@ -3,6 +3,7 @@ import { visibleMetadata } from "../schema/guards/visible-metadata.ts";
 import type { Task } from "../schema/task.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { type ProvenTask, withProof } from "../team/tasks/task-proof.ts";
+import { isoTime } from "../text/local-time.ts";
 
 /** A task's id as a model writes it: a string or a number. */
 export const anyTaskId = z.pipe(z.union([z.string(), z.number()]), z.transform(String));
@@ -36,6 +37,6 @@ export function proofFacts(task: ProvenTask): Record<string, unknown> {
     ...(touches.length === 0 ? {} : { touches }),
     ...(verify === null ? {} : { verify }),
     ...(shown === "none" ? {} : { said, shown }),
-    ...(verifyRun === null ? {} : { verifyRun }),
+    ...(verifyRun === null ? {} : { verifyRun: { ...verifyRun, at: isoTime(verifyRun.at) } }),
   };
 }

@@ -1,4 +1,5 @@
 import { EXIT, TeamError } from "../../errors.ts";
+import { approvalJson } from "../../operations/approvals/approval-json.ts";
 import type { Approval, ApprovalAnswer } from "../../operations/approvals/approvals.ts";
 import { chooseRequest, hasRequest } from "../../operations/approvals/choose-request.ts";
 import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
@@ -12,7 +13,6 @@ import type { TeamEntry } from "../../team/config/config.ts";
 import { teamAt, teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/output.ts";
-import { approvalJson } from "../json-times.ts";
 import { textOption } from "../option-values.ts";
 import { confirmChosen } from "./confirm-chosen.ts";
 

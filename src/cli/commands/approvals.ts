@@ -1,4 +1,5 @@
 import { EXIT } from "../../errors.ts";
+import { approvalJson } from "../../operations/approvals/approval-json.ts";
 import {
   type Approval,
   type ApprovalDetails,
@@ -24,7 +25,6 @@ import { gridText, revealHidden, stripControls } from "../../text/terminal-text.
 import { openTeamOfRequest } from "../approvals/answer-request.ts";
 import { listInTeams } from "../approvals/list-in-teams.ts";
 import { defineCommand } from "../command.ts";
-import { approvalJson } from "../json-times.ts";
 
 export const command = defineCommand({
   name: "approvals",

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { approvalJson } from "../../operations/approvals/approval-json.ts";
 import { approvalDetails, listApprovals } from "../../operations/approvals/approvals.ts";
 import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
 import { jsonResult, withRefusals } from "../context.ts";
@@ -13,7 +14,8 @@ const request = z.looseObject({
   kind: z.enum(["plan", "permission", "question", "crash"]),
   from: z.string(),
   summary: z.string(),
-  at: z.number(),
+  at: z.nullable(z.string()),
+  deadline: z.optional(z.nullable(z.string())),
 });
 const output = z.looseObject({
   request: z.optional(request),
@@ -33,11 +35,11 @@ export const listRequests: ClientTool = ({ ctx, knownRequests }) => ({
       if (id !== undefined) {
         const request = await approvalDetails(ctx.ref, id);
         knownRequests.add(id);
-        return jsonResult({ request });
+        return jsonResult({ request: approvalJson(request) });
       }
       const requests = listApprovals(ctx.ref);
       keepShown(knownRequests, requests);
-      return jsonResult({ requests });
+      return jsonResult({ requests: requests.map(approvalJson) });
     }),
 });
 

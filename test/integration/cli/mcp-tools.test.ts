@@ -80,6 +80,26 @@ describe("teams mcp › tools", () => {
     expect(answers[2]?.data).toEqual({ request_id: expect.stringContaining("question-") });
   });
 
+  it("have every time as an ISO text", async () => {
+    const cli = await crew();
+    const ref = teamRef(teamsHome(cli.env), "crew");
+    const [at, time] = [Date.UTC(2026, 10, 23, 22, 25), "2026-11-23T22:25:00.000Z"];
+    const asked = { id: "ask-1", kind: "question" as const, from: "ada", summary: "Which port?", at };
+    openRequest(ref, { ...asked, payload: { question: "Which port?", default: "80", deadline: at } });
+    await cli(["task", "add", "Check", "--verify", "true", "--team", "crew"]);
+    expect((await cli(["task", "done", "1", "--team", "crew"])).code).toBe(0);
+    const [listed, one, task] = await callTools(cli, [
+      ["ListRequests"],
+      ["ListRequests", { request_id: "ask-1" }],
+      ["TaskGet", { taskId: "1" }],
+    ]);
+    const request = { id: "ask-1", at: time, deadline: time };
+    expect([listed?.data, one?.data]).toMatchObject([{ requests: [request] }, { request }]);
+    expect(task?.data).toMatchObject({
+      task: { verifyRun: { outcome: "passed", at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) } },
+    });
+  });
+
   it("name each wrong field of an input, and each unknown one", async () => {
     const wrong = await callTools(await crew(), [
       ["TaskCreate", { subject: 7, metadata: "x" }],
