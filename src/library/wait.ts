@@ -5,6 +5,7 @@ import { unmetCondition, type WaitCondition, type WaitContext } from "../operati
 import { memberByAddress } from "../runtime/select-team.ts";
 import { history } from "../team/mailbox/history.ts";
 import { ownerName } from "../team/tasks/tasks.ts";
+import { brokenTasksNote } from "../terminal/status-line.ts";
 import type { TeamAccess } from "./access.ts";
 import { attempt, interrupted, ofCaller } from "./attempt.ts";
 import { requireMilliseconds } from "./checks.ts";
@@ -63,7 +64,7 @@ export function memberIn({ team, members }: TeamStatus, name: string): MemberSta
 /** @param prepare returns what to wait for; called once */
 function waitUntil(
   access: TeamAccess,
-  { until, signal, timeoutMs }: TimeLimited & Pick<WaitOptions, "until">,
+  { tasks, until, signal, timeoutMs }: TimeLimited & Pick<WaitOptions, "tasks" | "until">,
   prepare: () => Unmet,
 ): Promise<TeamStatus> {
   return attempt(signal, async (own) => {
@@ -72,9 +73,11 @@ function waitUntil(
     const ctx = access.filesContext(own);
     let status: Status | undefined;
     let unmet: string | undefined = "the status was not read";
+    const noted = new Set<string>();
     const check = async (): Promise<boolean> => {
       const now = await teamStatus(ctx);
       status = now;
+      if (tasks) noteBrokenTasks(access, now, noted);
       // First, and at each change: it may answer the requests that the other conditions wait for.
       const isTrue = until === undefined || (await ofCaller(() => until(now))) === true;
       unmet = (await unmetNow(now, ctx)) ?? (isTrue ? undefined : "the condition `until` is not true");
@@ -87,6 +90,13 @@ function waitUntil(
       hint: "Look at the status of the team.",
     });
   });
+}
+
+/** Notes once for each task that it cannot be read: whether it is completed is unknown. */
+function noteBrokenTasks({ host }: TeamAccess, { tasks }: Status, noted: Set<string>): void {
+  const broken = (tasks.broken ?? []).filter((id) => !noted.has(id));
+  if (broken.length > 0) host.note(brokenTasksNote(broken));
+  for (const id of broken) noted.add(id);
 }
 
 function openTasksOf({ tasks }: Status, name: string): string | undefined {

@@ -1,7 +1,8 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { TeammateWaitOptions } from "../../../src/library/parts.ts";
 import type { Teammate } from "../../../src/library/teammate.ts";
+import { openTeam } from "../../../src/library/teams.ts";
 import { addMembers, removeMember } from "../../../src/team/members/members.ts";
 import { prepareRun, writeStatus } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
@@ -94,6 +95,26 @@ describe("Teammate.wait", () => {
       },
     });
     expect(await codeOf(wait)).toBe("TEAM_NOT_FOUND");
+  });
+});
+
+describe("Team.wait", () => {
+  it("notes once each task that cannot be read", async () => {
+    const { options, ref } = await libraryTeam();
+    const notes: string[] = [];
+    const team = await openTeam("crew", { ...options, onNote: (text) => notes.push(text) });
+    const broken = await team.tasks.add({ subject: "broken" });
+    const { id } = await team.tasks.add({ subject: "open" });
+    writeFileSync(ref.paths.task(broken.id), '{"id":');
+    const wait = team.wait({
+      tasks: true,
+      until: async ({ tasks }) => {
+        if (tasks.completed === 0) await team.tasks.update(id, { status: "completed" });
+        return true;
+      },
+    });
+    expect(await wait).toMatchObject({ tasks: { completed: 1, broken: [broken.id] } });
+    expect(notes.filter((text) => text.includes(`#${broken.id} cannot be read`))).toHaveLength(1);
   });
 });
 
