@@ -87,6 +87,20 @@ export function requireTexts(texts: Readonly<Record<string, string | undefined>>
   for (const [name, text] of Object.entries(texts)) if (typeof (text ?? "") !== "string") throw noText(name);
 }
 
+/** Most bytes of a text that becomes an argument: Linux starts no program with one of 128 KiB, which includes the option's name. */
+const MAX_ARGUMENT_BYTES = 128_000;
+
+/** Checks optional texts that become arguments of a program. @throws TeamError INVALID_INPUT */
+export function requireArguments(texts: Readonly<Record<string, string | undefined>>): void {
+  requireTexts(texts);
+  for (const [name, text] of Object.entries(texts))
+    if (Buffer.byteLength(text ?? "") > MAX_ARGUMENT_BYTES)
+      throw invalid(
+        `${name} is longer than ${MAX_ARGUMENT_BYTES} bytes`,
+        "Shorten it, or put the text into a file that the goal names.",
+      );
+}
+
 function noText(what: string): TeamError {
   return invalid(`${what} is not a text`, "Give a string.");
 }

@@ -127,9 +127,9 @@ export interface RunOptions extends CallerOptions, Cancellable, ToolLimits {
   readonly teammateMode?: TeammateMode | undefined;
   /** The lead only coordinates; `permissionMode` applies to its teammates. */
   readonly delegate?: boolean | undefined;
-  /** Replaces the lead's system prompt. */
+  /** Replaces the lead's system prompt. At most 128 000 bytes, which other users of the machine can read while the run works. */
   readonly systemPrompt?: string | undefined;
-  /** Text to add at the end of the lead's system prompt. */
+  /** Text to add at the end of the lead's system prompt. As long as `systemPrompt`, and as visible. */
   readonly appendSystemPrompt?: string | undefined;
   /** The limits for all members together. */
   readonly budget?: BudgetLimits | undefined;

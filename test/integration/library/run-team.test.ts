@@ -37,6 +37,18 @@ describe("runTeam", () => {
     });
   });
 
+  it("refuses a system prompt that is longer than an argument", async () => {
+    const run = runOf({ say: "Done." });
+    const long = "x".repeat(128_001);
+    for (const prompts of [{ systemPrompt: long }, { appendSystemPrompt: long }])
+      expect(await errorOf(runTeam({ ...run, ...prompts }))).toMatchObject({
+        code: "INVALID_INPUT",
+        message: expect.stringMatching(/ystemPrompt is longer than 128000 bytes; nothing was done\.$/),
+      });
+    const longest = await runTeam({ ...run, appendSystemPrompt: long.slice(1) });
+    expect(longest.outcome).toBe("completed");
+  });
+
   it("takes the goal `-` as it is", async () => {
     const run = runOf({ say: "I heard {{input}}" });
     expect((await runTeam({ ...run, goal: "-" })).result).toBe("I heard -");
