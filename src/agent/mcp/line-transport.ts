@@ -11,7 +11,9 @@ const MAX_WAITING = 4 * 1024 * 1024;
 /** Time limit in milliseconds for running calls after the end of the input: a change that was asked for is answered. */
 const LAST_ANSWERS_MS = 2_000;
 
-/** Most messages of a line, as over HTTP: version 2025-03-26 of the protocol has batches. */
+/** The only version of the protocol with batches. */
+export const BATCH_VERSION = "2025-03-26";
+/** Most messages of a batch, as over HTTP. */
 const MAX_BATCH = 100;
 
 /** JSON-RPC's codes for lines that are not a request. */
@@ -46,6 +48,8 @@ class LineTransport implements Transport {
   readonly #onListen: () => void;
   /** Requests without an answer. */
   readonly #open = new Set<RequestId>();
+  /** Whether the client began with {@link BATCH_VERSION}, on which the server agrees. */
+  #hasBatches = false;
   #outbox: string[] = [];
   /** Characters that are not written yet. */
   #waiting = 0;
@@ -141,9 +145,10 @@ class LineTransport implements Transport {
     }
   }
 
-  /** Records which requests are open: a cancelled one gets no answer. */
+  /** Records the version, and which requests are open: a cancelled one gets no answer. */
   #note(message: JSONRPCMessage): void {
     if (!("method" in message)) return;
+    if (message.method === "initialize") this.#hasBatches = message.params?.protocolVersion === BATCH_VERSION;
     // It is answered only at the end of the connection.
     if (message.method === LISTEN) this.#onListen();
     else if ("id" in message) this.#open.add(message.id);
@@ -163,9 +168,14 @@ class LineTransport implements Transport {
       return [];
     }
     if (!Array.isArray(value)) return this.#parseMessage(value);
-    if (value.length > 0 && value.length <= MAX_BATCH)
-      return value.flatMap((message) => this.#parseMessage(message));
-    this.#refuse(INVALID_REQUEST, `A batch must have 1 to ${MAX_BATCH} messages.`);
+    const isTaken = this.#hasBatches && value.length > 0 && value.length <= MAX_BATCH;
+    if (isTaken) return value.flatMap((message) => this.#parseMessage(message));
+    this.#refuse(
+      INVALID_REQUEST,
+      this.#hasBatches
+        ? `A batch must have 1 to ${MAX_BATCH} messages.`
+        : `Only version ${BATCH_VERSION} has batches: send one message a line.`,
+    );
     return [];
   }
 
