@@ -80,11 +80,12 @@ export function requireText(text: string, what: string): void {
 }
 
 /**
- * Checks optional texts that go into a file: with another value in it, no program could read the file. A null is read as a missing text.
+ * Checks optional texts that go into a file: with another value in it, such as a null, no program could read the file.
  * @throws TeamError INVALID_INPUT
  */
 export function requireTexts(texts: Readonly<Record<string, string | undefined>>): void {
-  for (const [name, text] of Object.entries(texts)) if (typeof (text ?? "") !== "string") throw noText(name);
+  for (const [name, text] of Object.entries(texts))
+    if (text !== undefined && typeof text !== "string") throw noText(name);
 }
 
 /** Most bytes of a text that becomes an argument: Linux starts no program with one of 128 KiB, which includes the option's name. */

@@ -69,18 +69,22 @@ describe("input of the library", () => {
 
   it("refuses a value that is not a text, and leaves the task as it was", async () => {
     const { team } = await libraryTeam();
-    const { id } = await team.tasks.add({ subject: "s", description: null as never });
+    const { id } = await team.tasks.add({ subject: "s" });
     const before = await team.tasks.get(id);
     const wrong = 7 as never;
+    const nothing = null as never;
     const calls = [
       team.tasks.add({ subject: wrong }),
       team.tasks.add({ subject: "s", description: wrong }),
+      team.tasks.add({ subject: "s", activeForm: nothing }),
       team.tasks.update(id, { subject: wrong }),
+      team.tasks.update(id, { subject: nothing }),
       team.tasks.update(id, { owner: wrong }),
       team.tasks.get(wrong),
       team.tasks.claim(wrong),
       team.send("team-lead", wrong),
       team.send("team-lead", "x", { summary: wrong }),
+      team.send("team-lead", "x", { summary: nothing }),
       team.broadcast(undefined as never),
     ];
     expect(await Promise.all(calls.map((call) => codeOf(call)))).toEqual(calls.map(() => "INVALID_INPUT"));
