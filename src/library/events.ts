@@ -63,13 +63,11 @@ async function* generate(
       .filter((event) => Date.parse(event.ts) >= after && isWanted(event));
   let bell = teamBell(ref);
   try {
-    if (since !== undefined || isRotatedSince(ref, after)) {
-      // Read before the first event is given away: until the caller wants the next one, the log may be rotated. The current
-      // log is opened first: a rotation between the two reads can only repeat it, and lose no event.
-      const current = read(() => log.lines());
-      yield* read(() => rotatedLines(ref, log));
-      yield* current;
-    }
+    // Read before the first event is given away: until the caller wants the next one, the log may be rotated. The current
+    // log is opened first: a rotation between the two reads can only repeat it, and lose no event.
+    const current = read(() => log.lines());
+    if (since !== undefined || isRotatedSince(ref, after)) yield* read(() => rotatedLines(ref, log));
+    yield* current;
     for (;;) {
       const isLast = signal.aborted;
       yield* read(() => log.lines());
