@@ -280,12 +280,11 @@ export class Session {
         this.#prompts.get(effect.prompt)?.(effect.end);
         this.#prompts.delete(effect.prompt);
         return;
-      case "withdraw":
-        this.#withdrawing = Promise.all([
-          this.#withdrawing,
-          this.#lead.worker.clientInput.withdraw([effect.key]),
-        ]);
+      case "withdraw": {
+        const earlier = this.#withdrawing;
+        this.#withdrawing = this.#lead.worker.clientInput.withdraw([effect.key]).then(() => earlier);
         return;
+      }
       case "interrupt":
         this.#lead.worker.interrupt();
         return;
