@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import { BATCH_VERSION } from "../../agent/mcp/line-transport.ts";
 import { steadyNow } from "../../os/clock.ts";
 import type { Sdk } from "./forms.ts";
 import type { MemberServers } from "./server.ts";
@@ -10,6 +11,7 @@ const MAX_SESSIONS = 16;
 const MAX_IDLE_MS = 3_600_000;
 
 const SESSION_HEADER = "mcp-session-id";
+const VERSION_HEADER = "mcp-protocol-version";
 
 interface Session {
   readonly server: Server;
@@ -44,6 +46,13 @@ export class HttpSessions {
     const session = this.#sessions.get(id);
     if (session === undefined) return Promise.resolve(refusal(404, "The session has ended; open a new one."));
     return this.#answer(session, request, body, ended);
+  }
+
+  /** Whether a request can be a batch. One that names no version has the version with batches, as the protocol says. */
+  takesBatch({ headers }: Request): boolean {
+    const session = this.#sessions.get(headers.get(SESSION_HEADER) ?? "");
+    const version = session?.server.getNegotiatedProtocolVersion() ?? headers.get(VERSION_HEADER);
+    return version === null || version === BATCH_VERSION;
   }
 
   /** Opens a session for an `initialize` request. */

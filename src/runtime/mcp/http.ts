@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { BATCH_VERSION } from "../../agent/mcp/line-transport.ts";
 import { isSystemError, messageOf, TeamError } from "../../errors.ts";
 import { type LoopbackServer, listenOnLoopback } from "../../os/net/loopback-server.ts";
 import { HttpSessions } from "./http-sessions.ts";
@@ -48,6 +49,8 @@ export async function serveOnHttp(
     if (read.tooLarge) return refuse(413, `A request has at most ${MAX_BODY} bytes.`);
     const body = parsedJson(read.text);
     if (body === undefined) return refuse(400, "The body is not JSON.", {}, PARSE_ERROR);
+    if (Array.isArray(body) && !sessions.takesBatch(request))
+      return refuse(400, `Only version ${BATCH_VERSION} has batches.`, {}, INVALID_REQUEST);
     const inSession = sessions.handle(request, body, ended);
     if (inSession !== undefined) return inSession;
     const opensSession = sdk.isInitializeRequest(body) && (await sdk.isLegacyRequest(request, body));
@@ -109,8 +112,9 @@ function rejection(request: Request, port: number, token: string): Response | un
   return new URL(url).pathname === PATH ? undefined : refuse(404, `The server is at ${PATH}.`);
 }
 
-/** JSON-RPC's code for a body that is not JSON, and the one for errors of a server. */
+/** JSON-RPC's codes for a body that is not JSON, for one that is no request, and for errors of a server. */
 const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
 const SERVER_ERROR = -32000;
 
 function refuse(
