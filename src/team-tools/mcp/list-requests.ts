@@ -29,21 +29,26 @@ export const listRequests: ClientTool = ({ ctx, knownRequests }) => ({
   hints: { title: "List the open requests", readOnly: true },
   input,
   output,
-  execute: ({ request_id: id }: z.infer<typeof input>) =>
+  execute: ({ request_id: id }: z.infer<typeof input>, { signal }) =>
     withRefusals(async () => {
       await openForeignRequests(ctx.ref, ctx.env);
       if (id !== undefined) {
         const request = await approvalDetails(ctx.ref, id);
+        signal.throwIfAborted();
         knownRequests.add(id);
         return jsonResult({ request: approvalJson(request) });
       }
       const requests = listApprovals(ctx.ref);
+      signal.throwIfAborted();
       keepShown(knownRequests, requests);
       return jsonResult({ requests: requests.map(approvalJson) });
     }),
 });
 
-/** Records the open requests that a result has named. It forgets all others, which are answered. */
+/**
+ * Records the open requests that a result has named. It forgets all others, which are answered. Call it only while the call is not
+ * cancelled: otherwise its client gets no answer, and has not been shown the requests.
+ */
 export function keepShown(known: Set<string>, open: readonly { readonly id: string }[]): void {
   known.clear();
   for (const { id } of open) known.add(id);

@@ -40,10 +40,11 @@ export const teamStatus: ClientTool = ({ ctx, role, knownRequests }) => ({
   hints: { title: "Show the team", readOnly: true },
   input,
   output,
-  execute: () =>
+  execute: (_input: z.infer<typeof input>, { signal }) =>
     withRefusals(async () => {
       const failures = await reconcileForLead({ ctx, role });
       const { team, displayName, members, tasks, approvals, deadlock, problems } = await readStatus(ctx);
+      signal.throwIfAborted();
       keepShown(knownRequests, approvals);
       return jsonResult({
         team,

@@ -74,7 +74,6 @@ export const wait: ClientTool = (context) => ({
       if (outcome === "interrupted") signal.throwIfAborted();
       const requests = happened.includes("request") ? listApprovals(ctx.ref) : undefined;
       const unread = await context.mail.waiting();
-      // The answer to a cancelled call is not sent, so its client has not been shown the requests.
       signal.throwIfAborted();
       if (requests !== undefined) keepShown(knownRequests, requests);
       return jsonResult({
