@@ -9,7 +9,7 @@ import { teamExists } from "../team/config/config.ts";
 import { teamExistsError } from "../team/config/create-files.ts";
 import { type Home, movableRef, type TeamRef, teamRef, teamsHome } from "../team/ref.ts";
 import { attempt, interrupted, ofCaller } from "./attempt.ts";
-import { requireArguments, requireChoices, requireLimits } from "./checks.ts";
+import { requireArguments, requireChoices, requireLimits, requireTexts } from "./checks.ts";
 import { followEvents } from "./events.ts";
 import { hostOf, requireProgram } from "./host.ts";
 import type { RunOptions, RunResult } from "./reports.ts";
@@ -30,6 +30,7 @@ export function runTeam(options: RunOptions): Promise<RunResult> {
     const { systemPrompt, appendSystemPrompt } = options;
     requireChoices({ permissionMode, teammateMode, afterwards });
     requireArguments({ systemPrompt, appendSystemPrompt });
+    requireTexts({ goal });
     requireLimits(budget);
     const { tools, allowedTools, disallowedTools } = options;
     // On the command line of the run, an empty list would set no option, and thus allow all tools.

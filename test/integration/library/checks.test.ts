@@ -68,7 +68,7 @@ describe("input of the library", () => {
   });
 
   it("refuses a value that is not a text, and leaves the task as it was", async () => {
-    const { team } = await libraryTeam();
+    const { team, options } = await libraryTeam();
     const { id } = await team.tasks.add({ subject: "s" });
     const before = await team.tasks.get(id);
     const wrong = 7 as never;
@@ -86,6 +86,7 @@ describe("input of the library", () => {
       team.send("team-lead", "x", { summary: wrong }),
       team.send("team-lead", "x", { summary: nothing }),
       team.broadcast(undefined as never),
+      runTeam({ ...options, goal: wrong }),
     ];
     expect(await Promise.all(calls.map((call) => codeOf(call)))).toEqual(calls.map(() => "INVALID_INPUT"));
     expect(await team.tasks.list()).toEqual([before]);
