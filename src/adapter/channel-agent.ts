@@ -277,7 +277,8 @@ export class ChannelAgent implements Agent, ChannelEvents {
     this.#hasEnded = true;
     if (reason === undefined) {
       this.#settle({ outcome: "interrupted" });
-      return onEnd(undefined);
+      onEnd(undefined);
+      return;
     }
     const failure = new TeamError("SPAWN_FAILED", `${cli} has ended: ${reason}`, {
       hint: "Unread messages and the conversation are kept. Start it again: r and Enter in its pane, or teams resume.",

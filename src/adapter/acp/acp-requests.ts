@@ -55,16 +55,13 @@ function isCodexTeamCall({ server, tool, arguments: _, ...more }: Fields): boole
 }
 
 /** Returns a call as our permission rules understand it. A call that they do not understand is external: it asks. */
-export function requestOf(call: AcpCall, { cwd, commandInTitle }: AcpPlace): RequestOfCall {
+export function requestOf(call: AcpCall, place: AcpPlace): RequestOfCall {
+  const { cwd } = place;
   const title = oneLine(call.title ?? call.kind ?? "a tool");
   const fields = fieldsOf(call.rawInput);
   const [path, ...more] = pathsOf(call).map((one) => resolve(cwd, one));
-  if (call.kind === "execute") {
-    const command =
-      typeof fields.command === "string" ? fields.command : commandInTitle ? call.title : undefined;
-    const [at, ...others] = otherPlaces(fields, cwd);
-    if (typeof command === "string" && others.length === 0) return commandRequest(command, at, cwd);
-  }
+  const command = call.kind === "execute" ? commandOf(call, fields, place) : undefined;
+  if (command !== undefined) return command;
   if (path !== undefined && WRITES.has(call.kind ?? "")) {
     const diffs = diffsOf(call.content);
     const [diff] = diffs;
@@ -77,6 +74,18 @@ export function requestOf(call: AcpCall, { cwd, commandInTitle }: AcpPlace): Req
   if (path !== undefined && call.kind === "read") return readRequest([path, ...more]);
   const fetched = call.kind === "fetch" ? fetchRequest(fields.url) : undefined;
   return fetched ?? { tool: toolName(call), summary: title, input: fields, access: { kind: "external" } };
+}
+
+/** Returns the request to run a command; undefined if the call names none, or several directories for it. */
+function commandOf(
+  call: AcpCall,
+  fields: Fields,
+  { cwd, commandInTitle }: AcpPlace,
+): RequestOfCall | undefined {
+  const command =
+    typeof fields.command === "string" ? fields.command : commandInTitle ? call.title : undefined;
+  const [at, ...others] = otherPlaces(fields, cwd);
+  return typeof command === "string" && others.length === 0 ? commandRequest(command, at, cwd) : undefined;
 }
 
 /** The directories, other than its own, in which a CLI may run a command: each CLI has one of these fields. */
