@@ -10,8 +10,9 @@ import { eventually } from "../../support/timing/eventually.ts";
 
 const BYPASS = ["--permission-mode", "bypassPermissions"];
 
-it("teams acp › cancels in mid-tool, drops a waiting prompt, and takes the next one", async () => {
-  const { t, c, sessionId } = await playedSession(
+/** A session whose lead runs a command without an end when it reads "Wait for it", and answers to other prompts. */
+const waitingSession = () =>
+  playedSession(
     (home) => ({
       "team-lead": [
         { on: { contains: "Wait for it" }, tools: [waitsFor(join(home, "begun"), join(home, "never"))] },
@@ -21,6 +22,9 @@ it("teams acp › cancels in mid-tool, drops a waiting prompt, and takes the nex
     }),
     { words: BYPASS },
   );
+
+it("teams acp › cancels in mid-tool, drops a waiting prompt, and takes the next one", async () => {
+  const { t, c, sessionId } = await waitingSession();
   const first = c.agent.request("session/prompt", promptOf(sessionId, "Wait for it"));
   const call = await c.update("tool_call", ({ name }) => name === "Bash");
   await eventually("the command", () => existsSync(join(t.home, "begun")));
@@ -38,14 +42,7 @@ it("teams acp › cancels in mid-tool, drops a waiting prompt, and takes the nex
 });
 
 it("teams acp › cancels the open prompt of a session that its client closes", async () => {
-  const { t, c, sessionId } = await playedSession(
-    (home) => ({
-      "team-lead": [
-        { on: { contains: "Wait for it" }, tools: [waitsFor(join(home, "begun"), join(home, "never"))] },
-      ],
-    }),
-    { words: BYPASS },
-  );
+  const { t, c, sessionId } = await waitingSession();
   const prompt = c.agent.request("session/prompt", promptOf(sessionId, "Wait for it"));
   await eventually("the command", () => existsSync(join(t.home, "begun")));
   const [answer] = await Promise.all([prompt, c.agent.request("session/close", { sessionId })]);
@@ -53,16 +50,7 @@ it("teams acp › cancels the open prompt of a session that its client closes", 
 });
 
 it("teams acp › never reads a prompt that waited when its session was closed", async () => {
-  const { t, c, sessionId } = await playedSession(
-    (home) => ({
-      "team-lead": [
-        { on: { contains: "Wait for it" }, tools: [waitsFor(join(home, "begun"), join(home, "never"))] },
-        { on: { contains: "Never read" }, say: "It was read." },
-        { on: { contains: "Go on" }, say: "Here again." },
-      ],
-    }),
-    { words: BYPASS },
-  );
+  const { t, c, sessionId } = await waitingSession();
   const first = c.agent.request("session/prompt", promptOf(sessionId, "Wait for it"));
   await eventually("the command", () => existsSync(join(t.home, "begun")));
   const second = c.agent.request("session/prompt", promptOf(sessionId, "Never read"));
