@@ -38,7 +38,7 @@ require_packages() {
     [ node_modules/.package-lock.json -nt package-lock.json ] && return
   fi
   [ -w . ] || missing "The packages are not installed, and this user may not write to $PWD; run npm ci there once as its owner."
-  # npm ci empties the directory behind a link, which may be that of another checkout.
+  # npm ci follows a link and empties the directory there, which may belong to another checkout.
   [ ! -L node_modules ] ||
     missing "node_modules is a link, and what it leads to does not match package-lock.json; run npm ci there, or remove the link."
   printf 'Installing packages (npm ci) ...\n' >&2

@@ -98,7 +98,7 @@ export interface Approvals {
 export interface WaitOptions extends TimeLimited {
   /** These members, or with `true` all teammates, are idle or have ended, and have no unread message. */
   readonly idle?: boolean | readonly string[] | undefined;
-  /** All tasks are completed. One that cannot be read does not count; `onNote` gets its id. */
+  /** All tasks are completed. An unreadable task does not count; `onNote` gets its id. */
   readonly tasks?: boolean | undefined;
   /** The acting member has an unread message. A notice counts, too, such as that of a member that is idle. */
   readonly message?: boolean | undefined;
@@ -113,7 +113,7 @@ export interface WaitOptions extends TimeLimited {
 export interface TeammateWaitOptions extends TimeLimited {
   /** It is idle or has ended, and has no unread message. */
   readonly idle?: boolean | undefined;
-  /** All its tasks are completed. One that cannot be read does not count, as in `WaitOptions`. */
+  /** All its tasks are completed. An unreadable task does not count, as in `WaitOptions`. */
   readonly tasks?: boolean | undefined;
   /** The acting member has an unread message from it. A notice counts, too, such as that it is idle. */
   readonly message?: boolean | undefined;

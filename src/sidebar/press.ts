@@ -70,7 +70,7 @@ function back({ failures = [], filter, ...state }: SidebarState): SidebarState {
   return filter === undefined ? { ...state, view: "team" } : state;
 }
 
-/** Begins a teammate's name, with what was written for one that could not be started. */
+/** Begins a teammate's name, with the texts that were typed for a teammate that could not be started. */
 function spawning({ unstarted, ...state }: SidebarState): SidebarState {
   const { name = "", prompt: task } = unstarted ?? {};
   return { ...state, prompt: { kind: "spawn-name", text: name, ...(task !== undefined && { task }) } };

@@ -78,7 +78,7 @@ export function scriptOf(command: string): string {
   return isWrapped && script !== undefined ? script : command;
 }
 
-/** A shell of the system. Codex's model can name any program, also one of the project that is called bash. */
+/** A shell of the system. Codex's model can name any program, including a file of the project named bash. */
 const SHELL =
   /^(?:\/(?:usr\/(?:local\/)?)?bin\/|\/(?:opt\/homebrew|home\/linuxbrew\/\.linuxbrew|run\/current-system\/sw)\/bin\/)?(?:ba|z)?sh$/;
 

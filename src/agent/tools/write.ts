@@ -77,7 +77,7 @@ function inFormOf(
   return { mark: before.mark || mark, text, kept };
 }
 
-/** Returns the text of a file, undefined if there is none, or `unknown` for a binary or very large file. */
+/** Returns the text of a file; undefined if the file does not exist, and `unknown` if it is binary or very large. */
 function readBefore(path: string): Before | undefined | "unknown" {
   const file = readTextFile(path);
   if (file.problem === undefined) return file;

@@ -104,7 +104,7 @@ const IS_SMALL_OR_OUTSIDE = anyOf(
   "#{e|>=:#{pane_bottom},#{window_height}}",
 );
 
-/** Condition for a window with a tiled pane that nobody can read, and no floating one: a layout has no cell for it. */
+/** Condition for a window with a tiled pane that is too small or outside of it, and without floating panes: a layout has no cell for them. */
 const HAS_SMALL_PANE = allOf(
   `#{!=:#{P:#{?${IS_SMALL_OR_OUTSIDE},x,}},}`,
   "#{==:#{P:#{?#{==:#{pane_floating_flag},1},x,}},}",

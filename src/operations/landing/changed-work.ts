@@ -83,7 +83,10 @@ async function commitsOf({ env }: OperationContext, { directory, base }: AgentDi
   return (await aheadBehind(directory, base, guarded)).ahead;
 }
 
-/** Whether a file has changed since a time; of a deleted one, the next directory that still exists. One whose name is not UTF-8 counts. */
+/**
+ * Whether a file has changed since a time. A deleted file has the time of the next directory that still exists; a file whose name is not
+ * UTF-8 always counts.
+ */
 function wasTouched(top: string, { path, status }: FileDiff, since: number): boolean {
   if (status !== "deleted" && entryOf(join(top, path)) === undefined) return true;
   for (let at = join(top, path); ; at = dirname(at)) {

@@ -49,7 +49,7 @@ export function isShortFile(path: string): boolean {
   return kind === "file" && size <= MAX_SHORT;
 }
 
-/** Says in which encoding a file is, of which this text was read; undefined for UTF-8. */
+/** Names the encoding problem of a file, given the text that was read from it; undefined for UTF-8. */
 export function encodingProblem(path: string, text: string): string | undefined {
   // In UTF-16 every ASCII character has a zero byte.
   if (text.includes("\0")) return "is not UTF-8, but probably UTF-16";

@@ -48,7 +48,7 @@ export class HttpSessions {
     return this.#answer(session, request, body, ended);
   }
 
-  /** Whether a request can be a batch. One that names no version has the version with batches, as the protocol says. */
+  /** Whether a request can be a batch. A request without a version counts as 2025-03-26, which has batches, as the protocol says. */
   takesBatch({ headers }: Request): boolean {
     const session = this.#sessions.get(headers.get(SESSION_HEADER) ?? "");
     const version = session?.server.getNegotiatedProtocolVersion() ?? headers.get(VERSION_HEADER);

@@ -112,7 +112,7 @@ function rejection(request: Request, port: number, token: string): Response | un
   return new URL(url).pathname === PATH ? undefined : refuse(404, `The server is at ${PATH}.`);
 }
 
-/** JSON-RPC's codes for a body that is not JSON, for one that is no request, and for errors of a server. */
+/** JSON-RPC's codes for a body that is not JSON, for JSON that is not a request, and for errors of a server. */
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 const SERVER_ERROR = -32000;

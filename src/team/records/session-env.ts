@@ -15,8 +15,8 @@ export function createSessionEnv({ root }: Home, sessionId: string | undefined):
 }
 
 /**
- * Removes our files in the directory of a session's variables, also one of which a hook has made a directory. Then removes the directory
- * if it is empty: Claude Code keeps the variables of its sessions there, too. Does nothing for an id that could name another path.
+ * Removes our files in the directory of a session's variables, even if a hook has replaced a file with a directory. Then removes the
+ * directory if it is empty: Claude Code keeps the variables of its sessions there, too. Does nothing for an id that could name another path.
  */
 export function removeSessionEnv({ root }: Home, sessionId: string | undefined): void {
   if (!isSessionId(sessionId)) return;

@@ -188,7 +188,7 @@ describe("a CLI over the Agent Client Protocol", () => {
     expect(prompts()[1]).toMatch(/You are ada[\s\S]*lost your conversation[\s\S]*say: the whole task/);
   });
 
-  it("has crashed when it closes its connection, although its process goes on", async () => {
+  it("has crashed when it closes its connection, although its process still runs", async () => {
     const { spawn, state, teams, leadGot } = await team();
     await spawn("say: ready");
     await leadGot("ready");

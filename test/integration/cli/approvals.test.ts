@@ -249,7 +249,7 @@ describe("the request that approve and reject mean", () => {
     expect(named.out).not.toContain("[y/N]");
   });
 
-  it("is none if several ids begin with the words, or nothing waits", async () => {
+  it("is missing if several ids begin with the words, or nothing waits", async () => {
     const cli = await waiting();
     const several = await cli(["reject", "plan_approval-1", "--json"]);
     expect([several.code, several.error()]).toMatchObject([

@@ -99,7 +99,7 @@ describe("runTeam", () => {
     expect(seen).toEqual([]);
   });
 
-  it("gives the events of its own team if another one shows the same name", async () => {
+  it("gives the events of the new team if another team shows the same name", async () => {
     const { team, ref, options } = await libraryTeam();
     await updateTeam(ref, (config) => ({ ...config, displayName: "docs" }));
     const seen: TeamEvent[] = [];

@@ -67,7 +67,7 @@ test("leaks", () => {
 });
 `;
 
-/** Fails with a pane, an event and a process of its own. */
+/** Fails after it has started a pane, an event and a process. */
 const FAILS_IN_A_TEAM = `import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
@@ -103,7 +103,7 @@ test("stays", async () => {
 
 const NO_LEAKS = [join(CHECKOUT, "test/support/setup/no-leaks.ts")];
 
-/** The configuration of a copy of the suite. A shared machine can stand still for longer than vitest lets a test run by default. */
+/** The configuration of a copy of the suite. A shared machine can pause for longer than the default time limit of vitest. */
 function configOf(more: object = {}): string {
   const test = { include: ["test/**/*.test.ts"], testTimeout: 240_000, ...more };
   return `export default ${JSON.stringify({ test })};\n`;

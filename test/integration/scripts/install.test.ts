@@ -15,7 +15,7 @@ require_packages() { :; }
 require_tmux() { :; }
 prepare_tests`;
 
-test("prepare_tests › installs each program that tests need, and continues without one that it cannot install", () => {
+test("prepare_tests › installs each program that tests need, and continues if it cannot install a program", () => {
   const bin = temporaryDirectory();
   const log = join(bin, "log");
   const program = (name: string, text: string): void =>
@@ -53,7 +53,7 @@ echo '#!/bin/sh' >'${bin}'/$name && /bin/chmod +x '${bin}'/$name`;
   expect(readFileSync(log, "utf8")).not.toContain("not needed");
 });
 
-test("require_packages › refuses to empty the directory behind a link to other packages", () => {
+test("require_packages › refuses to empty the packages of another checkout through a link", () => {
   const [checkout, other] = [temporaryDirectory(), temporaryDirectory()];
   mkdirSync(join(other, "zod"));
   symlinkSync(other, join(checkout, "node_modules"));

@@ -57,7 +57,7 @@ describe("teams trust (S70)", () => {
     );
   });
 
-  it("hides no field of an agent file behind a line that looks like the end of its fields", async () => {
+  it("shows every field of an agent file, even after a line that looks like the end of its fields", async () => {
     const cli = cliIn();
     const { repo } = repository(cli.directory);
     mkdirSync(join(repo, ".claude/agents"));

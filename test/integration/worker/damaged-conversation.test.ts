@@ -18,7 +18,7 @@ function writeDamaged(ref: TeamRef): void {
   writeFileSync(path, '{"type":"session","version":1,"sessionId":"session-dev"}\n{"type":"user","mess\n');
 }
 
-test("a conversation with a damaged line › is continued, and the pane and the lead are told, the lead once", async () => {
+test("a conversation with a damaged line › is continued; the pane shows the damage, and the lead gets one message", async () => {
   const ref = await testTeam(["dev"]);
   writeDamaged(ref);
   const told = async (): Promise<string[]> =>

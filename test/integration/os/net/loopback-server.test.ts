@@ -38,7 +38,7 @@ it.runIf(process.platform === "linux")("loopback server › listens on 127.0.0.1
   expect(failure).toMatchObject({ code: "ECONNREFUSED" });
 });
 
-it("loopback server › refuses a request that its code cannot get, and reports no error of its own", async () => {
+it("loopback server › refuses a request that its code cannot get, and reports no error", async () => {
   const { url, port, errors } = await serve(async () => new Response("whole"));
   for (const line of ["TRACE / HTTP/1.1", "GET http://[ HTTP/1.1"]) {
     const socket = connect(port, "127.0.0.1");
