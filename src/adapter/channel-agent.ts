@@ -23,7 +23,7 @@ import { permitRequest } from "./permit-request.ts";
 import { deliverText } from "./turns/deliver-text.ts";
 import { interruptOnAbort } from "./turns/interrupt-turn.ts";
 import { hasTakenInput, inputMessage, missedTexts, newestTexts } from "./turns/missed-inputs.ts";
-import { CONTINUE, CONTINUE_ANEW, NEVER_BEGAN, OpenTurn, recordEnd } from "./turns/open-turn.ts";
+import { CONTINUE, CONTINUE_WITH_TEXT, NEVER_BEGAN, OpenTurn, recordEnd } from "./turns/open-turn.ts";
 import { TurnPauses } from "./turns/turn-pauses.ts";
 
 /**
@@ -124,10 +124,11 @@ export class ChannelAgent implements Agent, ChannelEvents {
     if (outcome !== undefined) return { outcome, text, toolCalls, ...NOTHING_SPENT };
     // Only its end was not recorded: the CLI never got its text, and the next turn begins with it.
     if (missedTexts(this.messages).length > 0) return recordEnd(this.#conversation, NEVER_BEGAN, signal);
-    const anew = [this.#options.instructions(), CONTINUE_ANEW, ...newestTexts(this.messages)];
-    const isKnown = this.#isIntroduced || this.hidesTurnEnds;
-    return this.#run(isKnown ? CONTINUE : anew.join("\n\n"), signal, false, async (isTaken) => {
-      this.#isIntroduced ||= isTaken && !isKnown;
+    if (this.#isIntroduced || this.hidesTurnEnds)
+      return this.#run(CONTINUE, signal, false, async () => undefined);
+    const whole = [this.#options.instructions(), CONTINUE_WITH_TEXT, ...newestTexts(this.messages)];
+    return this.#run(whole.join("\n\n"), signal, false, async (isTaken) => {
+      this.#isIntroduced ||= isTaken;
     });
   }
 

@@ -9,7 +9,7 @@ export const CONTINUE =
   "[Your program had ended in the middle of this turn, and was started again. Check what is done already, and finish the work.]";
 
 /** Precedes the text of such a turn for a CLI that may not have its conversation any more. */
-export const CONTINUE_ANEW =
+export const CONTINUE_WITH_TEXT =
   "[Your program had ended in the middle of this turn, and was started again. You may have lost your conversation, so the text of the turn follows. Check what is done already, and finish the work.]";
 
 /** Continues a turn that met a limit of the account. */
