@@ -20,6 +20,7 @@ import type {
 } from "./channel.ts";
 import type { ChannelAgentOptions } from "./channel-agent-options.ts";
 import { permitRequest } from "./permit-request.ts";
+import { CurrentTurn } from "./turns/current-turn.ts";
 import { deliverText } from "./turns/deliver-text.ts";
 import { interruptOnAbort } from "./turns/interrupt-turn.ts";
 import { hasTakenInput, inputMessage, missedTexts, newestTexts } from "./turns/missed-inputs.ts";
@@ -40,10 +41,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
   readonly #emit: (event: AgentEvent) => void;
   readonly #tools = new Map<string, string>();
   #channel: Channel | undefined;
-  /** The turn to which the events of the CLI belong. */
-  #turn: OpenTurn | undefined;
-  /** The turn whose text waits for a budget or a limit. Meanwhile a person can begin another one. */
-  #waiting: OpenTurn | undefined;
+  readonly #turns = new CurrentTurn();
   #failure: TeamError | undefined;
   /** The CLI has ended unasked. */
   #hasEnded = false;
@@ -144,14 +142,16 @@ export class ChannelAgent implements Agent, ChannelEvents {
   ): Promise<TurnResult> {
     if (this.#failure !== undefined) throw this.#failure;
     const turn = this.#open(text);
-    this.#waiting = turn;
+    this.#turns.waiting = turn;
     const running = { turn, pauses: this.#pauses, channel: this.#channel };
     const stopWaiting = interruptOnAbort(running, signal, this.#options);
     let isConfirmed = false;
     const deliver: Channel["deliver"] = async (...given) => {
-      this.#waiting = undefined;
-      this.#begin(turn);
-      await this.#channel?.deliver(...given);
+      const undo = this.#turns.begin(turn);
+      await this.#channel?.deliver(...given).catch((error: unknown) => {
+        undo();
+        throw error;
+      });
       isConfirmed = true;
     };
     try {
@@ -171,42 +171,35 @@ export class ChannelAgent implements Agent, ChannelEvents {
       turn.settle({ outcome: signal.aborted ? "interrupted" : "failed", failure: messageOf(error) });
       return await turn.result;
     } finally {
-      this.#waiting = undefined;
+      this.#turns.waiting = undefined;
       stopWaiting();
     }
   }
 
   #open(input: string): OpenTurn {
     const turn = new OpenTurn(({ outcome, failure }) => {
-      if (this.#turn === turn) this.#turn = undefined;
+      this.#turns.ended(turn);
       this.#emit({ type: "turn_ended", outcome, ...(failure === undefined ? {} : { failure }) });
     });
     this.#emit({ type: "turn_started", input });
     return turn;
   }
 
-  #begin(turn: OpenTurn): void {
-    const before = this.#turn;
-    this.#turn = turn;
-    // The CLI adds our text to the turn of a person, which ends with ours.
-    if (before !== undefined) void turn.result.then((result) => before.settle(result));
-  }
-
   turnStarted(): void {
     // A text that a person adds during our turn belongs to it.
-    if (this.#turn !== undefined) return;
+    if (this.#turns.open !== undefined) return;
     const turn = this.#open("");
-    this.#begin(turn);
+    this.#turns.begin(turn);
     this.#options.onOwnTurn(turn.result);
   }
 
   text(piece: string): void {
-    this.#turn?.addText(piece);
+    this.#turns.open?.addText(piece);
     this.#emit({ type: "text", text: piece });
   }
 
   toolStarted({ id, tool, summary }: Parameters<ChannelEvents["toolStarted"]>[0]): void {
-    this.#turn?.addToolCall();
+    this.#turns.open?.addToolCall();
     this.#tools.set(id, tool);
     this.#emit({ type: "tool_started", id, tool, summary });
   }
@@ -219,7 +212,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
   }
 
   async ask(request: ChannelRequest, closed: AbortSignal): Promise<ChannelAnswer> {
-    const turn = this.#turn;
+    const turn = this.#turns.open;
     if (turn === undefined) return { allowed: false, note: "The turn of this request has ended." };
     const { cwd, env, sandbox, hooks, permissions } = this.#options;
     try {
@@ -232,7 +225,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
   }
 
   async question(question: ChannelQuestion, closed: AbortSignal): Promise<string | undefined> {
-    const turn = this.#turn;
+    const turn = this.#turns.open;
     if (turn === undefined) return undefined;
     const signal = AbortSignal.any([closed, turn.closed]);
     try {
@@ -253,15 +246,15 @@ export class ChannelAgent implements Agent, ChannelEvents {
 
   spent(spent: Spent): void {
     if (sumOf(spent.usage) === 0 && spent.costUsd === 0) return;
-    if (this.#turn === undefined) this.#conversation.addCost(spent);
-    else this.#turn.addSpent(spent);
+    if (this.#turns.open === undefined) this.#conversation.addCost(spent);
+    else this.#turns.open.addSpent(spent);
     this.#emit({ type: "spent", ...spent });
-    if (this.#turn !== undefined) void this.#pauses.spent(this.#turn);
+    if (this.#turns.open !== undefined) void this.#pauses.spent(this.#turns.open);
   }
 
   turnEnded(end: ChannelTurnEnd): void {
     if (end.outcome === "completed") void this.#options.limits.passed();
-    const turn = this.#turn;
+    const turn = this.#turns.open;
     if (turn !== undefined && !this.#pauses.takes(end, turn)) turn.settle(end);
   }
 
@@ -277,7 +270,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
     const { cli, onEnd } = this.#options;
     this.#hasEnded = true;
     if (reason === undefined) {
-      this.#settle({ outcome: "interrupted" });
+      this.#turns.settle({ outcome: "interrupted" });
       onEnd(undefined);
       return;
     }
@@ -285,12 +278,8 @@ export class ChannelAgent implements Agent, ChannelEvents {
       hint: "Unread messages and the conversation are kept. Start it again: r and Enter in its pane, or teams resume.",
     });
     this.#failure = failure;
-    this.#settle({ outcome: "failed", failure: failure.message });
+    this.#turns.settle({ outcome: "failed", failure: failure.message });
     onEnd(failure);
-  }
-
-  #settle(end: ChannelTurnEnd): void {
-    for (const turn of [this.#turn, this.#waiting]) turn?.settle(end);
   }
 
   note(text: string): void {

@@ -195,6 +195,16 @@ describe("ChannelAgent", () => {
     expect(await Promise.all([turn, ...ownTurns])).toMatchObject([end, end]);
   });
 
+  it("continues the turn of a person when the CLI refuses a message", async () => {
+    const deliver = (): Promise<void> => Promise.reject(new Error("it is busy"));
+    const { agent, ownTurns } = await start(conversation(), { deliver });
+    agent.turnStarted();
+    expect(await agent.run(input("first"), NEVER)).toMatchObject({ outcome: "failed" });
+    agent.text("for the person");
+    agent.turnEnded({ outcome: "completed" });
+    expect(await ownTurns[0]).toMatchObject({ outcome: "completed", text: "for the person" });
+  });
+
   it("keeps a cost that comes without tokens", async () => {
     const path = conversation();
     const { agent } = await start(path);
@@ -202,7 +212,7 @@ describe("ChannelAgent", () => {
     expect(openTranscript(path, { sessionId: "s" }).restored.costUsd).toBe(0.5);
   });
 
-  it("tells the turn of a person from that of a message which waits for the end of a limit", async () => {
+  it("keeps the turn of a person apart from a message that waits for the end of a limit", async () => {
     let endLimit: (() => void) | undefined;
     const wait = (): Promise<void> =>
       new Promise((resolve) => {

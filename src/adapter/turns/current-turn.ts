@@ -1,0 +1,38 @@
+import type { ChannelTurnEnd } from "../channel.ts";
+import type { OpenTurn } from "./open-turn.ts";
+
+/** The turn that a CLI runs, and the turn whose text it does not have yet. */
+export class CurrentTurn {
+  /** The turn whose text waits for a budget or a limit. Meanwhile a person can begin another one. */
+  waiting: OpenTurn | undefined;
+  #open: OpenTurn | undefined;
+
+  /** The turn to which the events of the CLI belong. */
+  get open(): OpenTurn | undefined {
+    return this.#open;
+  }
+
+  /** Gives a turn the events of the CLI. @returns a function for a text that the CLI refuses: the turn of a person continues */
+  begin(turn: OpenTurn): () => void {
+    const before = this.#open;
+    if (this.waiting === turn) this.waiting = undefined;
+    this.#open = turn;
+    // The CLI adds our text to the turn of a person, which ends with ours.
+    let isShared = true;
+    void turn.result.then((result) => isShared && before?.settle(result));
+    return () => {
+      if (turn.closed.aborted) return;
+      isShared = false;
+      this.#open = before;
+    };
+  }
+
+  ended(turn: OpenTurn): void {
+    if (this.#open === turn) this.#open = undefined;
+  }
+
+  /** Ends both turns, because the CLI has ended. */
+  settle(end: ChannelTurnEnd): void {
+    for (const turn of [this.#open, this.waiting]) turn?.settle(end);
+  }
+}
