@@ -143,7 +143,12 @@ export class ChannelAgent implements Agent, ChannelEvents {
     if (this.#failure !== undefined) throw this.#failure;
     const turn = this.#open(text);
     this.#turns.waiting = turn;
-    const running = { turn, pauses: this.#pauses, channel: this.#channel };
+    const running = {
+      turn,
+      pauses: this.#pauses,
+      channel: this.#channel,
+      isIdle: () => this.#turns.isIdle(turn),
+    };
     const stopWaiting = interruptOnAbort(running, signal, this.#options);
     let isConfirmed = false;
     const deliver: Channel["deliver"] = async (...given) => {

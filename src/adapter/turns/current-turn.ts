@@ -12,6 +12,11 @@ export class CurrentTurn {
     return this.#open;
   }
 
+  /** Whether the CLI runs no turn while the text of this one waits. */
+  isIdle(turn: OpenTurn): boolean {
+    return this.waiting === turn && this.#open === undefined;
+  }
+
   /** Gives a turn the events of the CLI. @returns a function for a text that the CLI refuses: the turn of a person continues */
   begin(turn: OpenTurn): () => void {
     const before = this.#open;

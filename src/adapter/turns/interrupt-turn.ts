@@ -12,6 +12,8 @@ interface InterruptibleTurn {
   readonly turn: OpenTurn;
   readonly pauses: Pick<TurnPauses, "cancel" | "isWaiting">;
   readonly channel: Pick<Channel, "interrupt"> | undefined;
+  /** Whether the CLI runs no turn: the text waits for a budget or a limit, and no person has begun a turn. */
+  readonly isIdle: () => boolean;
 }
 
 /**
@@ -19,13 +21,14 @@ interface InterruptibleTurn {
  * @returns a function that stops waiting for the signal and for the end
  */
 export function interruptOnAbort(
-  { turn, pauses, channel }: InterruptibleTurn,
+  { turn, pauses, channel, isIdle }: InterruptibleTurn,
   signal: AbortSignal,
   { cli, note }: Pick<ChannelAgentOptions, "cli" | "note">,
 ): () => void {
   return onAbort(signal, () => {
     pauses.cancel();
-    if (pauses.isWaiting(turn)) {
+    // An idle program gets no interrupt key. The turn of a person is interrupted: the member as a whole must stop.
+    if (pauses.isWaiting(turn) || isIdle()) {
       turn.settle({ outcome: "interrupted" });
       return () => undefined;
     }

@@ -25,6 +25,8 @@ interface Fake {
   readonly recorded: readonly string[];
   /** The turns that a person began. */
   readonly ownTurns: readonly Promise<TurnResult>[];
+  /** Returns how often the CLI was interrupted. */
+  interrupts(): number;
 }
 
 interface Habits {
@@ -39,6 +41,7 @@ interface Habits {
 /** Starts the agent of a CLI, which continues the conversation in a file. */
 async function start(path: string, habits: Habits = {}): Promise<Fake> {
   const { continues = true, deliver = done, wait = done } = habits;
+  let interrupts = 0;
   const [texts, recorded, ownTurns]: [string[], string[], Promise<TurnResult>[]] = [[], [], []];
   const agent = new ChannelAgent({
     cli: "fake",
@@ -75,11 +78,13 @@ async function start(path: string, habits: Habits = {}): Promise<Fake> {
       texts.push(text);
       await deliver();
     },
-    interrupt: done,
+    async interrupt() {
+      interrupts += 1;
+    },
     end: done,
   };
   await agent.start(() => channel, "one");
-  return { agent, texts, recorded, ownTurns };
+  return { agent, texts, recorded, ownTurns, interrupts: () => interrupts };
 }
 
 /** Returns the path of a conversation. @param isTaken whether the CLI has taken its one input; undefined without an input */
@@ -203,6 +208,25 @@ describe("ChannelAgent", () => {
     agent.text("for the person");
     agent.turnEnded({ outcome: "completed" });
     expect(await ownTurns[0]).toMatchObject({ outcome: "completed", text: "for the person" });
+  });
+
+  it.each([
+    { what: "no idle CLI", hasOwnTurn: false, interrupts: 0 },
+    { what: "the turn of a person", hasOwnTurn: true, interrupts: 1 },
+  ])("interrupts $what when a message waits for the end of a limit", async ({ hasOwnTurn, ...expected }) => {
+    let isWaiting = false;
+    const wait = (signal: AbortSignal): Promise<void> => {
+      isWaiting = true;
+      return new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
+    };
+    const { agent, texts, interrupts } = await start(conversation(), { wait });
+    const interrupt = new AbortController();
+    const turn = agent.run(input("first"), interrupt.signal);
+    await eventually("its wait", () => isWaiting);
+    if (hasOwnTurn) agent.turnStarted();
+    interrupt.abort();
+    expect(await turn).toMatchObject({ outcome: "interrupted" });
+    expect([texts, interrupts()]).toEqual([[], expected.interrupts]);
   });
 
   it("keeps a cost that comes without tokens", async () => {
