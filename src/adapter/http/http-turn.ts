@@ -38,8 +38,10 @@ export class HttpTurn {
   #taking: Taking | undefined;
   #isBusy = false;
   #isInterrupted = false;
-  /** The turn before that of the delivered text was aborted. */
+  /** The previous turn was aborted while the delivered text waited. */
   #wasAborted = false;
+  /** Why the previous turn failed while the delivered text waited, or why OpenCode refused that text meanwhile. */
+  #failureBefore: string | undefined;
   #failure: string | undefined;
   /** The limit of the account for which the turn was aborted. */
   #limit: ReportedLimit | undefined;
@@ -49,7 +51,7 @@ export class HttpTurn {
 
   /**
    * @param abort ends the running turn in OpenCode
-   * @param beginMs milliseconds in which OpenCode begins the turn of a text that came before the end of another turn
+   * @param beginMs milliseconds in which OpenCode must start the turn of a text that was delivered during another turn
    */
   constructor(session: string, events: TurnEvents, abort: () => void, beginMs = BEGIN_MS) {
     this.#session = session;
@@ -67,16 +69,18 @@ export class HttpTurn {
     this.#stopWaiting();
     this.#isInterrupted = false;
     this.#wasAborted = false;
+    this.#failureBefore = undefined;
     this.#failure = undefined;
     return new Promise((resolve, reject) => {
       this.#taking = { resolve, reject };
     });
   }
 
-  /** Call when the CLI did not accept the text of `begin`. */
+  /** Call when the CLI did not accept the text of `begin`. The end of the previous turn is reported then. */
   forget(): void {
-    this.#stopWaiting();
     this.#taking = undefined;
+    this.#isInterrupted ||= this.#wasAborted;
+    this.#failure ??= this.#failureBefore;
   }
 
   interrupted(): void {
@@ -146,7 +150,7 @@ export class HttpTurn {
     this.#limit = undefined;
     const taking = this.#taking;
     if (taking !== undefined) {
-      // The end of the turn before. OpenCode now begins ours, or has added our text to that one.
+      // The previous turn has ended. OpenCode now starts ours, or has added our text to the previous turn.
       this.#stopWaiting();
       this.#stopWaiting = after(this.#beginMs, () => this.#onAdded(taking));
       return;
@@ -159,25 +163,34 @@ export class HttpTurn {
     else this.#events.turnEnded({ outcome: "completed" });
   }
 
+  /** Reports the previous turn as that of the text, or on its own if OpenCode has refused the text. */
   #onAdded(taking: Taking): void {
-    if (this.#taking !== taking || this.#isBusy) return;
     this.#taking = undefined;
     taking.resolve();
-    const isInterrupted = this.#isInterrupted || this.#wasAborted;
-    this.#events.turnEnded({ outcome: isInterrupted ? "interrupted" : "completed" });
+    const failure = this.#failureBefore;
+    if (this.#isInterrupted || this.#wasAborted) this.#events.turnEnded({ outcome: "interrupted" });
+    else if (failure !== undefined) this.#events.turnEnded({ outcome: "failed", failure });
+    else this.#events.turnEnded({ outcome: "completed" });
   }
 
   #onError({ name, data }: Fields): void {
+    const isBefore = this.#taking !== undefined && this.#isBusy;
     if (name === "MessageAbortedError") {
-      // A person interrupted it in its own screen, or we did. A turn before that of a text does not end for the text.
-      if (this.#taking === undefined || !this.#isBusy) this.#isInterrupted = true;
-      else this.#wasAborted = true;
+      // A person aborted the turn, or we did. An abort of the previous turn does not end the turn of the waiting text.
+      if (isBefore) this.#wasAborted = true;
+      else this.#isInterrupted = true;
       return;
     }
-    if (this.#limit === undefined)
-      this.#failure = cleaned(textOf(fieldsOf(data).message) ?? textOf(name) ?? "an unknown error");
+    const failure = cleaned(textOf(fieldsOf(data).message) ?? textOf(name) ?? "an unknown error");
+    if (isBefore) {
+      // The waiting text fails too if OpenCode starts no turn for it.
+      this.#failureBefore = failure;
+      return;
+    }
+    if (this.#limit === undefined) this.#failure = failure;
     if (this.#taking === undefined || this.#isInterrupted) return;
     // It failed before it began, and no `idle` follows.
+    this.#stopWaiting();
     this.#taking.resolve();
     this.#taking = undefined;
     this.#isBusy = true;

@@ -1,6 +1,9 @@
 import { expect, it } from "vitest";
 import type { ChannelTurnEnd } from "../../../../src/adapter/channel.ts";
 import { HttpTurn } from "../../../../src/adapter/http/http-turn.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+
+const OVERLOADED = { name: "APIError", data: { message: "it is overloaded" } };
 
 interface Reported {
   readonly turn: HttpTurn;
@@ -41,15 +44,44 @@ it("HttpTurn › does not end the turn of a text when the turn before it ends la
   expect(ends).toEqual([{ outcome: "completed" }]);
 });
 
+it.each(["before", "after"])(
+  "HttpTurn › reports the end of a turn that came %s the refusal of a text",
+  async (when) => {
+    const { turn, ends, status } = session(1);
+    status("busy");
+    void turn.begin();
+    turn.event("session.error", { sessionID: "s", error: OVERLOADED });
+    if (when === "before") status("idle");
+    turn.forget();
+    if (when === "after") status("idle");
+    await eventually("its end", () => ends.length > 0);
+    expect(ends).toEqual([{ outcome: "failed", failure: "it is overloaded" }]);
+  },
+);
+
+it("HttpTurn › does not fail a text when the previous turn fails", async () => {
+  const { turn, ends, status } = session();
+  status("busy");
+  const taken = turn.begin();
+  turn.event("session.error", { sessionID: "s", error: OVERLOADED });
+  expect([ends, turn.isRunning]).toEqual([[], true]);
+  status("idle");
+  status("busy");
+  await taken;
+  status("idle");
+  expect(ends).toEqual([{ outcome: "completed" }]);
+});
+
 it.each([
-  { outcome: "completed", isAborted: false },
-  { outcome: "interrupted", isAborted: true },
-])("HttpTurn › reports $outcome for a text that was added to such a turn", async ({ outcome, isAborted }) => {
+  { end: { outcome: "completed" }, error: undefined },
+  { end: { outcome: "interrupted" }, error: { name: "MessageAbortedError" } },
+  { end: { outcome: "failed", failure: "it is overloaded" }, error: OVERLOADED },
+])("HttpTurn › reports $end.outcome for a text that was added to such a turn", async ({ end, error }) => {
   const { turn, ends, status } = session(1);
   status("busy");
   const taken = turn.begin();
-  if (isAborted) turn.event("session.error", { sessionID: "s", error: { name: "MessageAbortedError" } });
+  if (error !== undefined) turn.event("session.error", { sessionID: "s", error });
   status("idle");
   await taken;
-  expect(ends).toEqual([{ outcome }]);
+  expect(ends).toEqual([end]);
 });
