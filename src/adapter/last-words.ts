@@ -1,3 +1,4 @@
+import { pause } from "../os/clock.ts";
 import type { PipedProgram } from "../os/process/piped-program.ts";
 import { MAX_IDLE_RESULT } from "../protocol/messages.ts";
 import { cutText } from "../text/characters/cut-text.ts";
@@ -5,6 +6,13 @@ import { stripControls } from "../text/terminal-text.ts";
 
 /** Maximum number of words that an error repeats from a program's stderr. */
 const MAX_WORDS = 60;
+/** Milliseconds in which the end of a program explains the end of its connection or its screen. */
+const SAME_END_MS = 300;
+
+/** Waits briefly for the end of a program that has lost its connection or its screen: its end explains more. */
+export async function waitForEnd(ended: Promise<unknown> | undefined, over: AbortSignal): Promise<void> {
+  await Promise.race([ended, pause(SAME_END_MS, over)]);
+}
 
 /** Returns a text of a CLI as one line without control characters. */
 export function cleaned(text: string): string {

@@ -5,7 +5,6 @@ import type {
   SessionNotification,
 } from "@agentclientprotocol/sdk";
 import { messageOf, TeamError } from "../../errors.ts";
-import { pause } from "../../os/clock.ts";
 import { type PipedProgram, startPiped } from "../../os/process/piped-program.ts";
 import { NO_TOKENS } from "../../schema/tokens.ts";
 import { whenLoggedIn } from "../await-login.ts";
@@ -17,7 +16,7 @@ import {
   type ChannelSetup,
   TEAM_SERVER,
 } from "../channel.ts";
-import { cleaned, lastWords } from "../last-words.ts";
+import { cleaned, lastWords, waitForEnd } from "../last-words.ts";
 import { optionArgs } from "../option-args.ts";
 import { type Refusal, refusalLine, refusalText } from "../refusals.ts";
 import { notStarted, requireProgram } from "../require-program.ts";
@@ -36,8 +35,6 @@ export function openAcpChannel(setup: ChannelSetup, events: ChannelEvents): Chan
 
 /** Time limit in milliseconds for the start of a CLI: the slowest known takes twelve seconds on an idle machine. */
 const START_MS = 120_000;
-/** Milliseconds in which the end of the CLI explains the end of its connection. */
-const SAME_END_MS = 300;
 
 /** A prompt that the CLI has, and has not answered. */
 interface Prompt {
@@ -201,9 +198,9 @@ class AcpChannel implements Channel {
     await this.#program?.end();
   }
 
-  /** A CLI without its connection is of no use, even if it runs. Its end says more than that of the connection. */
+  /** Ends a CLI that has lost its connection, even if its process runs. Waits for its exit first, which explains more. */
   async #onClosed({ ended }: PipedProgram, reason: unknown): Promise<void> {
-    await Promise.race([ended, pause(SAME_END_MS, this.#ending.signal)]);
+    await waitForEnd(ended, this.#ending.signal);
     this.#onEnded(`its connection was lost: ${cleaned(messageOf(reason))}`);
   }
 

@@ -1,5 +1,4 @@
 import { messageOf, TeamError } from "../../errors.ts";
-import { pause } from "../../os/clock.ts";
 import { isDoneWithin } from "../../os/done-within.ts";
 import { createSocketPlace, type SocketPlace } from "../../os/net/local-server.ts";
 import { type PipedProgram, startPiped } from "../../os/process/piped-program.ts";
@@ -7,7 +6,7 @@ import { type ScreenProgram, startOnScreen } from "../../os/process/screen-progr
 import { LoginMissing, whenLoggedIn } from "../await-login.ts";
 import { awaitTools, SCREEN_TIMEOUTS } from "../await-tools.ts";
 import type { Channel, ChannelAnswer, ChannelEvents, ChannelSetup, ToolServer } from "../channel.ts";
-import { lastWords } from "../last-words.ts";
+import { lastWords, waitForEnd } from "../last-words.ts";
 import { askFields } from "../questions/ask-fields.ts";
 import { refusalLine, refusalText } from "../refusals.ts";
 import { fieldsOf } from "../requests.ts";
@@ -29,8 +28,6 @@ const START_MS = 60_000;
 const STEER_MS = 3_000;
 /** Seconds for a server of tools to start; its failure ends the start of Codex. */
 const TOOLS_S = 50;
-/** Milliseconds in which the server's end explains the end of the screen. */
-const SAME_END_MS = 300;
 
 /** Asks for every command that it does not know to only read, and for every edit; a person decides, no model. */
 const ASK_ALWAYS = { approvalPolicy: "untrusted", approvalsReviewer: "user" } as const;
@@ -102,7 +99,7 @@ class AppServerChannel implements Channel {
     const screen = startOnScreen(file, [...adapter.args, ...resume], own);
     this.#screen = screen;
     void screen.ended.then(async ({ how, isDeliberate }) => {
-      await Promise.race([server.ended, pause(SAME_END_MS)]);
+      await waitForEnd(server.ended, this.#ending.signal);
       this.#onEnded(isDeliberate ? undefined : how);
     });
     await awaitTools(this.#setup, this.#events, { timeouts: SCREEN_TIMEOUTS, over: this.#ending.signal });
@@ -207,12 +204,12 @@ class AppServerChannel implements Channel {
   #onClosed(why: string): void {
     const server = this.#server;
     if (this.#isEnding || this.#screen === undefined || server === undefined) return;
-    // The end of the server says more than the end of its connection.
-    this.#closing = Promise.race([server.ended, pause(SAME_END_MS)]).then(() => this.#onEnded(why));
+    this.#closing = waitForEnd(server.ended, this.#ending.signal).then(() => this.#onEnded(why));
   }
 
   #onNotice(method: string, params: Readonly<Record<string, unknown>>): void {
-    // Helpers of Codex, for example for titles, have threads of their own. Limits are those of the account.
+    // Helpers of Codex, for example for titles, have threads of their own. Limits belong to the account, so their report
+    // names no thread.
     if ((params.threadId !== this.#thread && method !== ACCOUNT_LIMITS) || this.#isEnding) return;
     if (method === "serverRequest/resolved") this.#onResolved(params.requestId);
     if (method === "turn/completed") this.#closeRequests();

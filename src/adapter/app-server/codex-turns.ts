@@ -6,7 +6,7 @@ import { fieldsOf, oneLine } from "../requests.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The one report that names no thread. */
+/** The only report that names no thread. */
 export const ACCOUNT_LIMITS = "account/rateLimits/updated";
 
 /** Longest result of a tool that the log gets, in characters. */

@@ -6,6 +6,7 @@ import { removeTree, writeNew } from "../../os/files/fs.ts";
 import { type ScreenProgram, startOnScreen } from "../../os/process/screen-program.ts";
 import { awaitTools, SCREEN_TIMEOUTS } from "../await-tools.ts";
 import type { Channel, ChannelEvents, ChannelSetup } from "../channel.ts";
+import { waitForEnd } from "../last-words.ts";
 import { optionArgs, ownMode } from "../option-args.ts";
 import { fieldsOf } from "../requests.ts";
 import { notStarted, requireProgram } from "../require-program.ts";
@@ -23,8 +24,6 @@ export function openHttpChannel(setup: ChannelSetup, events: ChannelEvents): Cha
 
 /** Time limit in milliseconds for the start: without a network, OpenCode first waits for a package that it wants to install. */
 const START_MS = 180_000;
-/** Milliseconds in which the end of the CLI explains the end of its plugin. */
-const SAME_END_MS = 300;
 /** Milliseconds between two attempts to show the session, and their number: the screen is ready later than the session, unseen. */
 const SHOW_MS = 1_000;
 const SHOWS = 15;
@@ -185,8 +184,7 @@ class HttpChannel implements Channel {
 
   async #onClosed(): Promise<void> {
     if (!this.#isStarted) return;
-    const program = this.#program;
-    await Promise.race([program?.ended, pause(SAME_END_MS, this.#ending.signal)]);
+    await waitForEnd(this.#program?.ended, this.#ending.signal);
     this.#onEnded({ how: "the teams plugin in it is no longer connected", isDeliberate: false });
   }
 
