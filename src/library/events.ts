@@ -15,7 +15,7 @@ import type { TeamEvent } from "./values.ts";
 
 /** Milliseconds between two polls for a team that is expected. */
 const POLL_MS = 100;
-/** Milliseconds by which the time of a file may be behind the clock. */
+/** The time of a file may lag the clock by this many milliseconds. */
 const COARSE_MS = 1_000;
 
 const parse = parseJsonLine(teamEvent);

@@ -127,9 +127,9 @@ export interface RunOptions extends CallerOptions, Cancellable, ToolLimits {
   readonly teammateMode?: TeammateMode | undefined;
   /** The lead only coordinates; `permissionMode` applies to its teammates. */
   readonly delegate?: boolean | undefined;
-  /** Replaces the lead's system prompt. At most 128 000 bytes, which other users of the machine can read while the run works. */
+  /** Replaces the lead's system prompt. At most 128,000 bytes. Other users of the machine can read it while the run works. */
   readonly systemPrompt?: string | undefined;
-  /** Text to add at the end of the lead's system prompt. As long as `systemPrompt`, and as visible. */
+  /** Text to add at the end of the lead's system prompt. The same limit and visibility as `systemPrompt`. */
   readonly appendSystemPrompt?: string | undefined;
   /** The limits for all members together. */
   readonly budget?: BudgetLimits | undefined;
@@ -140,8 +140,8 @@ export interface RunOptions extends CallerOptions, Cancellable, ToolLimits {
   /** By default a team whose work is done is deleted, any other kept. `keep` always keeps it, `delete` always deletes it. */
   readonly afterwards?: "keep" | "delete" | undefined;
   /**
-   * Receives each event of the team, in order, before the run resolves. If it returns a promise, the next event waits for that, and so does
-   * the end of the run, also after an abort. Its error interrupts the run.
+   * Receives each event of the team, in order, before the run resolves. If it returns a promise, the next event and the end of the run wait
+   * for it, even after an abort. Its error interrupts the run.
    */
   readonly onEvent?: ((event: TeamEvent) => void | Promise<void>) | undefined;
 }

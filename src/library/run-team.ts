@@ -30,7 +30,9 @@ export function runTeam(options: RunOptions): Promise<RunResult> {
     const { systemPrompt, appendSystemPrompt } = options;
     requireChoices({ permissionMode, teammateMode, afterwards });
     requireArguments({ systemPrompt, appendSystemPrompt });
-    requireTexts({ goal });
+    const { team, model, playbook, record, recording } = options;
+    const directory = recording === true ? undefined : recording;
+    requireTexts({ goal, team, model, playbook, record, recording: directory });
     requireLimits(budget);
     const { tools, allowedTools, disallowedTools } = options;
     // On the command line of the run, an empty list would set no option, and thus allow all tools.

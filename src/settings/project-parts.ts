@@ -1,5 +1,6 @@
 import { basename, join } from "node:path";
 import { isInside } from "../agent/permissions/protected-paths.ts";
+import { FRONT_MATTER } from "../agent/prompts/front-matter.ts";
 import type { SkillPlaces } from "../agent/prompts/skill-directories.ts";
 import { readTextFile } from "../agent/tools/text-file.ts";
 import { isSystemError, TeamError } from "../errors.ts";
@@ -174,27 +175,28 @@ function isListOfTexts(value: unknown): boolean {
 const MAX_SHOWN = 2_000;
 
 /** Describes a part for a person who decides about it, in one line. A long value is cut, which it says; secrets are masked. */
-export function describePart({ file, label, key, value }: PartOfFile): string {
+export function describePart(part: PartOfFile): string {
+  const { file, label, key, value } = part;
   if (key === "file") return `${file}: ${label}, ${describeFile(String(value))}`;
-  const text = JSON.stringify(masked(key, value)) ?? "";
+  const text = JSON.stringify(masked(part)) ?? "";
   return `${file}: ${key}: ${cutText(text, MAX_SHOWN)}`;
 }
 
 /** Masks secrets only where a variable has them: elsewhere, the same text may be a command that the person must see. */
-function masked(key: string, value: unknown): unknown {
-  if (typeof value === "string") return redactText(value, secretsOf({ [key]: value }));
+function masked({ label, key, value }: PartOfFile): unknown {
+  if (label === "env") return maskedVariable(key.slice("env.".length), value);
   if (!isObject(value) || !isObject(value.env)) return value;
-  const variables = Object.entries(value.env).map(([name, one]) => [
-    name,
-    typeof one === "string" ? masked(name, one) : one,
-  ]);
+  const variables = Object.entries(value.env).map(([name, one]) => [name, maskedVariable(name, one)]);
   return { ...value, env: Object.fromEntries(variables) };
+}
+
+function maskedVariable(name: string, value: unknown): unknown {
+  return typeof value === "string" ? redactText(value, secretsOf({ [name]: value })) : value;
 }
 
 /** Names what the front matter of an agent or skill sets (permission mode, tools, model, …), and how long the file is. */
 function describeFile(text: string): string {
-  // As the reader of these files finds it: a line such as `---x: 1` does not end it.
-  const [, head = ""] = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n?---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
+  const [, head = ""] = FRONT_MATTER.exec(text) ?? [];
   const rows = head
     .split(/\r?\n/)
     .filter((row) => row.trim() !== "" && !/^(name|description|color)\s*:/.test(row));

@@ -92,7 +92,7 @@ const VERDICTS = {
   always: { title: "always allow", fg: TONE.good },
 } as const;
 
-/** For the answer to a request that is not a plan or a permission. */
+/** Words for the answers to questions and crashes. */
 const OTHER_VERDICTS: Readonly<
   Record<"question" | "crash", Partial<Record<Verdict, Pick<PromptLook, "title" | "keys">>>>
 > = {

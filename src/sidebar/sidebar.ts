@@ -244,7 +244,7 @@ class Controller {
       const notice = await work();
       this.#change((state) => (notice === undefined ? ended(state) : { ...state, notice }));
     } catch (error) {
-      this.#change((state) => failed?.(ended(state)) ?? ended(state));
+      this.#change((state) => (failed === undefined ? ended(state) : failed(ended(state))));
       this.#fail(error);
     }
   }

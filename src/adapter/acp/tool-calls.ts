@@ -29,7 +29,7 @@ export class ToolCalls {
     return call;
   }
 
-  /** Reports the start and the end of a call; updates after its end are no news. @returns whether the call is new */
+  /** Reports the start and the end of a call; ignores updates after its end. @returns whether the call is new */
   report(update: AcpCall & { readonly sessionUpdate: string }, status: string | undefined): boolean {
     if (update.sessionUpdate === "tool_call") this.#ended.delete(update.toolCallId);
     else if (this.#ended.has(update.toolCallId)) return false;

@@ -13,8 +13,8 @@ const LAST_ANSWERS_MS = 2_000;
 
 /** The only version of the protocol with batches. */
 export const BATCH_VERSION = "2025-03-26";
-/** Most messages of a batch, as over HTTP. */
-const MAX_BATCH = 100;
+/** Most messages of a batch. Over HTTP, the package has the same limit. */
+export const MAX_BATCH = 100;
 
 /** JSON-RPC's codes for lines that are not a request. */
 const PARSE_ERROR = -32700;

@@ -10,12 +10,15 @@ interface Document {
 /** Maximum characters of front matter, which holds only names and short texts. */
 const MAX_MATTER = 16_000;
 
+/** Matches front matter with its two lines of `---`; the first group is its YAML. A line such as `---x: 1` does not end it. */
+export const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n?---[ \t]*(?:\r?\n|$)/;
+
 /**
  * Reads a Markdown file with YAML between two lines of `---` at its top.
  * @throws Error with the problem of the YAML
  */
 export function readDocument(text: string): Document {
-  const found = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n?---[ \t]*(?:\r?\n|$)/.exec(text);
+  const found = FRONT_MATTER.exec(text);
   if (found === null) return { matter: {}, body: text.replace(/^\uFEFF/, "").trim() };
   const [whole, yaml = ""] = found;
   if (yaml.length > MAX_MATTER) throw new Error("its front matter is too long");

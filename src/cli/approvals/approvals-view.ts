@@ -22,7 +22,7 @@ export interface ViewActions {
   details(key: string): Promise<ApprovalDetails | undefined>;
   /**
    * @returns the outcome, in one line
-   * @throws TeamError the answer does not count, or only in part
+   * @throws TeamError if the answer does not count, or counts only in part
    */
   answer(key: string, answer: KeyAnswer): Promise<string>;
   /** The view has changed: draw it. */
@@ -35,8 +35,8 @@ export interface ViewActions {
 const READING_MS = 300;
 const NEW_NOTICE = "This request has just appeared: read it first.";
 const PART_NOTICE = "A part of it was not shown yet.";
-const GIVING_NOTICE = "The answer is being given.";
-const BUSY_NOTICE = "The answer before is not given yet: press the key again.";
+const SENDING_NOTICE = "The answer is being sent.";
+const BUSY_NOTICE = "The previous answer is still being sent: press the key again.";
 
 /** The waiting requests, one at a time: the shown one, how much of it was seen, and the actions of keys. */
 export class ApprovalsView implements KeyHandler {
@@ -58,7 +58,7 @@ export class ApprovalsView implements KeyHandler {
   #height = 1;
   #layout = "";
   #shownAt = 0;
-  /** The request whose answer is being given. */
+  /** The request that is being answered. */
   #answering: string | undefined;
   /** Whether the last key was an answer: in an agent's pane, Enter follows it. */
   #isAfterAnswer = false;
@@ -203,7 +203,7 @@ export class ApprovalsView implements KeyHandler {
     const { shown } = this;
     if (shown === undefined || shown.isClosed) return;
     if (this.#answering !== undefined) {
-      this.notice = this.#answering === shown.key ? GIVING_NOTICE : BUSY_NOTICE;
+      this.notice = this.#answering === shown.key ? SENDING_NOTICE : BUSY_NOTICE;
       return;
     }
     if (this.#isNew) {

@@ -91,7 +91,7 @@ async function taskIds(ref: TeamRef): Promise<readonly Candidate[]> {
     .map(({ id, subject, status }) => ({ word: id, about: `${status}: ${subject}` }));
 }
 
-/** Returns who asks, and the ids of the open requests: those of all teams, if none is selected. */
+/** Returns the members that ask, and the ids of their open requests: in the selected team, else in all teams. */
 async function requestWords(env: Env, team: string | undefined): Promise<readonly Candidate[]> {
   const { listApprovals } = await import("../../operations/approvals/approvals.ts");
   const open = openTeams(env, { team }, () => undefined).flatMap(({ ref }) =>

@@ -1,6 +1,7 @@
 import { messageOf, TeamError } from "../../errors.ts";
+import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import { readTeam } from "../../team/config/config.ts";
+import { readTeam, teamExists } from "../../team/config/config.ts";
 import { removeTeamFiles } from "../../team/config/delete-files.ts";
 import { unfinishedEndings } from "../../team/members/ending-claims.ts";
 import { readPlace } from "../../team/records/read-records.ts";
@@ -28,19 +29,33 @@ export interface DeleteOptions {
 /**
  * Removes a team: its files, tasks, FIFOs, remaining panes, and worktrees without unsaved changes.
  * @returns its worktrees, removed or kept; the caller reports the kept ones
- * @throws TeamError ACTIVE_MEMBERS while a member's process lives, NOT_LEAD, TEAM_NOT_FOUND; then nothing was removed
+ * @throws TeamError ACTIVE_MEMBERS while a member's process lives, NOT_LEAD, TEAM_NOT_FOUND; then nothing was removed. A later error says
+ * which members were ended before it.
  */
 export async function deleteTeam(
   ctx: OperationContext,
   options: DeleteOptions = {},
 ): Promise<readonly WorktreeEnd[]> {
   requireLead(ctx, "delete the team");
-  const { problem = preventDeletion } = options;
   const members = teammatesIn(ctx);
   const active = await activeOf(ctx, members);
   if (!options.force) await requireEnded(ctx);
   await options.backup?.();
-  const killed = active.length > 0 ? await killAllTeammates(ctx, { force: true }) : [];
+  const alive = members.filter((name) => isAlive(ctx, name));
+  try {
+    return await endAndRemove(ctx, members, active.length > 0, options);
+  } catch (error) {
+    throw withEnded(ctx, error, alive);
+  }
+}
+
+async function endAndRemove(
+  ctx: OperationContext,
+  members: readonly string[],
+  isActive: boolean,
+  { problem = preventDeletion, worktrees: handled = [] }: DeleteOptions,
+): Promise<readonly WorktreeEnd[]> {
+  const killed = isActive ? await killAllTeammates(ctx, { force: true }) : [];
   // Another process may still handle a former member's ending and have to close its pane.
   for (const { name } of unfinishedEndings(readTeam(ctx.ref))) await awaitEndingDone(ctx, name);
   for (const name of members) {
@@ -50,7 +65,7 @@ export async function deleteTeam(
     await closePlace(ctx, place);
   }
   const worktrees = await cleanUpTeamWorktrees(ctx, [
-    ...(options.worktrees ?? []),
+    ...handled,
     ...killed.flatMap(({ worktree }) => worktree ?? []),
   ]);
   await endDeadLeadCommands(ctx);
@@ -59,6 +74,19 @@ export async function deleteTeam(
   removeSessionEnvs(ctx.ref, readTeam(ctx.ref), problem);
   await removeTeamFiles(ctx.ref);
   return worktrees;
+}
+
+/** Adds to the error of a deletion which of these members it has ended. Unchanged if it ended none, or if the team is gone. */
+function withEnded(ctx: OperationContext, error: unknown, alive: readonly string[]): unknown {
+  const ended = alive.filter((name) => !isAlive(ctx, name));
+  if (!(error instanceof TeamError) || ended.length === 0 || !teamExists(ctx.ref)) return error;
+  const { code, message, hint, details } = error;
+  const were = ended.length > 1 ? "were" : "was";
+  return new TeamError(
+    code,
+    `${message} ${ended.join(", ")} ${were} already ended; the team is not deleted.`,
+    defined({ hint, details: { ...details, ended }, cause: error }),
+  );
 }
 
 function preventDeletion(text: string): never {

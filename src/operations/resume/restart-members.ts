@@ -7,8 +7,9 @@ import {
 } from "../../backend/backend.ts";
 import { TeamError } from "../../errors.ts";
 import { shellSnapshot } from "../../launch/shell-snapshot.ts";
+import { isDirectory } from "../../os/files/fs.ts";
 import type { TeamMember } from "../../schema/config.ts";
-import { readMetadata } from "../../schema/member-metadata.ts";
+import { readMetadata, worktreeOf } from "../../schema/member-metadata.ts";
 import type { StartClaim } from "../../schema/start-claim.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { memberWord } from "../../team/address-words.ts";
@@ -23,6 +24,7 @@ import {
   syncPlaces,
   writePlace,
 } from "../../team/records/read-records.ts";
+import { shellWord } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
 import { clearForRestart, endPreviousStart } from "../ending/clear-previous-start.ts";
 import { closePlace } from "../ending/process-ending.ts";
@@ -141,6 +143,7 @@ async function clearMembers(
       continue;
     const lastPlace = readPlace(ref, name);
     try {
+      requireWorktree(ctx, member);
       const taskIds = await clearForRestart(ctx, member);
       if (claim.first && readStatus(ref, name) === undefined) await deliverPrompt(ctx, member);
       const start = buildStart(ctx, config, member, snapshot, claim);
@@ -151,6 +154,18 @@ async function clearMembers(
     }
   }
   return cleared;
+}
+
+/** @throws TeamError SPAWN_FAILED if the worktree of the member was moved or removed; then none of its records was changed */
+function requireWorktree({ ref, env }: OperationContext, member: TeamMember): void {
+  const { name } = member;
+  const { path, repository } = worktreeOf(member) ?? {};
+  if (path === undefined || isDirectory(path)) return;
+  const git = repository === undefined ? "git" : `git -C ${shellWord(repository)}`;
+  const message = `${name} was not restarted: its worktree is not at ${path}. Its conversation and its tasks are kept.`;
+  throw new TeamError("SPAWN_FAILED", message, {
+    hint: `If it was moved, move it back: ${git} worktree move <its new path> ${shellWord(path)} (after a move without git, first: ${git} worktree repair <its new path>). Then run teams resume again. If it is gone, remove the member: teams kill ${memberWord(ref, name, env)}`,
+  });
 }
 
 /** Starts the members in their backends, in windows and a layout like a spawn's: one call for each kind of placement. */

@@ -138,7 +138,7 @@ export function connectionOf(request: Request): ConnectionPorts | undefined {
 
 const BASE = new URL("http://127.0.0.1");
 
-/** @returns undefined for a target that is not an address, and for the method TRACE, which a Request cannot have */
+/** @returns undefined if the target is not a URL, or for TRACE, which `Request` refuses */
 function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
   const { method = "GET", headers, url = "/" } = incoming;
   const given = Object.entries(headers).flatMap(([name, value]): [string, string][] =>

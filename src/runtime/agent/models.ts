@@ -8,7 +8,7 @@ import { messageOf, systemCode, TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import type { Env } from "../../os/env.ts";
 import { readText } from "../../os/files/fs.ts";
-import { encodingProblem } from "../../os/files/user-files.ts";
+import { encodingProblem, isSpecialFile } from "../../os/files/user-files.ts";
 import { withoutModelCredentials } from "../../os/redact.ts";
 import { sha256 } from "../../protocol/sha256.ts";
 import { type Playbook, parsePlaybook } from "../../schema/playbook.ts";
@@ -43,12 +43,16 @@ export function loadPlaybook(file: string, agents: readonly string[] = []): Play
 }
 
 function playbookText(file: string): string {
+  let isSpecial: boolean;
   let text: string | undefined;
   try {
-    text = readText(file);
+    isSpecial = isSpecialFile(file);
+    text = isSpecial ? "" : readText(file);
   } catch (error) {
     throw playbookError(unreadableReason(file, error), error);
   }
+  // Several processes read it, and a pipe has its text only once.
+  if (isSpecial) throw playbookError(`${file} is a pipe or a device; a playbook must be a regular file.`);
   if (text === undefined) throw playbookError(`There is no playbook ${file}.`);
   const encoding = encodingProblem(file, text);
   if (encoding !== undefined) throw playbookError(`The playbook ${file} ${encoding}.`);

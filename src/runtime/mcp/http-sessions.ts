@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
-import { BATCH_VERSION } from "../../agent/mcp/line-transport.ts";
+import { BATCH_VERSION, MAX_BATCH } from "../../agent/mcp/line-transport.ts";
 import { steadyNow } from "../../os/clock.ts";
 import type { Sdk } from "./forms.ts";
 import type { MemberServers } from "./server.ts";
@@ -48,7 +48,7 @@ export class HttpSessions {
     return this.#answer(session, request, body, ended);
   }
 
-  /** Whether a request can be a batch. A request without a version counts as 2025-03-26, which has batches, as the protocol says. */
+  /** Returns whether a request may be a batch. By the protocol, a request without a version uses 2025-03-26, which has batches. */
   takesBatch({ headers }: Request): boolean {
     const session = this.#sessions.get(headers.get(SESSION_HEADER) ?? "");
     const version = session?.server.getNegotiatedProtocolVersion() ?? headers.get(VERSION_HEADER);
@@ -117,16 +117,13 @@ function cancel(transport: WebStandardStreamableHTTPServerTransport, requestId: 
 
 /** Returns the ids of the requests in a body, which need not be a message. */
 function requestIds(body: unknown): readonly (string | number)[] {
-  const messages: readonly unknown[] = Array.isArray(body) ? body.slice(0, MAX_MESSAGES) : [body];
+  const messages: readonly unknown[] = Array.isArray(body) ? body.slice(0, MAX_BATCH) : [body];
   return messages.flatMap((message) => {
     if (typeof message !== "object" || message === null || !("id" in message && "method" in message))
       return [];
     return typeof message.id === "string" || typeof message.id === "number" ? [message.id] : [];
   });
 }
-
-/** Most messages of a body; the package refuses more. */
-const MAX_MESSAGES = 100;
 
 function refusal(status: number, message: string): Response {
   return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32001, message } }, { status });

@@ -20,15 +20,17 @@ export function draftsOf(editor: () => LineEditor): Drafts {
     change(from, to) {
       if (from === to) return;
       const { edited, begun } = editor();
-      if (from !== undefined) drafts.set(from, { line: edited.text, begun });
+      if (from !== undefined && edited.text !== "") drafts.set(from, { line: edited.text, begun });
       editor().clear();
       const draft = to === undefined ? undefined : drafts.get(to);
-      if (draft !== undefined) putBack(editor(), draft);
+      if (to === undefined || draft === undefined) return;
+      drafts.delete(to);
+      putBack(editor(), draft);
     },
   };
 }
 
-/** Puts a line back as a paste: nothing in it is a key. It stays as old as it was, and answers no question that came later. */
+/** Puts a line back as a paste, so that nothing in it acts as a key. Keeps its age, so that it answers no later question. */
 export function putBack(editor: LineEditor, { line, begun }: Draft): void {
   editor.push(`${PASTE_START}${line}${PASTE_END}`, begun);
 }

@@ -17,7 +17,7 @@ export class InboundMessages {
   readonly #context: WorkerContext;
   readonly #gates: WorkerGates;
   readonly #membership: OwnMembership;
-  /** Keys of all withdrawn messages: the inbox is read again if one could not be marked, or while one is marked. */
+  /** Keys of all withdrawn messages. Never cleared: until a message is marked, a read can return it again. */
   readonly #withdrawn = new Set<string>();
 
   constructor(context: WorkerContext, gates: WorkerGates) {
@@ -43,7 +43,7 @@ export class InboundMessages {
   async withdraw(keys: readonly string[]): Promise<readonly string[]> {
     const dropped = this.#context.queue.drop(new Set(keys));
     for (const key of keys) this.#withdrawn.add(key);
-    // Also those that were not read yet: this process may end before.
+    // Includes messages that were not read yet: this process may end before it reads them.
     await this.reader.markRecorded(keys);
     return dropped;
   }

@@ -87,6 +87,10 @@ describe("input of the library", () => {
       team.send("team-lead", "x", { summary: nothing }),
       team.broadcast(undefined as never),
       runTeam({ ...options, goal: wrong }),
+      ...["team", "model", "playbook", "record", "recording"].map((name) =>
+        runTeam({ ...options, goal: "x", [name]: nothing }),
+      ),
+      runTeam({ ...options, goal: "x", recording: false as never }),
     ];
     expect(await Promise.all(calls.map((call) => codeOf(call)))).toEqual(calls.map(() => "INVALID_INPUT"));
     expect(await team.tasks.list()).toEqual([before]);

@@ -81,6 +81,23 @@ describe("teams trust (S70)", () => {
     );
   });
 
+  it("masks the secrets of variables, and shows every other setting as it is", async () => {
+    const cli = cliIn();
+    const { repo } = repository(cli.directory);
+    const env = {
+      ANTHROPIC_CUSTOM_HEADERS: "X-Auth: Bearer sesame-77",
+      PROXY: "http://ann:sesame-77@proxy.example.com:8080",
+    };
+    const settings = { env, RUN_TOKEN: "touch /tmp/marker", teams: { SETUP_KEY: "touch /tmp/marker" } };
+    writeFileSync(join(repo, ".claude/settings.json"), JSON.stringify(settings));
+    const { out } = await cli(["trust", "repo", "--changes"]);
+    expect(out).not.toContain("sesame-77");
+    expect(out).toMatch(/env\.ANTHROPIC_CUSTOM_HEADERS: .*\[secret\]/);
+    expect(out).toMatch(/env\.PROXY: "http:\/\/\[secret\]/);
+    expect(out).toContain('RUN_TOKEN: "touch /tmp/marker"\n');
+    expect(out).toContain('teams.SETUP_KEY: "touch /tmp/marker"\n');
+  });
+
   it("applies the local settings of the main worktree in linked worktrees", async () => {
     const cli = cliIn();
     const { repo, worktree } = repository(cli.directory);

@@ -65,7 +65,7 @@ it("ClientMail › marks nothing for a client that has gone before", async () =>
   expect(textsOf(await mail.take(9, call("a")))).toEqual(["one"]);
 });
 
-it("ClientMail › returns a message again whose call was cancelled while it was marked", async () => {
+it("ClientMail › returns a message again if its call was cancelled while the message was marked", async () => {
   const ref = await crew();
   const mail = new ClientMail(ref, "ada");
   await send(ref, "one");

@@ -15,7 +15,7 @@ it.each<[string, ClientTool, object]>([
   ["ListRequests", listRequests, {}],
   ["ListRequests", listRequests, { request_id: ID }],
   ["TeamStatus", teamStatus, {}],
-])("Wait › names a request again after a cancelled call of %s", async (_, tool, input) => {
+])("knownRequests › does not get the request of a cancelled %s call", async (_, tool, input) => {
   const cli = cliIn();
   await cli(["create", "crew"]);
   const ref = teamRef(teamsHome(cli.env), "crew");

@@ -1,12 +1,16 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Backend, SpawnOutcome, SpawnRequest } from "../../../../src/backend/backend.ts";
 import { interruptedStart } from "../../../../src/launch/await-ready.ts";
 import type { OperationContext } from "../../../../src/operations/context.ts";
 import { resumeMember, resumeTeam } from "../../../../src/operations/resume/resume.ts";
 import { readTeam } from "../../../../src/team/config/config.ts";
+import { patchMember } from "../../../../src/team/members/members.ts";
 import { hasStartClaim } from "../../../../src/team/members/start-claims.ts";
 import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
@@ -65,4 +69,22 @@ describe("resume with a signal", () => {
     expect(error?.message).toBe("The signal has not aborted.");
     expect(spawned).toHaveLength(2);
   });
+});
+
+it("resumeMember › says where a moved worktree must be, and starts nothing without it", async () => {
+  const { ref, ctx, spawned } = await endedMember();
+  const repository = temporaryDirectory();
+  const path = join(repository, "dev tree");
+  const worktree = { path, branch: "dev", base: "0".repeat(40), madeBranch: true, repository };
+  await patchMember(ref, "dev", { worktreePath: path, metadata: { _worktree: worktree } });
+  const { outcome, error } = await resumeMember(ctx, "dev");
+  expect(outcome).toBe("failed");
+  expect(error?.message).toBe(
+    `dev was not restarted: its worktree is not at ${path}. Its conversation and its tasks are kept.`,
+  );
+  expect(error?.hint).toContain(`git -C ${repository} worktree move <its new path> '${path}' (`);
+  expect(error?.hint).toContain("Then run teams resume again.");
+  expect([spawned, isClaimed(ref)]).toEqual([[], false]);
+  mkdirSync(path);
+  expect((await resumeMember(ctx, "dev")).error?.message).toBe("The signal has not aborted.");
 });

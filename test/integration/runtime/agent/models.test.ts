@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,6 +30,17 @@ it("loadPlaybook reports that the path is a directory", () => {
     expect.objectContaining({
       code: "INVALID_INPUT",
       message: `${place} is a directory, not a playbook.`,
+    }),
+  );
+});
+
+it("loadPlaybook rejects a pipe, from which only one process could read it", () => {
+  const pipe = join(place, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  expect(() => loadPlaybook(pipe)).toThrow(
+    expect.objectContaining({
+      code: "INVALID_INPUT",
+      message: `${pipe} is a pipe or a device; a playbook must be a regular file.`,
     }),
   );
 });

@@ -97,7 +97,7 @@ describe("ApprovalsView", () => {
     ]);
   });
 
-  it("keeps no note of an answered request, not even one that was begun meanwhile", async () => {
+  it("keeps no note of an answered request, not even a note that was begun during the answer", async () => {
     const v = await view([request("r1")]);
     v.read();
     v.shown.push("mfine");
@@ -123,11 +123,11 @@ describe("ApprovalsView", () => {
     v.read();
     v.shown.push("y");
     v.shown.push("y");
-    expect(v.shown.notice).toBe("The answer is being given.");
+    expect(v.shown.notice).toBe("The answer is being sent.");
     v.shown.push("\t");
     await v.reads("r2");
     v.shown.push("n");
-    expect(v.shown.notice).toContain("not given yet");
+    expect(v.shown.notice).toContain("is still being sent");
     // No further letter of this note is a key.
     v.shown.push("mwait");
     finish();

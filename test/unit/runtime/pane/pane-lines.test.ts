@@ -26,7 +26,7 @@ test("paneLines › shows the end of a person's command, even if teams could not
   expect(lines.interrupt()).toBe(false);
 });
 
-test("paneLines › writes the conversation to a file whose name has blanks, and to one in the home", async () => {
+test("paneLines › writes the conversation to a file with blanks in its name, and to a file in the home directory", async () => {
   const cwd = temporaryDirectory();
   const home = temporaryDirectory();
   const notes: string[] = [];
