@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { ServerTool } from "../../agent/tool.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
 import { TEAM_SERVER } from "../channel.ts";
 import {
@@ -44,14 +45,15 @@ export function isTeamCall({ title, kind, rawInput, _meta }: AcpCall): boolean {
   const { toolName: name } = fieldsOf(_meta);
   // Qwen names the tool here; its title is the input, which its model wrote.
   if (typeof name === "string") return TEAM_TOOL.test(name);
-  if (kind === "execute") return isCodexTeamCall(fieldsOf(rawInput));
+  if (kind === "execute") return codexTool(fieldsOf(rawInput))?.server === TEAM_SERVER;
   // Titles of other kinds may be the name of a file, or a text of the model.
   return (kind ?? "other") === "other" && TEAM_TITLES.some((pattern) => pattern.test(title ?? ""));
 }
 
-/** Codex describes a tool of a server by these fields. Those of other CLIs are the model's own input, which may hold any of them. */
-function isCodexTeamCall({ server, tool, arguments: _, ...more }: Fields): boolean {
-  return server === TEAM_SERVER && typeof tool === "string" && Object.keys(more).length === 0;
+/** Codex describes a tool of a server with exactly these fields. In other CLIs they are input of the model, which can contain anything. */
+function codexTool({ server, tool, arguments: _, ...more }: Fields): ServerTool | undefined {
+  const isOne = typeof server === "string" && typeof tool === "string" && Object.keys(more).length === 0;
+  return isOne ? { server, tool } : undefined;
 }
 
 /** Returns a call as our permission rules understand it. A call that they do not understand is external: it asks. */
@@ -73,15 +75,19 @@ export function requestOf(call: AcpCall, place: AcpPlace): RequestOfCall {
   }
   if (path !== undefined && call.kind === "read") return readRequest([path, ...more]);
   const fetched = call.kind === "fetch" ? fetchRequest(fields.url) : undefined;
-  return fetched ?? { tool: toolName(call), summary: title, input: fields, access: { kind: "external" } };
+  return (
+    fetched ?? { tool: toolName(call, fields), summary: title, input: fields, access: { kind: "external" } }
+  );
 }
 
-/** Returns the request to run a command; undefined if the call names none, or several directories for it. */
+/** Returns the request to run a command; undefined if the call names no command, or its directory is unclear. */
 function commandOf(
   call: AcpCall,
   fields: Fields,
   { cwd, commandInTitle }: AcpPlace,
 ): RequestOfCall | undefined {
+  // Gemini describes another directory in the content. Its path is text of the model, so it is not parsed.
+  if (commandInTitle && contentText(call).startsWith("[in ")) return undefined;
   const command =
     typeof fields.command === "string" ? fields.command : commandInTitle ? call.title : undefined;
   const [at, ...others] = otherPlaces(fields, cwd);
@@ -129,9 +135,13 @@ function pathsOf({ content, locations, rawInput }: AcpCall): string[] {
   ];
 }
 
-function toolName({ title, kind, _meta }: AcpCall): string {
+function toolName({ title, kind, _meta }: AcpCall, fields: Fields): string {
   const { toolName: name } = fieldsOf(_meta);
-  const word = /^[\w.-]{1,64}/.exec(typeof name === "string" ? name : (title ?? ""))?.[0];
+  const codex = kind === "execute" ? codexTool(fields) : undefined;
+  // The title of a command is text of the model, which must not choose the rules that apply.
+  if (kind === "execute" && codex === undefined) return "Bash";
+  const known = codex === undefined ? name : `mcp.${codex.server}.${codex.tool}`;
+  const word = /^[\w.-]{1,64}/.exec(typeof known === "string" ? known : (title ?? ""))?.[0];
   return word ?? kind ?? "tool";
 }
 

@@ -18,6 +18,14 @@ export function serverToolName({ server, tool }: ServerTool): string {
   return plain(`${PREFIX}${server}__${tool}`);
 }
 
+/**
+ * Returns whether a name is that of one tool, and shows its server clearly: only then is it suggested as a rule. The name of a server alone
+ * would allow all of its tools.
+ */
+export function isOneServerTool(name: string): boolean {
+  return /^mcp__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/.test(name);
+}
+
 function plain(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, "_");
 }

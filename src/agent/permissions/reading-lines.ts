@@ -147,7 +147,10 @@ function formsOf(
   return [words, expanded];
 }
 
-/** Returns whether a file of this name is in a directory or above it, below the home directory, even where a link leads. */
+/**
+ * Returns whether a directory, or a parent of it below the home directory, has a file of this name. Also checks the real path of the
+ * directory.
+ */
 function isNear(directory: string, name: string, question: PermissionQuestion): boolean {
   const { home = "~", exists = mayExist, resolve = realPathOf } = question;
   const homes = [home, realOf(home, resolve)];

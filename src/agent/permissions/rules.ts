@@ -103,8 +103,8 @@ function namedTool({ tool, served }: RuleSubject): NamedTool {
   return { name: tool, served };
 }
 
-/** Tools whose calls have another access: an external call of such a name is another program's, or has an invalid input. */
-const UNDERSTOOD = /^(?:Bash|Read|Edit|Write|WebFetch)$/;
+/** Built-in tools with a known access: an external call with such a name comes from another program, or has invalid input. */
+const UNDERSTOOD = /^(?:Bash|Read|Glob|Grep|Edit|Write|WebFetch)$/;
 
 /** Returns the rules that together allow the whole call: one rule for files, one rule for each simple command of a line. */
 export function allowance(rules: readonly string[], subject: RuleSubject): Allowance {
@@ -116,7 +116,7 @@ export function allowance(rules: readonly string[], subject: RuleSubject): Allow
   const whole = parsed.find(
     ({ tool, pattern }) => pattern === undefined && namesTool(tool, namedTool(subject)),
   );
-  // A rule for the whole tool covers only public hosts, only our own agents, and only calls that it would understand.
+  // A rule for a whole tool covers only public hosts, our own agents, and calls with a known access.
   const needsOwnRule =
     (access.kind === "host" && isPrivateHost(access.host)) ||
     (access.kind === "external" && UNDERSTOOD.test(subject.tool)) ||
@@ -198,7 +198,7 @@ export function namesTool(name: string, tool: NamedTool, refuses = false): boole
 function appliesTo(name: string, subject: RuleSubject, refuses = false): boolean {
   const { access } = subject;
   const known = refuses ? `${name.charAt(0).toUpperCase()}${name.slice(1).toLowerCase()}` : name;
-  // The files of a call that is not understood are unknown.
+  // An external call names no files that the rules could check.
   const mayBe = (tools: RegExp): boolean => refuses && access.kind === "external" && tools.test(subject.tool);
   if (known === "Read") return access.kind === "read" || mayBe(/^(?:read|glob|grep)$/i);
   if (known === "Edit" || known === "Write") return access.kind === "write" || mayBe(/^(?:edit|write)$/i);

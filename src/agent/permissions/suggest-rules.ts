@@ -1,6 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import type { ToolAccess } from "../tool.ts";
 import { hostPattern } from "./host-rules.ts";
+import { isOneServerTool } from "./mcp-rules.ts";
 import { isInside } from "./protected-paths.ts";
 import type { ShellLine } from "./shell-line.ts";
 import type { RedirectedFile } from "./syntax/parts.ts";
@@ -42,12 +43,9 @@ export function suggestRules({ tool, access, line, workingDirs, home }: Suggesti
       return access.host.includes("*") ? [] : [`${tool}(${hostPattern(access.host)})`];
     default:
       // Another program may name its call as it likes: a rule for `npm` or `Edit` would cover more than the call.
-      return ONE_SERVER_TOOL.test(tool) ? [tool] : [];
+      return isOneServerTool(tool) ? [tool] : [];
   }
 }
-
-/** The whole name of a tool of an MCP server, without a star. */
-const ONE_SERVER_TOOL = /^mcp__[\w-]+__[\w-]+$/;
 
 /** Returns a rule for each file; none if a rule cannot name one of them. */
 function fileRules(files: readonly RedirectedFile[]): string[] {

@@ -1,4 +1,4 @@
-import { plainHost } from "../../agent/permissions/host-rules.ts";
+import { hostIn, plainHost } from "../../agent/permissions/host-rules.ts";
 import type { Env } from "../../os/env.ts";
 import { authenticProtocol } from "../../protocol/authenticate.ts";
 import type { ProtocolMessage } from "../../protocol/messages.ts";
@@ -104,7 +104,9 @@ async function requestOf(message: ProtocolMessage, where: CallPlace): Promise<Ne
       const host = plainHost(message.host);
       const [tool, access] = ["WebFetch", { kind: "host", host }];
       const { rulesForHost } = await import("./foreign-rules.ts");
-      const rules = message.guarded === true ? [] : rulesForHost(host);
+      // A rule names a host as decisions do: without a port.
+      const named = hostIn(message.host);
+      const rules = message.guarded === true || named === undefined ? [] : rulesForHost(named);
       const summary = shortened(revealHidden(`${tool}(${host})`), MAX_INPUT_CHARS);
       return {
         kind: "permission",

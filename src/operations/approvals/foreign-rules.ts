@@ -1,4 +1,5 @@
 import { decidePermission } from "../../agent/permissions/decide.ts";
+import { isOneServerTool } from "../../agent/permissions/mcp-rules.ts";
 import { asksOutside } from "../../agent/permissions/outside-sandbox.ts";
 import { readShellLine } from "../../agent/permissions/shell-line.ts";
 import { suggestRules } from "../../agent/permissions/suggest-rules.ts";
@@ -16,8 +17,6 @@ export function accessOf(name: string, input: unknown, where: CallPlace): ToolAc
   return tool !== undefined && parsed?.success ? tool.access(parsed.data, where) : { kind: "external" };
 }
 
-/** The full name of one tool of an MCP server. A server's name alone would allow all of its tools. */
-const MCP_TOOL = /^mcp__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/;
 /** A name or an address. Any other text could name additional hosts in a rule. */
 const HOST = /^[\p{L}\p{N}](?:[\p{L}\p{N}.:-]*[\p{L}\p{N}])?$/u;
 
@@ -27,7 +26,7 @@ const HOST = /^[\p{L}\p{N}](?:[\p{L}\p{N}.:-]*[\p{L}\p{N}])?$/u;
  */
 export function rulesForCall(tool: string, input: unknown, where: CallPlace): readonly string[] {
   const access = accessOf(tool, input, where);
-  if (access.kind === "external") return MCP_TOOL.test(tool) ? [tool] : [];
+  if (access.kind === "external") return isOneServerTool(tool) ? [tool] : [];
   if (access.kind === "host") return rulesForHost(access.host);
   if (asksOutside(access)) return [];
   const { cwd, env } = where;

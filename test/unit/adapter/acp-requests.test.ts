@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type AcpCall, isTeamCall, optionFor, requestOf } from "../../../src/adapter/acp/acp-requests.ts";
 import { PromptUsage, sessionCostOf, usageOf } from "../../../src/adapter/acp/acp-usage.ts";
+import { decidePermission } from "../../../src/agent/permissions/decide.ts";
+import { NO_RULES } from "../../../src/agent/permissions/rules.ts";
 import { sumOf } from "../../../src/schema/tokens.ts";
 
 const place = { cwd: "/repo", commandInTitle: false };
@@ -82,6 +84,32 @@ describe("requestOf", () => {
     expect(at("/repo/")).toEqual({ kind: "command", command: "npm test" });
     const two = { command: "npm test", [field]: "/tmp/x", cwd: "/tmp/y", workdir: "/tmp/z" };
     expect(requestOf(call({ kind: "execute", rawInput: two }), place).access).toEqual({ kind: "external" });
+  });
+
+  it("asks for a command of Gemini in another directory", () => {
+    const content = (text: string) => [{ type: "content", content: { type: "text", text } }];
+    const one = call({ kind: "execute", title: "cat key", content: content("[in secrets] (show)") });
+    expect(requestOf(one, { ...place, commandInTitle: true })).toMatchObject({
+      tool: "Bash",
+      summary: "cat key",
+      access: { kind: "external" },
+    });
+  });
+
+  it("applies the rules for Bash to a command that is not understood, whatever its title is", () => {
+    const rawInput = { command: "rm -rf ~", cwd: "/a", workdir: "/b" };
+    const title = "mcp__docs__find; rm -rf ~";
+    const { tool, access } = requestOf(call({ kind: "execute", title, rawInput }), place);
+    const decide = (deny: readonly string[]) => {
+      const rules = { ...NO_RULES, allow: ["mcp__docs__find", "Grep", "Bash"], deny };
+      return decidePermission({ mode: "default", tool, access, rules, workingDirs: ["/repo"] }).behavior;
+    };
+    expect([decide([]), decide(["Bash(rm:*)"])]).toEqual(["ask", "deny"]);
+  });
+
+  it("names a tool of a server of Codex by its server, not by its title", () => {
+    const rawInput = { server: "docs", tool: "find", arguments: { text: "x" } };
+    expect(requestOf(call({ kind: "execute", title: "Grep x", rawInput }), place).tool).toBe("mcp.docs.find");
   });
 
   it("counts every path of a change, including those outside of its diff", () => {

@@ -3,13 +3,26 @@ import { isAscii } from "../../../text/folded-name.ts";
 /** A language whose code a program takes from a word or its input. `other`: no code in it counts as harmless. */
 export type Language = "shell" | "awk" | "sed" | "python" | "node" | "perl" | "other";
 
-/** awk's `-F` and `-v`, and sed's `-l`, take the next word. */
-export function takesValue(language: Language, option: string): boolean {
-  return language === "awk" ? /^-[Fv]$/.test(option) : language === "sed" && option === "-l";
+/** Returns whether every version of awk or sed takes the next word as the value of an option. */
+export function takesValue(language: Language, option: string, next = ""): boolean {
+  if (language === "awk") return /^-[Ffv]$/.test(option);
+  return language === "sed" && (/^(?:-f|--file)$/.test(option) || (option === "-l" && /^\d+$/.test(next)));
 }
 
-/** Options whose value is the next word in some awk only: `-bF`, `--assign`. */
-export const MAY_TAKE_VALUE = /^-(?![Fv].)[A-Za-z]+$|^--[\w-]+$/;
+/** Options that take the next word as their value only in some versions of awk: `-bF`, `--assign`. */
+const OF_SOME_AWK = /^-(?![Ffv].)[A-Za-z]+$|^--[\w-]+$/;
+
+/** Returns whether some version of awk or sed takes the next word as the value of an option: GNU sed does after `-l`. */
+export function mayTakeValue(language: Language, option: string): boolean {
+  return language === "awk"
+    ? OF_SOME_AWK.test(option)
+    : language === "sed" && /^(?:-l|--l[\w-]*)$/.test(option);
+}
+
+/** Returns whether every version of awk or sed reads its code from a file because of an option. awk of macOS ignores `--file`. */
+export function takesFile(language: Language, option: string, isAfterOperand: boolean): boolean {
+  return language === "sed" ? /^(?:-f|--file)/.test(option) : option.startsWith("-f") && !isAfterOperand;
+}
 
 /** Maximum characters of code to search. Longer code counts as harmful. */
 export const MAX_CODE = 4_096;

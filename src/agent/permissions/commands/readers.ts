@@ -126,7 +126,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map([
       contents: true,
     },
   ],
-  // So is a second operand of xxd. Its options do not share a word, so no next word is certainly a value.
+  // xxd also writes its second operand. It reads one option in each word, so no next word is certainly a value.
   ["xxd", { options: options("abCeEiup||cglos"), operands: "at-most-one", contents: true }],
 ]);
 
@@ -287,7 +287,7 @@ function readExecuted(args: readonly string[], at: number): number | undefined {
     READERS.has(words[0] ?? "") && words.slice(1).every((word) => word === "{}" || !word.includes("{}"));
   // First, because a line may nest thousands of them.
   if (end <= at || !isOfFiles || !isPlain) return undefined;
-  // Other paths that begin so have an ending that the program adds.
+  // The other allowed paths are `{}` with an ending that the program adds.
   return readingOf(words)?.paths.every((path) => path.startsWith("{}")) === true ? end : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { isHarmlessCode, type Language, MAY_TAKE_VALUE, takesValue } from "./harmless-code.ts";
+import { isHarmlessCode, type Language, mayTakeValue, takesFile, takesValue } from "./harmless-code.ts";
 import { MAX_RUNNERS } from "./line-limits.ts";
 import { UNKNOWN } from "./pattern-meetings.ts";
 
@@ -93,29 +93,37 @@ export function codesIn(words: readonly string[]): FoundCode {
 
 function codesOf(runner: Runner, words: readonly string[], from: number): Omit<Code, "program">[] {
   const { language } = runner;
-  const isAwk = language === "awk";
   const found: Omit<Code, "program">[] = [];
   const operands: number[] = [];
   let isOpen = true;
+  let usesFile = false;
+  let option = "";
   for (let at = from; at < words.length; at += 1) {
     const word = words[at] ?? "";
-    const previous = words[at - 1] ?? "";
+    const mayBeValue = mayTakeValue(language, option);
+    option = word;
     const glued = gluedCode(runner, word);
     if (runner.code.test(word) && at + 1 < words.length) {
       at += 1;
+      option = "";
       found.push({ language, code: words[at] ?? "", at });
     } else if (glued !== undefined) found.push({ language, code: glued, at });
-    else if (isOpen && !word.startsWith("-") && !takesValue(language, previous)) {
+    else if (isOpen && !word.startsWith("-")) {
       operands.push(at);
-      isOpen = isAwk && MAY_TAKE_VALUE.test(previous);
+      isOpen = mayBeValue;
+    } else if (!mayBeValue) {
+      usesFile ||= takesFile(language, word, operands.length > 0);
+      if (takesValue(language, word, words[at + 1])) {
+        at += 1;
+        option = "";
+      }
     }
   }
-  const before = words.slice(from, isAwk ? operands[0] : undefined);
-  const usesFile = before.some((word) => /^(?:-f|--file)/.test(word));
-  // Most versions of awk read no `-e`, or none after the first operand: that is their program.
-  if (!runner.takesOperand || usesFile || (found.length > 0 && !isAwk)) return found;
+  const mayUseFile = words.slice(from, operands[0]).some((word) => /^(?:-f|--file)/.test(word));
+  // Most versions of awk ignore `-e`, or read no option after the first operand: that operand is their program.
+  if (!runner.takesOperand || usesFile || (found.length > 0 && language !== "awk")) return found;
   const programs = operands.map((at, i) => {
-    return { language, code: words[at] ?? "", at, mayBeFile: i > 0 || found.length > 0 };
+    return { language, code: words[at] ?? "", at, mayBeFile: i > 0 || found.length > 0 || mayUseFile };
   });
   return [...found, ...programs];
 }
@@ -247,15 +255,6 @@ function wrapsHidden(
 
 const WRAPS =
   /^(?:sudo|doas|env|command|builtin|exec|nohup|nice|ionice|time|timeout|stdbuf|setsid|xargs|find|busybox|toybox|watch|chroot|unshare|flock|strace|systemd-run)$/;
-
-/** Returns the words of a command that are code of awk or sed which may run a program or write a file. */
-export function harmfulCode(words: readonly string[]): readonly string[] {
-  return codesIn(words)
-    .codes.filter(
-      ({ language, code }) => (language === "awk" || language === "sed") && !isHarmlessCode(language, code),
-    )
-    .map(({ code }) => code);
-}
 
 function namesFile(operand: string | undefined, rest: readonly string[]): boolean {
   return operand !== undefined && !isDescriptor(operand) && !rest.includes("-s") && operand !== UNKNOWN;

@@ -28,6 +28,8 @@ import {
   closeRequest,
   openRequest,
   readAnswer,
+  readRequest,
+  suggestedRules,
 } from "../../../../src/team/requests/requests.ts";
 import { retireMember } from "../../../support/team/retire-member.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
@@ -207,6 +209,20 @@ describe("a permission request of a teammate", () => {
     for (const [at, host] of ["localhost:8080", "127.1", "2130706433", "[::1]:80", "::1%lo"].entries())
       expect(await decide(host, at), host).toBe("person");
     expect(await decide("example.org:443", 9)).toBe("answered");
+  });
+
+  it.each([
+    ["localhost:8080", "localhost"],
+    ["127.1:80", "127.0.0.1"],
+    ["Example.org:443", "example.org"],
+  ])("to reach %s gets the rule for %s on “always”", async (host, named) => {
+    const ref = await testTeam(["dev"]);
+    const message = { type: "sandbox_permission_request" as const, requestId: "sandbox-1", host };
+    expect(await decideByLeadRules(contextOf(ref), "dev", message, rights())).toBe("person");
+    const rule = `WebFetch(domain:${named})`;
+    expect(suggestedRules(readRequest(ref, message.requestId))).toEqual([rule]);
+    const again = { ...message, requestId: "sandbox-2" };
+    expect(await decideByLeadRules(contextOf(ref), "dev", again, rights({ allow: [rule] }))).toBe("answered");
   });
 
   it("that was already answered is not opened again", async () => {

@@ -807,7 +807,7 @@ describe("costly rules and commands", () => {
 });
 
 describe("tool names in rules", () => {
-  test.each(["Bash", "Read", "Edit", "Write", "WebFetch"])(
+  test.each(["Bash", "Read", "Glob", "Grep", "Edit", "Write", "WebFetch"])(
     "the rule %s allows no call of that name that is another program's",
     (tool) => {
       expect(ask("default", tool, EXTERNAL, { rules: rules({ allow: [tool] }) })).toBe("ask");

@@ -44,6 +44,7 @@ describe("suggestRules", () => {
     ["Read", { kind: "read", paths: ["/etc/hosts"] }, ["Read(//etc/hosts)"]],
     ["mcp__docs__find", { kind: "external" }, ["mcp__docs__find"]],
     ["mcp__docs", { kind: "external" }, []],
+    ["mcp__a__b__c", { kind: "external" }, []],
     ["mcp__docs__*", { kind: "external" }, []],
     ["npm", { kind: "external" }, []],
     ["Edit", { kind: "external" }, []],
