@@ -1,5 +1,5 @@
 import { textStart } from "../../../text/characters/cut-text.ts";
-import { isHarmlessCode, MAX_CODE } from "./harmless-code.ts";
+import { MAX_CODE } from "./harmless-code.ts";
 import { MAX_SCRIPTS } from "./line-limits.ts";
 import { UNKNOWN } from "./pattern-meetings.ts";
 import { baseName, codesIn, placeholderOf, runnerOf } from "./runners.ts";
@@ -87,15 +87,6 @@ function codeStrings(words: readonly string[]): string[] {
 /** Returns pieces of a script that may be paths. */
 export function tokensOf(text: string): string[] {
   return text.split(/[\s'"`;|&<>()=,:{}[\]\\!]+/).filter((token) => token !== "");
-}
-
-/** Returns the words of a command that are code of awk or sed which may run a program or write a file. */
-export function harmfulCode(words: readonly string[]): readonly string[] {
-  return codesIn(words)
-    .codes.filter(
-      ({ language, code }) => (language === "awk" || language === "sed") && !isHarmlessCode(language, code),
-    )
-    .map(({ code }) => code);
 }
 
 /** Returns the words of a command that are scripts or code. */

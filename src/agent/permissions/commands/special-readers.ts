@@ -1,5 +1,6 @@
 import { isHarmlessCode } from "./harmless-code.ts";
 import { options, type Reading, readOptions } from "./options.ts";
+import { codesIn } from "./runners.ts";
 
 const NOTHING: Reading = { paths: [], contents: false };
 
@@ -141,6 +142,15 @@ function readXxd(args: readonly string[]): Reading | undefined {
     /^(?:-(?:[abCeEiup]|ps|plain|[cglos](?:0x[\da-f]+|\d*))|[-+]?(?:0x[\da-f]+|\d+))$/.test(word),
   );
   return isPlain && files.length < 2 ? reads(files) : undefined;
+}
+
+/** Returns the words of a command that are code of awk or sed which may run a program or write a file. */
+export function harmfulCode(words: readonly string[]): readonly string[] {
+  return codesIn(words)
+    .codes.filter(
+      ({ language, code }) => (language === "awk" || language === "sed") && !isHarmlessCode(language, code),
+    )
+    .map(({ code }) => code);
 }
 
 /**
