@@ -15,12 +15,14 @@ export async function moveBranch(
 }
 
 /**
- * Moves the branch that a worktree has checked out, with its files, to a commit that contains it. Untracked and changed files
+ * Moves the branch that a worktree has checked out, with its files, to a commit that contains it. Untracked, ignored and changed files
  * stay: git refuses to overwrite them.
  * @throws GitError; then nothing was changed
  */
 export async function fastForward(top: string, commit: string, env: Env, extra: Env = {}): Promise<void> {
-  const words = ["-c", "merge.autoStash=false", "merge", "--ff-only", "--quiet", "--no-stat", commit];
+  // By default, git overwrites ignored files: a person's own `.env` would be lost.
+  const options = ["--ff-only", "--no-overwrite-ignore", "--quiet", "--no-stat"];
+  const words = ["-c", "merge.autoStash=false", "merge", ...options, commit];
   await git(top, words, env, { GIT_REFLOG_ACTION: "teams land", ...extra });
 }
 

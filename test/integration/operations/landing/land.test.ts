@@ -179,6 +179,13 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     reason: "would be overwritten",
     given: ({ repository }) => writeFileSync(join(repository, "work.txt"), "mine\n"),
   },
+  "git would overwrite an ignored file of the caller": {
+    reason: "would be overwritten",
+    given: ({ repository }) => {
+      writeFileSync(join(repository, ".git/info/exclude"), "work.txt\n");
+      writeFileSync(join(repository, "work.txt"), "mine\n");
+    },
+  },
   "the branch is checked out in another worktree": {
     reason: "main is checked out in",
     given: ({ repository }) => {
