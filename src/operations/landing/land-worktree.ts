@@ -13,7 +13,13 @@ import { FLAGS_TEXT } from "../worktrees/worktree-work.ts";
 import type { AgentWork } from "./agent-work.ts";
 import { type Gate, runGate } from "./gate.ts";
 import { interrupted } from "./landing-lock.ts";
-import { beginLanding, endLanding, type LandingRecord, markOfGit, writeLanding } from "./landing-record.ts";
+import {
+  beginLanding,
+  finishLanding,
+  type LandingRecord,
+  markOfGit,
+  writeLanding,
+} from "./landing-record.ts";
 import { placeOfTarget, type TargetPlace } from "./landing-target.ts";
 import type { Rework } from "./return-work.ts";
 
@@ -66,12 +72,11 @@ export async function landWorktree(
   if (onto !== undefined && (await commitsSince(path, onto, from, env)).added === 0)
     return { outcome: "nothing" };
   await placeOfTarget(ctx, worktree, target, env);
-  const record = beginLanding(ctx.ref, work.agent, { worktree: path, from });
+  const record = beginLanding(ctx.ref, work.agent, path);
   try {
     return await attempts(ctx, work, worktree, record, options);
   } finally {
-    // A rebase that could not be aborted needs the record: the next landing aborts it.
-    if (rebaseIn(path) === undefined) endLanding(ctx.ref, work.agent);
+    finishLanding(ctx.ref, work.agent);
   }
 }
 
@@ -90,9 +95,11 @@ async function attempts(
     const before = await requireCommit(path, "HEAD", env);
     if ((await commitsSince(path, onto, before, env)).missing > 0) {
       onStep(attempt === 1 ? "rebases" : "rebases-again");
-      if (before !== record.from) writeLanding(ctx.ref, work.agent, { ...record, from: before });
+      writeLanding(ctx.ref, work.agent, { ...record, from: before });
       const conflict = await tryRebase(work, { path, before, onto }, extra, options);
       if (conflict !== undefined) return { outcome: "rework", rework: conflict };
+      // From here on, a rebase in the worktree is the agent's own.
+      writeLanding(ctx.ref, work.agent, record);
     }
     if (signal.aborted) throw interrupted();
     const commit = await requireCommit(path, "HEAD", env);

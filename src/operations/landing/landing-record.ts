@@ -24,8 +24,8 @@ const POLL_MS = 50;
  */
 const landingRecord = z.object({
   worktree: z.string(),
-  /** The commit of the worktree before the latest rebase. */
-  from: z.string(),
+  /** The commit of the worktree before a rebase that this landing has begun; undefined while none is under way. */
+  from: z.optional(z.string()),
   /** Marks the processes of the gate, and with `-git` at its end those of git. */
   mark: z.uuid(),
   by: processIdentity,
@@ -41,25 +41,32 @@ function recordPath(ref: TeamRef, agent: string): string {
 }
 
 /** Records that a landing begins. @returns the record */
-export function beginLanding(
-  ref: TeamRef,
-  agent: string,
-  work: Pick<LandingRecord, "worktree" | "from">,
-): LandingRecord {
-  const record = { ...work, mark: newUuid(), by: ownIdentity() };
+export function beginLanding(ref: TeamRef, agent: string, worktree: string): LandingRecord {
+  const record = { worktree, mark: newUuid(), by: ownIdentity() };
   writeLanding(ref, agent, record);
   return record;
 }
 
-/** Replaces the record, before another rebase begins. */
+/** Replaces the record, before a rebase begins and after it has ended. */
 export function writeLanding(ref: TeamRef, agent: string, record: LandingRecord): void {
   const path = recordPath(ref, agent);
   makeDirBelow(ref.paths.dir, dirname(path));
   replaceFile(path, formatJson(record));
 }
 
+/** Ends a landing. A rebase that could not be aborted needs the record: the next landing aborts it. */
+export function finishLanding(ref: TeamRef, agent: string): void {
+  const record = readRecordFile(recordPath(ref, agent), landingRecord);
+  if (record === undefined || !isRebasing(record)) endLanding(ref, agent);
+}
+
+/** Whether a rebase of this landing is in progress. Any other one is the agent's own, with work that an abort would lose. */
+function isRebasing({ worktree, from }: LandingRecord): boolean {
+  return from !== undefined && rebaseIn(worktree)?.from === from;
+}
+
 /** Removes the record, even a half-written one of a killed process. */
-export function endLanding(ref: TeamRef, agent: string): void {
+function endLanding(ref: TeamRef, agent: string): void {
   const path = recordPath(ref, agent);
   removeFile(path);
   for (const name of listDir(dirname(path)))
@@ -74,7 +81,7 @@ export function endLanding(ref: TeamRef, agent: string): void {
 export async function recoverLanding(ref: TeamRef, agent: string, env: Env): Promise<void> {
   const record = readRecordFile(recordPath(ref, agent), landingRecord);
   if (record === undefined) return endLanding(ref, agent);
-  const { worktree, from, mark, by } = record;
+  const { worktree, mark, by } = record;
   const isOwn = by.pid === ownIdentity().pid && by.procStart === ownIdentity().procStart;
   if (!isOwn && livenessOf(by) === "alive") throw stillLanding(agent, `process ${by.pid} is landing it`);
   const left = await endMarked(mark);
@@ -85,8 +92,7 @@ export async function recoverLanding(ref: TeamRef, agent: string, env: Env): Pro
     if (steadyNow() > deadline) throw stillLanding(agent, `a git command of it still runs in ${worktree}`);
     await pause(POLL_MS);
   }
-  // A rebase from another commit is the agent's own.
-  if (rebaseIn(worktree)?.from === from) await abortRebase(worktree, env);
+  if (isRebasing(record)) await abortRebase(worktree, env);
   endLanding(ref, agent);
 }
 

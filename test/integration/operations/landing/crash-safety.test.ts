@@ -130,7 +130,7 @@ test("land › ends the check of a killed landing before it begins again", async
 
 test("land › waits for the git commands of a killed landing", async () => {
   const { ref, ctx, worktree } = await landingTeam(["dev"]);
-  const record = beginLanding(ref, "dev", { worktree: worktree("dev"), from: "" });
+  const record = beginLanding(ref, "dev", worktree("dev"));
   const [go, done] = [join(dirname(ref.home.root), "go"), join(dirname(ref.home.root), "done")];
   const env = { ...process.env, TEAMS_COMMAND: markOfGit(record) };
   const waits = `until [ -e '${go}' ]; do sleep 0.02; done; touch '${done}'`;

@@ -143,6 +143,28 @@ test("land › lands nothing that the check has not seen", async () => {
   expect(logOf(repository)).toEqual(["Change shared.txt"]);
 });
 
+test("land › leaves a rebase alone that the agent has begun during the check", async () => {
+  const team = await landingTeam(["dev"]);
+  const { repository, worktree, commit } = team;
+  const top = worktree("dev");
+  commit(top, "shared.txt", SHARED.replace("two", "dev"));
+  const late = `cd '${repository}' && printf 'one\\nlate\\nthree\\n' > shared.txt && git commit -qam late`;
+  const verify = `(${late}) && ! git rebase --quiet main`;
+  const [changed] = await land(team, ["dev"], { verify });
+  expect(changed).toMatchObject({
+    outcome: "refused",
+    reason: expect.stringContaining("during its landing"),
+  });
+  const resolved = SHARED.replace("two", "dev and late");
+  writeFileSync(join(top, "shared.txt"), resolved);
+  const [again] = await land(team, ["dev"]);
+  expect(again).toMatchObject({
+    outcome: "refused",
+    reason: expect.stringContaining("rebase is in progress"),
+  });
+  expect(readFileSync(join(top, "shared.txt"), "utf8")).toBe(resolved);
+});
+
 interface Refusal {
   readonly reason: string;
   readonly given: (team: LandingTeam) => unknown;
