@@ -102,8 +102,8 @@ async function reopen(
   } catch (error) {
     if (!(error instanceof TeamError)) throw error;
     if (error.code === "TASK_NOT_FOUND") return false;
-    if (error.code !== "TASK_BLOCKED") throw error;
-    // One of its blockers was reopened too.
+    if (error.code !== "TASK_BLOCKED" && error.code !== "TASK_CONFLICT") throw error;
+    // One of its blockers was reopened too, or a task in progress touches the same files.
     await updateTask(ref, LEAD_NAME, id, { ...own, status: "pending" }, clock);
   }
   return true;

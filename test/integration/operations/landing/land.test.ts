@@ -117,6 +117,20 @@ test("land › gives work back with the end of the output when the check fails, 
   expect(await land(team, ["dev"], { verify })).toMatchObject([{ outcome: "landed", commits: 2 }]);
 });
 
+test("land › gives work back when another task in progress touches the same files", async () => {
+  const team = await landingTeam(["dev", "eve"]);
+  const { ref, worktree, commit } = team;
+  commit(worktree("dev"), "a.txt", "bad\n");
+  const { id } = await addTask(ref, "dev", { subject: "work", owner: "dev", touches: ["src/**"] });
+  await updateTask(ref, "dev", id, { status: "completed" });
+  const other = await addTask(ref, "eve", { subject: "more", owner: "eve", touches: ["src/api/**"] });
+  await updateTask(ref, "eve", other.id, { status: "in_progress" });
+  const [failed] = await land(team, ["dev"], { verify: "echo red; false" });
+  expect(failed).toMatchObject({ outcome: "gate-failed", taskId: id, notified: true, output: "red" });
+  expect(getTask(ref, id)).toMatchObject({ status: "pending", owner: "dev" });
+  expect(await textsTo(ref, "dev")).toEqual([expect.stringContaining("red")]);
+});
+
 test("land › checks again on top of commits that came during the check", async () => {
   const team = await landingTeam(["dev"]);
   const { repository, worktree, commit } = team;
