@@ -8,7 +8,7 @@ import { completionNumber } from "../../team/tasks/pending-notifications.ts";
 import { reopenTask } from "../../team/tasks/reopen-task.ts";
 import { runText } from "../../team/tasks/task-proof.ts";
 import { ownerName } from "../../team/tasks/tasks.ts";
-import { beginVerify, endVerify, needsVerify } from "../../team/tasks/verify-record.ts";
+import { beginVerify, endVerify, needsVerify, readVerify } from "../../team/tasks/verify-record.ts";
 import { runVerify, type VerifyPlace } from "./run-verify.ts";
 
 /** The options of a verification. */
@@ -45,7 +45,7 @@ export async function verifyTask(task: Task, options: VerifyOptions): Promise<vo
     const ran = await runVerify(record.command, await options.placeOf(owner), { timeoutMs, signal, clock });
     run = ran && { ...ran, by: actor, completion: completionNumber(task) };
   } finally {
-    await endVerify(ref, task.id, run);
+    await endVerify(ref, task.id, record.command, run);
   }
   if (run === undefined) {
     throw new TeamError(
@@ -54,6 +54,8 @@ export async function verifyTask(task: Task, options: VerifyOptions): Promise<vo
       { hint: `Run it again: teams task done ${task.id}` },
     );
   }
+  // A person has confirmed another command, or removed it, while this one ran: its result counts no longer.
+  if (readVerify(ref, task.id)?.command !== record.command) return verifyTask(task, options);
   if (run.outcome !== "passed") await rejectCompletion(task, { command: record.command, run }, options);
 }
 
@@ -65,7 +67,7 @@ async function rejectCompletion(
   const task = await reopenTask(ref, before.id);
   const completion = completionNumber(task);
   // Another program had completed it: the next completion has another number, and this run is still the last one.
-  if (completion !== run.completion) await endVerify(ref, task.id, { ...run, completion });
+  if (completion !== run.completion) await endVerify(ref, task.id, command, { ...run, completion });
   const owner = ownerName(task);
   const failure = failureOf(task, command, run);
   if (owner !== undefined && (owner !== actor || run.ms >= patienceMs)) {

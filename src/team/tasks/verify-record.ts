@@ -78,10 +78,19 @@ export async function beginVerify(ref: TeamRef, id: string): Promise<VerifyRecor
   });
 }
 
-/** Records the end of a run. @param run undefined for an interrupted run, which proves nothing */
-export async function endVerify(ref: TeamRef, id: string, run: VerifyRun | undefined): Promise<void> {
+/**
+ * Records the end of a run. Does nothing if a person has confirmed another command meanwhile, which this run does not prove.
+ * @param command the command that ran
+ * @param run undefined for an interrupted run, which proves nothing
+ */
+export async function endVerify(
+  ref: TeamRef,
+  id: string,
+  command: string,
+  run: VerifyRun | undefined,
+): Promise<void> {
   await changeVerify(ref, id, (current) => {
-    if (current === undefined) return undefined;
+    if (current?.command !== command) return undefined;
     const { running: _ended, ...rest } = current;
     return run === undefined ? rest : { ...rest, run };
   });

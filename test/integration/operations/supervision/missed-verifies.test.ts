@@ -12,6 +12,7 @@ import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
 import { withProof } from "../../../../src/team/tasks/task-proof.ts";
 import { getTask } from "../../../../src/team/tasks/tasks.ts";
 import { addTask } from "../../../../src/team/tasks/update-task.ts";
+import { confirmVerify } from "../../../../src/team/tasks/verify-record.ts";
 import { lookingContext } from "../../../support/team/reconcile-context.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
@@ -81,4 +82,17 @@ test("a task that another program completed › is in progress again with its ow
     ...{ status: "in_progress", owner: "a", said: true, shown: "failed" },
   });
   expect(await texts(ref, LEAD_NAME)).not.toContain("task_completed");
+});
+
+test("a task that another program completed › is not proved by a command that was replaced while it ran", async () => {
+  const { ref, work } = await supervised("touch started; until test -e go; do sleep 0.05; done");
+  rewrite(ref, "1", { status: "completed" });
+  await eventually("the command starts", () => existsSync(join(work, "started")));
+  await confirmVerify(ref, "1", "echo 2 tests failed; exit 3", 1);
+  writeFileSync(join(work, "go"), "");
+  await eventually(
+    "a is notified",
+    async () => (await texts(ref, "a")).includes("2 tests failed") || undefined,
+  );
+  expect(withProof(ref, getTask(ref, "1"))).toMatchObject({ status: "in_progress", shown: "failed" });
 });
