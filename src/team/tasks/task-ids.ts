@@ -1,5 +1,6 @@
+import { TeamError } from "../../errors.ts";
 import { replaceFile } from "../../os/files/atomic-write.ts";
-import { listDir, readText } from "../../os/files/fs.ts";
+import { entryOf, listDir, readText } from "../../os/files/fs.ts";
 import type { Held } from "../../store/lock.ts";
 import type { TeamRef } from "../ref.ts";
 
@@ -17,8 +18,26 @@ function idsIn(ref: TeamRef): number[] {
   });
 }
 
+/** The highest id that a task's file name may have. */
+const MAX_ID = 999_999_999_999_999;
+
+/**
+ * Returns the id of a new task. Call it under the tasks' lock.
+ * @param reserved an id that was reserved for it; another one is returned if a program that ignores the watermark has used it meanwhile
+ * @throws TeamError CORRUPT_FILE if the highest possible id is used
+ */
+export function nextTaskId(ref: TeamRef, reserved?: string): string {
+  if (reserved !== undefined && entryOf(ref.paths.task(reserved)) === undefined) return reserved;
+  const id = highestTaskId(ref) + 1;
+  if (id <= MAX_ID) return String(id);
+  const path = ref.paths.task(String(MAX_ID));
+  throw new TeamError("CORRUPT_FILE", `There is no higher task id than that of ${path}; no task was added.`, {
+    hint: "Rename that file to a lower number that is free, or remove it.",
+  });
+}
+
 /** Returns the highest task id ever used, according to the files and the watermark. */
-export function highestTaskId(ref: TeamRef): number {
+function highestTaskId(ref: TeamRef): number {
   let highest = highWaterMark(ref);
   for (const id of idsIn(ref)) highest = Math.max(highest, id);
   return highest;

@@ -16,7 +16,7 @@ import { readCached, type TeamRef } from "../ref.ts";
 import { changeLinks, finishLinkChange, type TaskFiles } from "./dependency-journal.ts";
 import { withPendingAssignment } from "./pending-notifications.ts";
 import { type TaskFields, withFields } from "./task-fields.ts";
-import { highestTaskId, raiseWatermark, taskIds } from "./task-ids.ts";
+import { nextTaskId, raiseWatermark, taskIds } from "./task-ids.ts";
 
 export interface NewTask extends TaskFields {
   readonly subject: string;
@@ -32,7 +32,7 @@ export interface NewTask extends TaskFields {
 
 /**
  * Adds a task under the next unused id.
- * @param reserved its id, if {@link reserveTaskId} has returned one
+ * @param reserved its id, if {@link reserveTaskId} has returned one; a task by hand with that id stays, and this one gets the next
  * @throws TeamError TASK_NOT_FOUND if a blocker does not exist; nothing is added in that case
  */
 /** @param actor the acting member, for the event of a task without an owner */
@@ -44,7 +44,7 @@ export async function createTask(
   const created = await lockTasks(ref, async (held) => {
     const blockedBy = [...new Set(input.blockedBy ?? [])];
     for (const blocker of blockedBy) getTask(ref, blocker);
-    const id = reserved ?? String(highestTaskId(ref) + 1);
+    const id = nextTaskId(ref, reserved);
     const task = newTask(id, input, blockedBy);
     const write = (): void =>
       replaceFile(ref.paths.task(id), formatJson(task), { beforeRename: () => held.assertOwned() });
@@ -82,7 +82,7 @@ function recordTask(
 /** Reserves the next id for a task that may not be created in the end. No other task gets this id. */
 export function reserveTaskId(ref: TeamRef): Promise<string> {
   return lockTasks(ref, (held) => {
-    const id = String(highestTaskId(ref) + 1);
+    const id = nextTaskId(ref);
     raiseWatermark(ref, id, held);
     return id;
   });

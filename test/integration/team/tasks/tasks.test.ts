@@ -9,6 +9,7 @@ import {
   getTask,
   isBlocked,
   listTasks,
+  reserveTaskId,
 } from "../../../../src/team/tasks/tasks.ts";
 import { unassignTasks, unfinishedTasks } from "../../../../src/team/tasks/unassign.ts";
 import { deadProcess } from "../../../support/team/status-records.ts";
@@ -52,6 +53,28 @@ test("createTask › never reuses a number, even of the highest deleted task", a
   await deleteTask(ref, "2");
   expect(readFileSync(ref.paths.highWaterMark, "utf8")).toBe("2");
   expect((await createTask(ref, { subject: "three" })).id).toBe("3");
+});
+
+test("createTask › keeps a task that was written by hand under the reserved number", async () => {
+  const ref = await testTeam();
+  const reserved = await reserveTaskId(ref);
+  writeFileSync(ref.paths.task(reserved), JSON.stringify({ id: "1", subject: "by hand", status: "pending" }));
+  expect((await createTask(ref, { subject: "mine" }, { reserved })).id).toBe("2");
+  expect(listTasks(ref).map(({ id, subject }) => [id, subject])).toEqual([
+    ["1", "by hand"],
+    ["2", "mine"],
+  ]);
+});
+
+test("createTask › refuses a number that no file may have, and names the file to rename", async () => {
+  const ref = await testTeam();
+  const highest = ref.paths.task("9".repeat(15));
+  writeFileSync(highest, JSON.stringify({ id: "1", subject: "by hand", status: "pending" }));
+  await expect(createTask(ref, { subject: "mine" })).rejects.toMatchObject({
+    code: "CORRUPT_FILE",
+    message: expect.stringContaining(highest),
+  });
+  expect(listTasks(ref).map(({ subject }) => subject)).toEqual(["by hand"]);
 });
 
 test("createTask › refuses an unknown blocker, and creates nothing", async () => {
