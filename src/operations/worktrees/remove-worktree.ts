@@ -85,7 +85,8 @@ async function tryToRemove(worktree: WorktreeRecord, env: Env): Promise<string |
   try {
     const lock = lockOf(path, repository);
     if (lock !== undefined) return lock === "" ? "it is locked" : `it is locked: ${lock}`;
-    if (discard !== undefined) {
+    // A kill that was cut off discards nothing: its member may have worked since then.
+    if (discard !== undefined && livenessOf(discard) === "alive") {
       const loss = await discardLoss(path, env, repository);
       if (loss !== undefined) return lossText(loss);
       await discardWorktree(path, env, repository);

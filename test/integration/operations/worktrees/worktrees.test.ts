@@ -94,6 +94,15 @@ test("discarding a worktree › applies only to the kill that asked for it, even
   expect(readTeam(ref).former?.[0]?.worktree).toEqual(worktree);
 });
 
+test("discarding a worktree › does not apply to a deletion of the team after that kill was killed", async () => {
+  const { ctx, worktree } = await withWorktree();
+  const { path, branch } = worktree;
+  writeFileSync(join(path, "new.txt"), "new\n");
+  await setDiscard(ctx, ["dev"], deadProcess());
+  expect(await deleteTeam(ctx)).toEqual([{ path, branch, kept: "1 untracked file" }]);
+  expect(existsSync(join(path, "new.txt"))).toBe(true);
+});
+
 test("worktree › that another program recorded is never removed", async () => {
   const { ref, ctx, worktree } = await withWorktree();
   await patchMember(ref, "dev", { metadata: {} });
