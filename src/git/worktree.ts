@@ -118,16 +118,25 @@ export async function rollBackWorktree(
   env: Env,
 ): Promise<readonly string[]> {
   const left: string[] = [];
-  const attempt = async (what: string, words: readonly string[]): Promise<void> => {
+  const attempt = async (what: string, step: () => Promise<unknown>): Promise<void> => {
     try {
-      await git(source, words, env);
+      await step();
     } catch (error) {
       left.push(`${what} stays: ${messageOf(error)}`);
     }
   };
-  if (isDirectory(path)) await attempt(path, ["worktree", "remove", "--force", "--end-of-options", path]);
+  const remove = async (): Promise<void> => {
+    const words = ["worktree", "remove", "--force", "--end-of-options", path];
+    // Another process may have created its own worktree there first.
+    if ((await worktreeOfBranch(source, branch, env)) !== realPathOf(path))
+      throw new GitError(words, `branch ${branch} is not checked out in it, and stays too`);
+    await git(source, words, env);
+  };
+  if (isDirectory(path)) await attempt(path, remove);
   if (madeBranch && left.length === 0)
-    await attempt(`branch ${branch}`, ["update-ref", "-d", `refs/heads/${branch}`, base]);
+    await attempt(`branch ${branch}`, () =>
+      git(source, ["update-ref", "-d", `refs/heads/${branch}`, base], env),
+    );
   return left;
 }
 

@@ -186,6 +186,16 @@ describe("creating a worktree", () => {
     expect(git(repository, "log", "--format=%s", "-1", MADE)).toBe("second");
   });
 
+  test("spares a worktree that another process has created at the planned path meanwhile", async () => {
+    const path = join(repository, ".worktrees/ada");
+    const onPlanned = async (): Promise<void> => {
+      git(repository, "worktree", "add", "--quiet", "-b", "other", path);
+      writeFileSync(join(path, "work.txt"), "work\n");
+    };
+    await expect(add({ onPlanned })).rejects.toThrow(/already exists.*is not checked out in it/s);
+    expect(readFileSync(join(path, "work.txt"), "utf8")).toBe("work\n");
+  });
+
   test("counts the commits ahead and behind relative to the base", async () => {
     const { path, base } = await add();
     expect(await aheadBehind(path, base, ENV)).toEqual({ ahead: 0, behind: 0 });
