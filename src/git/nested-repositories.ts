@@ -4,6 +4,7 @@ import { entryOf, isDirectory, listDir, readText } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import { isShortFile } from "../os/files/user-files.ts";
 import { isUnnamed, visitEntries } from "../os/files/walk.ts";
+import { commitsOnlyInBare, isTrackedRepository, looksBare } from "./bare-repositories.ts";
 import { GitError, git } from "./git.ts";
 import { type CheckoutPlace, variablesOf } from "./hidden-changes.ts";
 import { requirePlainConfig } from "./own-repository.ts";
@@ -30,19 +31,20 @@ interface Nested {
   readonly own: string | undefined;
   /** Undefined if it is not checked out. */
   readonly top: string | undefined;
+  readonly isBare?: boolean;
 }
 
 /**
  * Returns the repositories inside a worktree that have work of their own: submodules, including those of submodules and
- * those that are no longer in the tree, and other repositories, even below ignored directories.
+ * those that are no longer in the tree, and other repositories, even bare ones and those below ignored directories.
  * @throws GitError if that of one cannot be counted
  */
 export async function nestedWork(place: GitDirectories, env: Env): Promise<readonly NestedWork[]> {
   const found: NestedWork[] = [];
-  for (const { path, own, top } of await nestedIn(place)) {
+  for (const { path, own, top, isBare } of await nestedIn(place, env)) {
     if (own === undefined)
       throw refusal(`${path} inside it is the checkout of another repository, whose changes are not counted`);
-    const commits = await commitsOnlyIn(own, env);
+    const commits = await (isBare ? commitsOnlyInBare : commitsOnlyIn)(own, env);
     const { changed, untracked, ignored } =
       top === undefined ? NO_CHANGES : await changesInside({ top, own }, path, env);
     if (changed + untracked + ignored + commits > 0)
@@ -53,7 +55,7 @@ export async function nestedWork(place: GitDirectories, env: Env): Promise<reado
 
 /** Returns the repositories inside a worktree with their own commits; does not read their files. @throws GitError */
 export async function nestedCommits(place: GitDirectories, env: Env): Promise<readonly NestedWork[]> {
-  return commitsOf(await nestedIn(place), env);
+  return commitsOf(await nestedIn(place, env), env);
 }
 
 /**
@@ -67,8 +69,8 @@ export async function submoduleCommits(own: string, env: Env): Promise<readonly 
 
 async function commitsOf(repositories: readonly Nested[], env: Env): Promise<readonly NestedWork[]> {
   const found: NestedWork[] = [];
-  for (const { path, own } of repositories) {
-    const commits = own === undefined ? 0 : await commitsOnlyIn(own, env);
+  for (const { path, own, isBare } of repositories) {
+    const commits = own === undefined ? 0 : await (isBare ? commitsOnlyInBare : commitsOnlyIn)(own, env);
     if (commits > 0) found.push({ path, changed: 0, untracked: 0, commits });
   }
   return found;
@@ -88,13 +90,18 @@ async function changesInside(place: CheckoutPlace, path: string, env: Env): Prom
 }
 
 /** Returns the repositories inside a worktree, each once. @throws GitError if a directory cannot be read */
-async function nestedIn({ top, own }: GitDirectories): Promise<readonly Nested[]> {
+async function nestedIn({ top, own }: GitDirectories, env: Env): Promise<readonly Nested[]> {
   const links: string[] = [];
+  const bare: string[] = [];
   const refuse = (path: string): never => {
     throw refusal(`${path} cannot be read, so its changes are not counted`);
   };
   await visitEntries(top, {
     visit: ({ path, bytes }) => {
+      if (basename(path) === "objects" && looksBare(dirname(path))) {
+        bare.push(dirname(path));
+        return false;
+      }
       if (basename(path) !== ".git") return true;
       if (bytes !== undefined) refuse(path);
       links.push(path);
@@ -108,7 +115,13 @@ async function nestedIn({ top, own }: GitDirectories): Promise<readonly Nested[]
     dirname(link) === top ? [] : (nestedAt(dirname(link), top) ?? []),
   );
   const seen = new Set(checkedOut.map((one) => one.own));
-  return [...checkedOut, ...submodulesOf(own).filter((one) => !seen.has(one.own))];
+  const bareOnes: Nested[] = [];
+  for (const directory of bare) {
+    const path = relative(top, directory);
+    if (!(await isTrackedRepository(directory, env)))
+      bareOnes.push({ path, own: directory, top: undefined, isBare: true });
+  }
+  return [...checkedOut, ...bareOnes, ...submodulesOf(own).filter((one) => !seen.has(one.own))];
 }
 
 /** @returns undefined if git finds no repository there */

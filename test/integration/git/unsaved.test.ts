@@ -405,6 +405,35 @@ describe("a repository inside a worktree", () => {
     expect(await unsaved()).toMatchObject({ nested: [{ path: "ignored/fresh", commits: 1 }] });
   });
 
+  test("counts without a checkout, by the commits that it has received from no other repository", async () => {
+    const bare = join(path, "ignored/own.git");
+    git(path, "init", "--quiet", "--bare", "--initial-branch=main", bare);
+    git(path, "clone", "--quiet", "--bare", repository, join(path, "ignored/cache.git"));
+    expect(await unsaved()).toBeUndefined();
+    const elsewhere = join(base, "elsewhere");
+    git(base, "clone", "--quiet", repository, elsewhere);
+    commitFile(elsewhere);
+    git(elsewhere, "push", "--quiet", bare, "HEAD:refs/heads/main");
+    const nested = [{ path: "ignored/own.git", changed: 0, untracked: 0, commits: 2 }];
+    expect(await unsaved()).toEqual({ ...CHANGED, changed: 0, nested });
+    expect(await discardLoss(path, ENV)).toEqual({ commits: 0, nested });
+    git(elsewhere, "push", "--quiet", join(path, "ignored/cache.git"), "HEAD:refs/heads/main");
+    const counts = (await unsaved())?.nested.map((one) => `${one.path} ${one.commits}`);
+    expect(counts?.toSorted()).toEqual(["ignored/cache.git 1", "ignored/own.git 2"]);
+  });
+
+  test("does not count without a checkout if its files are in the commit around it", async () => {
+    const bare = join(repository, "fixture");
+    git(repository, "clone", "--quiet", "--bare", repository, bare);
+    git(bare, "remote", "remove", "origin");
+    // A commit holds no empty directory: without this file, it would have no refs.
+    git(bare, "update-ref", "refs/heads/loose", "main");
+    commit(repository, "fixture");
+    path = await addTree("ben");
+    expect(existsSync(join(path, "fixture/refs/heads/loose"))).toBe(true);
+    expect(await unsavedIn(path, "teams/review/ben", ENV)).toBeUndefined();
+  });
+
   test("counts with files that only its own info/exclude ignores, apart from untracked ones", async () => {
     const top = nest("first");
     appendFileSync(join(top, ".git/info/exclude"), "notes\n");

@@ -1,0 +1,44 @@
+import { dirname, join, relative } from "node:path";
+import type { Env } from "../os/env.ts";
+import { entryOf, isDirectory, readText } from "../os/files/fs.ts";
+import { git } from "./git.ts";
+import { variablesOf } from "./hidden-changes.ts";
+import { gitDirectoriesOf } from "./repository.ts";
+
+/** Whether a directory has the parts by which git recognizes a repository without a checkout. */
+export function looksBare(directory: string): boolean {
+  return (
+    entryOf(join(directory, "HEAD")) !== undefined &&
+    entryOf(join(directory, "refs")) !== undefined &&
+    isDirectory(join(directory, "objects"))
+  );
+}
+
+/** Whether the files of a bare repository are part of the checkout around it, for example as a fixture of tests. @throws GitError */
+export async function isTrackedRepository(directory: string, env: Env): Promise<boolean> {
+  const around = gitDirectoriesOf(dirname(directory));
+  if (around === undefined) return false;
+  const head = relative(around.top, join(directory, "HEAD"));
+  const words = ["--literal-pathspecs", "ls-files", "-z", "--", head];
+  return (await git(around.top, words, env, variablesOf(around))) !== "";
+}
+
+/** Counts the commits of a bare repository that it has not received from another one. @throws GitError */
+export async function commitsOnlyInBare(own: string, env: Env): Promise<number> {
+  const refs = ["--exclude=refs/remotes/*", "--exclude=refs/prefetch/*", "--all"];
+  const others = ["--not", "--remotes", "--not", "--stdin"];
+  const words = ["rev-list", "--count", "--ignore-missing", ...refs, ...others];
+  const received = receivedCommits(own).map((commit) => `^${commit}\n`);
+  return Number((await git(own, words, env, variablesOf({ top: own, own }), received.join(""))).trim());
+}
+
+/** Returns the commits that a fetch or a clone has brought. A clone packs its refs; without a remote, git packs the repository's own. */
+function receivedCommits(own: string): readonly string[] {
+  const text = (name: string): string => {
+    const file = join(own, name);
+    return (entryOf(file)?.isFile() ? readText(file) : undefined) ?? "";
+  };
+  const isClone = /^\s*\[remote "/m.test(text("config"));
+  const listed = [text("FETCH_HEAD"), ...(isClone ? [text("packed-refs")] : [])];
+  return listed.flatMap((lines) => lines.match(/^[0-9a-f]{40,64}\b/gm) ?? []);
+}
