@@ -76,6 +76,20 @@ export function rebaseIn(top: string): RebaseInProgress | undefined {
   return { from: read("orig-head"), branch: read("head-name") };
 }
 
+/**
+ * Whether tracked files were changed since a rebase stopped at a commit: an abort would lose these changes, such as resolved conflicts.
+ * False if git was ended in the middle of the rebase. @throws GitError
+ */
+export async function isChangedSinceStop(top: string, env: Env): Promise<boolean> {
+  const own = gitDirectoriesOf(top)?.own;
+  // Git writes this file after those with conflicts.
+  const stop = own === undefined ? undefined : entryOf(join(own, "rebase-merge", "stopped-sha"));
+  if (stop === undefined) return false;
+  const listed = await git(top, ["diff", "--name-only", "--ignore-submodules", "-z", "HEAD", "--"], env);
+  const paths = listed.split("\0").filter((path) => path !== "");
+  return paths.some((path) => Number(entryOf(join(top, path))?.ctimeMs ?? 0) > Number(stop.mtimeMs));
+}
+
 /** Aborts the rebase in progress, and restores the state before it. @throws GitError */
 export async function abortRebase(top: string, env: Env, extra: Env = {}): Promise<void> {
   await git(top, ["rebase", "--abort"], env, { ...QUIET, ...extra });

@@ -99,8 +99,8 @@ async function landOne(ctx: OperationContext, work: AgentWork, options: LandOpti
       onWait: (pid: number | undefined) => options.onStep?.(work.agent, "waits", pid),
     };
     return await whileLandingAlone(common, lock, async () => {
-      await recoverLanding(ctx.ref, work.agent, env);
       await requireNoTurn(ctx, work);
+      await recoverLanding(ctx.ref, work.agent, env);
       const { gate, signal } = options;
       const landed = await landWorktree(ctx, work, worktree, { target, gate, signal, onStep, env });
       return report(

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import * as z from "zod/mini";
 import { TeamError } from "../../errors.ts";
-import { abortRebase, rebaseIn } from "../../git/rebase.ts";
+import { abortRebase, isChangedSinceStop, rebaseIn } from "../../git/rebase.ts";
 import { pause, steadyNow } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import { formatJson, makeDirBelow, replaceFile } from "../../os/files/atomic-write.ts";
@@ -76,7 +76,7 @@ function endLanding(ref: TeamRef, agent: string): void {
 /**
  * Cleans up a worktree after a killed landing: ends its gate, waits for its git commands, and aborts its rebase. The caller has
  * the lock of the repository. Idempotent.
- * @throws TeamError AGENT_BUSY if one of them still runs; GitError if git cannot abort the rebase
+ * @throws TeamError AGENT_BUSY if one of them still runs, WORKTREE_DIRTY if an abort would lose work; GitError if git cannot abort the rebase
  */
 export async function recoverLanding(ref: TeamRef, agent: string, env: Env): Promise<void> {
   const record = readRecordFile(recordPath(ref, agent), landingRecord);
@@ -92,8 +92,20 @@ export async function recoverLanding(ref: TeamRef, agent: string, env: Env): Pro
     if (steadyNow() > deadline) throw stillLanding(agent, `a git command of it still runs in ${worktree}`);
     await pause(POLL_MS);
   }
-  if (isRebasing(record)) await abortRebase(worktree, env);
+  if (isRebasing(record)) {
+    if (await isChangedSinceStop(worktree, env)) throw changedSince(worktree);
+    await abortRebase(worktree, env);
+  }
   endLanding(ref, agent);
+}
+
+function changedSince(worktree: string): TeamError {
+  const git = `git -C ${shellWord(worktree)} rebase`;
+  return new TeamError(
+    "WORKTREE_DIRTY",
+    `A killed landing left its rebase in ${worktree}, and files were changed there since then.`,
+    { hint: `Finish it there: ${git} --continue   or give those changes up: ${git} --abort` },
+  );
 }
 
 function stillLanding(agent: string, why: string): TeamError {

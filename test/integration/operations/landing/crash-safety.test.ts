@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { landWork } from "../../../../src/operations/landing/land.ts";
@@ -8,6 +8,7 @@ import {
   beginLanding,
   markOfGit,
   recoverLanding,
+  writeLanding,
 } from "../../../../src/operations/landing/landing-record.ts";
 import { startTimeOf } from "../../../../src/os/process/identity.ts";
 import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
@@ -126,6 +127,29 @@ test("land › ends the check of a killed landing before it begins again", async
   expect(startTimeOf(Number(pid))).toBeDefined();
   await mustLand(team);
   expect(startTimeOf(Number(pid))).toBeUndefined();
+});
+
+test("land › keeps what was resolved in the rebase of a killed landing", async () => {
+  const { ref, ctx, worktree } = await readyTeam(CONFLICTS);
+  const top = worktree("dev");
+  const from = git(top, "rev-parse", "HEAD");
+  writeLanding(ref, "dev", { ...beginLanding(ref, "dev", top), from });
+  expect(() => git(top, "rebase", "main")).toThrow("could not apply");
+  const [file, resolved] = [join(top, "shared.txt"), SHARED.replace("one", "dev and main")];
+  const stopped = git(top, "rev-parse", "--path-format=absolute", "--git-path", "rebase-merge/stopped-sha");
+  // Of the clock that stamps files.
+  await eventually("a later time", () => {
+    writeFileSync(file, resolved);
+    return statSync(file).ctimeMs > statSync(stopped).mtimeMs;
+  });
+  const land = () => landWork(ctx, ["dev"], { signal: new AbortController().signal });
+  expect(await land()).toMatchObject([
+    { outcome: "refused", reason: expect.stringContaining("files were changed there since then") },
+  ]);
+  expect(readFileSync(file, "utf8")).toBe(resolved);
+  git(top, "add", "shared.txt");
+  git(top, "-c", "core.editor=true", "rebase", "--continue");
+  expect(await land()).toMatchObject([{ outcome: "landed", commits: 2 }]);
 });
 
 test("land › waits for the git commands of a killed landing", async () => {
