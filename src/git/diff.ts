@@ -30,7 +30,9 @@ export interface Diff {
 
 /** Keeps the output the same in spite of the user's settings, and runs no program that they name for a diff. */
 const PLAIN = ["--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/"];
-const FORM = ["--raw", "--numstat", "-z", "--find-renames", "--ignore-submodules=dirty"];
+/** With diff.submodule=diff, git would run in a submodule, with the programs of its configuration. */
+const SUBMODULES = ["--ignore-submodules=dirty", "--submodule=short"];
+const FORM = ["--raw", "--numstat", "-z", "--find-renames", ...SUBMODULES];
 
 /**
  * Returns how the files of a worktree differ from a commit. Files that git does not track count as additions, unless they are

@@ -376,6 +376,18 @@ describe("a worktree with submodules", () => {
   });
 });
 
+test("a diff of a worktree with submodules › runs nothing of their configuration with diff.submodule=diff", async () => {
+  const lib = await withSubmodules();
+  const ran = join(base, "ran");
+  git(lib, "config", "diff.external", `touch '${ran}'; true`);
+  commitFile(lib);
+  git(path, "config", "diff.submodule", "diff");
+  const { files, patch } = await diffSince(path, "HEAD", ENV);
+  expect(files.map((file) => file.path)).toEqual(["lib"]);
+  expect(patch).toContain("Subproject commit");
+  expect(existsSync(ran)).toBe(false);
+});
+
 describe("a repository inside a worktree", () => {
   const nest = (name: string): string => {
     const top = join(path, "ignored", name);
