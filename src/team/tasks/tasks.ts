@@ -32,7 +32,7 @@ export interface NewTask extends TaskFields {
 
 /**
  * Adds a task under the next unused id.
- * @param reserved its id, if {@link reserveTaskId} has returned one; a task by hand with that id stays, and this one gets the next
+ * @param reserved its id, if {@link reserveTaskId} has returned one; if the file of that id exists by now, the task gets the next one
  * @throws TeamError TASK_NOT_FOUND if a blocker does not exist; nothing is added in that case
  */
 /** @param actor the acting member, for the event of a task without an owner */
