@@ -1,5 +1,5 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { cliIn } from "../../support/processes/in-process-cli.ts";
 
@@ -18,5 +18,20 @@ describe("teams replay --json", () => {
     writeCast(path, { ...HEADER, timestamp: 1e300 });
     const { recordings } = (await teams(["replay", path, "--json"])).json<{ recordings: object[] }>();
     expect(recordings).toMatchObject([{ path, startedAt: null, lengthSeconds: 1 }]);
+  });
+
+  it("finds the recordings of an ended team in a home that was moved", async () => {
+    const teams = cliIn();
+    const place = join("teams-casts", "0f8c3a52-0000-4000-8000-000000000001");
+    const casts = join(teams.root, place);
+    mkdirSync(casts, { recursive: true });
+    writeCast(join(casts, "ada.cast"), HEADER);
+    const ended = {
+      ...{ team: "crew", createdAt: 1, endedAt: 2, cwd: "/", leadSessionId: basename(place), sessions: [] },
+      casts: [join("/nowhere", place)],
+    };
+    writeFileSync(join(teams.root, "teams-ended.json"), JSON.stringify({ teams: [ended] }));
+    const listed = await teams(["replay", "ada", "--team", "crew", "--json"]);
+    expect(listed.json()).toMatchObject({ recordings: [{ path: expect.stringContaining(place) }] });
   });
 });
