@@ -31,7 +31,7 @@ export function declaredTasks(
       if (name !== undefined && memberNamed(name, members) === undefined)
         problems.push({ ...at(field), message: `there is no member ${JSON.stringify(name)}` });
     }
-    problems.push(...touchesProblems(task.touches, at));
+    problems.push(...metadataProblems(task.metadata, at), ...touchesProblems(task.touches, at));
   }
   const tasks = given.map(({ source, task: { blockedBy = [], ...task }, at, index }): DeclaredTask => {
     const own = source.content.tasks ?? [];
@@ -65,6 +65,16 @@ function memberNamed(
 ): string | undefined {
   if (wanted === undefined) return undefined;
   return [LEAD_NAME, ...members.map(({ name }) => name)].find((name) => sameName(name, wanted));
+}
+
+/** Reports a key of a user's metadata that only programs set. */
+export function metadataProblems(
+  metadata: Readonly<Record<string, unknown>> | undefined,
+  at: PlaceOf,
+): FieldProblem[] {
+  const key = Object.keys(metadata ?? {}).find((one) => one.startsWith("_"));
+  if (key === undefined) return [];
+  return [{ ...at("metadata"), message: `${key} is reserved: keys with _ are for programs` }];
 }
 
 function touchesProblems(given: readonly string[] = [], at: PlaceOf): FieldProblem[] {
