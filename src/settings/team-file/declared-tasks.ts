@@ -7,7 +7,7 @@ import type {
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME, sameName } from "../../schema/names.ts";
 import { patternProblem, plainPatterns } from "../../team/tasks/parse-touches.ts";
-import { MAX_PATTERNS } from "../../team/tasks/task-fields.ts";
+import { keptText, MAX_PATTERNS } from "../../team/tasks/task-fields.ts";
 import type { TeamSource } from "./source.ts";
 
 /** Returns the tasks of all files, blockers first. Reports wrong owners and blockers, equal subjects and cycles. */
@@ -17,8 +17,10 @@ export function declaredTasks(
   problems: FieldProblem[],
 ): DeclaredTask[] {
   const given = sources.flatMap((source) =>
-    (source.content.tasks ?? []).map((task, i) => {
+    (source.content.tasks ?? []).map((content, i) => {
       const at: PlaceOf = (field) => source.at(["tasks", i, ...(field === undefined ? [] : [field])]);
+      // The subject identifies the task in the team, so it must be as the task's file keeps it.
+      const task = { ...content, subject: keptText(content.subject) };
       return { source, task, at, index: i };
     }),
   );
@@ -36,7 +38,8 @@ export function declaredTasks(
   const tasks = given.map(({ source, task: { blockedBy = [], ...task }, at, index }): DeclaredTask => {
     const own = source.content.tasks ?? [];
     const blockers = blockedBy.flatMap((blocker, i) => {
-      const subject = typeof blocker === "number" ? own[blocker]?.subject : blocker;
+      const named = typeof blocker === "number" ? own[blocker]?.subject : blocker;
+      const subject = named === undefined ? undefined : keptText(named);
       if (subject !== undefined && subjects.includes(subject)) return [subject];
       const place = source.at(["tasks", index, "blockedBy", i]);
       problems.push({ ...place, message: missingBlocker(blocker, own.length) });
