@@ -27,23 +27,35 @@ export function openLineFeed<T>(
   const pathNow = (of: string | (() => string)): string => (typeof of === "string" ? of : of());
   let inode = from > 0 ? versionOf(pathNow(path))?.inode : undefined;
   let offset = from;
+  /** The followed file has the path `older`, or is missing. */
+  let isRotated = false;
   return {
     poll() {
       const file = pathNow(path);
       const now = versionOf(file)?.inode;
-      const isOther = now !== inode;
+      const isOther = now === undefined || now !== inode || isRotated;
       const before = older === undefined || !isOther ? [] : restOf(pathNow(older));
+      // Between a rotation and the next line there is no new file.
+      if (now === undefined && older !== undefined) return before.flatMap(parse);
       if (isOther) offset = 0;
       inode = now;
+      isRotated = false;
       const { texts, offset: end } = readTextLines(file, offset);
       offset = end;
       return [...before, ...texts].flatMap(parse);
     },
   };
 
-  /** Returns the unread lines of the replaced file, or all if it was not followed. A file replaced twice between two polls is lost. */
+  /**
+   * Follows the replaced file, and returns its unread lines: all of them if it was not followed. A file replaced twice between two
+   * polls is lost.
+   */
   function restOf(file: string): readonly string[] {
-    const isFollowed = versionOf(file)?.inode === inode;
-    return readTextLines(file, isFollowed ? offset : 0).texts;
+    const rotated = versionOf(file)?.inode;
+    const { texts, offset: end } = readTextLines(file, rotated === inode ? offset : 0);
+    inode = rotated;
+    offset = end;
+    isRotated = true;
+    return texts;
   }
 }

@@ -1,8 +1,9 @@
-import { TeamError } from "../../errors.ts";
+import { isSystemError, systemErrorCode, systemErrorHint, TeamError } from "../../errors.ts";
 import { deleteTeam } from "../../operations/ending/delete-team.ts";
 import type { SavedArchive } from "../../runtime/commands/archive-file.ts";
 import { operationContext, refuseForeignTeam } from "../../runtime/operation-context.ts";
 import { deciderOf, openTeam } from "../../runtime/select-team.ts";
+import { defined } from "../../schema/defined.ts";
 import { leftoversOf, removeLeftovers } from "../../team/config/delete-files.ts";
 import { findTeam } from "../../team/config/find-team.ts";
 import { type TeamRef, teamsHome } from "../../team/ref.ts";
@@ -51,10 +52,13 @@ export const command = defineCommand({
       saved = await saveTeam(open.ref, io.cwd);
       warning = worktreeLines(saved);
     };
-    const worktrees = await deleteTeam(await operationContext(call, open), {
+    const deleting = deleteTeam(await operationContext(call, open), {
       force: options.force,
       backup,
       problem: out.note,
+    });
+    const worktrees = await deleting.catch((error: unknown) => {
+      throw saved === undefined ? error : withArchive(error, saved);
     });
     const { team } = open.ref;
     out.done({ team, deleted: true, worktrees, ...(saved && { backup: saved.file }) }, () =>
@@ -72,6 +76,22 @@ export const command = defineCommand({
     );
   },
 });
+
+/** Adds to the error of a deletion that the archive is saved. An error that is a bug of teams stays as it is. */
+function withArchive(error: unknown, { file }: SavedArchive): unknown {
+  if (isSystemError(error)) {
+    const message = `The system refused it: ${error.message}. The archive was saved before: ${file}`;
+    const hint = systemErrorHint(error);
+    return new TeamError(systemErrorCode(error), message, { hint, details: { backup: file }, cause: error });
+  }
+  if (!(error instanceof TeamError)) return error;
+  const { code, message, hint, details } = error;
+  return new TeamError(
+    code,
+    `${message} The archive was saved before: ${file}`,
+    defined({ hint, details: { ...details, backup: file }, cause: error }),
+  );
+}
 
 /** The files may belong to another program, such as the task list of a session: deleted only with the name and --force (S76). */
 function leftoversOnlyError(ref: TeamRef): TeamError {

@@ -11,6 +11,7 @@ import type { StatusRecord } from "../../schema/status.ts";
 import { parseJsonLine, readTextLines } from "../../store/jsonl.ts";
 import { openLineFeed } from "../../store/tail.ts";
 import { memberWord } from "../../team/address-words.ts";
+import { conversationPath } from "../../team/records/conversation-path.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import { type Home, teamsHome } from "../../team/ref.ts";
 import { rotatedPath } from "../../telemetry/event-log.ts";
@@ -80,9 +81,10 @@ export const command = defineCommand({
       if (shown === undefined) throw noConversationError(open, name);
       return shown;
     }
+    const transcript = conversationPath(open.ref, status);
     const log = options.debug
       ? debugLog(call, open.home, name, status.sessionId, page)
-      : conversation(call, { ...status, cwd: open.member.cwd }, page, options.raw);
+      : conversation(call, { transcript, cwd: open.member.cwd }, page, options.raw);
     if (options.follow) {
       const printNew = (): boolean => {
         log.showNew();

@@ -4,7 +4,7 @@ import { type Env, platform } from "../../os/env.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
 import { markOf } from "../../os/files/file-parts.ts";
 import { readText, removeFile } from "../../os/files/fs.ts";
-import { pathStat, writeUserFile } from "../../os/files/user-files.ts";
+import { encodingProblem, pathStat, writeUserFile } from "../../os/files/user-files.ts";
 import { line } from "../../terminal/output.ts";
 import { shellQuote } from "../../text/shell-quote.ts";
 import { SCRIPTS, SHELLS, type Shell } from "./scripts.ts";
@@ -124,6 +124,14 @@ function readOwn({ path, part }: CompletionFile): string | undefined {
   const text = kind === "file" ? readText(path) : undefined;
   if (text === undefined)
     throw refused(`${path} is not a regular file`, `Replace it with a file, or remove it.`);
+  // Written back, its other bytes would be lost.
+  const encoding = encodingProblem(path, text);
+  if (encoding !== undefined) {
+    throw refused(
+      `${path} ${encoding}`,
+      "Convert it to UTF-8, or change its lines yourself, which teams completion install --print shows.",
+    );
+  }
   if (part === "script" && !text.includes("completion for teams, written by: teams completion")) {
     throw refused(
       `${path} was not written by teams`,

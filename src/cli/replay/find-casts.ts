@@ -5,7 +5,7 @@ import { messageOf, TeamError } from "../../errors.ts";
 import { agentFileName } from "../../protocol/paths.ts";
 import { openTeam, type Selection } from "../../runtime/select-team.ts";
 import { sameTeamName, splitAddress } from "../../schema/names.ts";
-import { castDirectories } from "../../team/records/cast-directories.ts";
+import { castDirectories, endedCastDirectories } from "../../team/records/cast-directories.ts";
 import { readEndedTeams } from "../../team/records/ended-teams.ts";
 import { teamsHome } from "../../team/ref.ts";
 import type { Io } from "../../terminal/io.ts";
@@ -84,7 +84,8 @@ function placesOf(
         casts !== undefined && (wanted === undefined || sameTeamName(team, wanted) || displayName === wanted),
     );
     if (ended?.casts === undefined) throw error;
-    return { title: ended.team, directories: ended.casts, since: ended.createdAt };
+    const directories = endedCastDirectories(home, ended.casts);
+    return { title: ended.team, directories, since: ended.createdAt };
   }
 }
 

@@ -4,7 +4,7 @@ import type { Output } from "../../terminal/output.ts";
 import { line } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
 import { duration } from "../../text/duration.ts";
-import { localTime } from "../../text/local-time.ts";
+import { isoTime, localTime } from "../../text/local-time.ts";
 import { gridText } from "../../text/terminal-text.ts";
 import { formatBytes, pluralized } from "../option-values.ts";
 
@@ -32,7 +32,7 @@ function described({ path, header, bytes, length, markers, bad, badLines }: Cast
   return {
     title: header.title ?? null,
     path,
-    startedAt: header.timestamp === undefined ? null : new Date(header.timestamp * 1000).toISOString(),
+    startedAt: header.timestamp === undefined ? null : isoTime(header.timestamp * 1000),
     columns: header.width,
     rows: header.height,
     lengthSeconds: length,

@@ -4,7 +4,7 @@ import type { Env } from "../../os/env.ts";
 import { agentFileName } from "../../protocol/paths.ts";
 import { openTeam } from "../../runtime/select-team.ts";
 import { listTeams } from "../../team/config/config.ts";
-import { castDirectories } from "../../team/records/cast-directories.ts";
+import { castDirectories, endedCastDirectories } from "../../team/records/cast-directories.ts";
 import { readEndedTeams } from "../../team/records/ended-teams.ts";
 import { teamsHome } from "../../team/ref.ts";
 
@@ -62,9 +62,10 @@ function allTeams(env: Env): readonly RecordedTeam[] {
   const isLiving = (team: string): boolean => living.some((one) => one.team === team);
   const ended = readEndedTeams(home)
     .toReversed()
-    .flatMap(({ team, casts }) =>
-      casts === undefined || isLiving(team) ? [] : [{ team, directories: casts }],
-    );
+    .flatMap(({ team, casts }) => {
+      if (casts === undefined || isLiving(team)) return [];
+      return [{ team, directories: endedCastDirectories(home, casts) }];
+    });
   const newest = ended.filter(({ team }, i) => ended.findIndex((one) => one.team === team) === i);
   return [...living, ...newest];
 }

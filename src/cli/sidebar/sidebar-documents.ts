@@ -12,6 +12,7 @@ import { parseJsonLine } from "../../store/jsonl.ts";
 import { openLineFeed } from "../../store/tail.ts";
 import { memberWord } from "../../team/address-words.ts";
 import { listTeams } from "../../team/config/config.ts";
+import { conversationPath } from "../../team/records/conversation-path.ts";
 import { readExit, readStatus } from "../../team/records/read-records.ts";
 import { type TeamRef, teamAt } from "../../team/ref.ts";
 import { withProof } from "../../team/tasks/task-proof.ts";
@@ -109,7 +110,10 @@ function teamLines({ home, ref }: OperationContext): readonly TeamLine[] {
 /** Opens the conversation of our own agent, else the rows of the member's pane. */
 async function openLog(ctx: OperationContext, name: string, plain: boolean): Promise<OpenDocument> {
   const status = readStatus(ctx.ref, name);
-  if (status !== undefined && status.ownInbox !== true) return conversation(ctx, name, status, plain);
+  if (status !== undefined && status.ownInbox !== true) {
+    const transcript = conversationPath(ctx.ref, status);
+    return conversation(ctx, name, { ...status, transcript }, plain);
+  }
   const place = await placeOfMember(ctx, name);
   const backend = place && ctx.backends.of(place.backend);
   if (place === undefined || backend === undefined) {

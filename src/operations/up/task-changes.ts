@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { ownSecrets, redactText } from "../../os/redact.ts";
 import { defined } from "../../schema/defined.ts";
 import { sameName } from "../../schema/names.ts";
-import type { TaskFields } from "../../team/tasks/task-fields.ts";
+import { keptText, type TaskFields } from "../../team/tasks/task-fields.ts";
 import type { ProvenTask } from "../../team/tasks/task-proof.ts";
 import { ownerName } from "../../team/tasks/tasks.ts";
 import type { DeclaredTask } from "./declared-team.ts";
@@ -81,5 +81,5 @@ export function taskDifferences(
 }
 
 function hasOtherDescription({ description }: DeclaredTask, task: ProvenTask): boolean {
-  return description !== undefined && redactText(description, ownSecrets()) !== task.description;
+  return description !== undefined && keptText(description) !== task.description;
 }

@@ -175,6 +175,18 @@ export function syncNames(directory: string): void {
 }
 
 /**
+ * Puts the name of a file on disk that was renamed.
+ * @throws TeamError PERMISSION_DENIED if fsync fails; the file is there nevertheless
+ */
+export function confirmName(path: string): void {
+  try {
+    syncNames(dirname(path));
+  } catch (error) {
+    throw notConfirmed(path, error);
+  }
+}
+
+/**
  * Syncs a file that was replaced without sync, and its name. Runs in Node's thread pool: this process continues meanwhile.
  * Does nothing if the file is missing.
  * @throws TeamError PERMISSION_DENIED if fsync fails; the content is visible nevertheless

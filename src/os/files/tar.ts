@@ -3,20 +3,19 @@ import {
   constants,
   createReadStream,
   createWriteStream,
-  fsyncSync,
   openSync,
   renameSync,
   rmSync,
   statSync,
 } from "node:fs";
 import { open } from "node:fs/promises";
-import { dirname } from "node:path";
 import { Readable, Transform, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { extract, type Header, type Pack, pack } from "tar-stream";
 import { isSystemError, messageOf, systemCode, TeamError } from "../../errors.ts";
 import { pause } from "../clock.ts";
+import { confirmName } from "./atomic-write.ts";
 import { fileSize, makePrivate, PRIVATE_FILE, readFrom, temporaryBeside } from "./fs.ts";
 import { realPathOf } from "./symlinks.ts";
 import { isSpecialFile } from "./user-files.ts";
@@ -99,7 +98,7 @@ export async function saveBytes(
  * Writes a stream to a file that may exist: it is replaced once the new content is completely on disk, or not at all. A link is
  * followed. A pipe or a device is written in place.
  * @returns the number of bytes
- * @throws the reason of `signal`
+ * @throws the reason of `signal`; TeamError PERMISSION_DENIED if the file was replaced, but its name could not be synced
  */
 export async function replaceWithBytes(
   path: string,
@@ -120,9 +119,7 @@ export async function replaceWithBytes(
     signal?.throwIfAborted();
     throw error;
   }
-  const directory = openSync(dirname(real), "r");
-  fsyncSync(directory);
-  closeSync(directory);
+  confirmName(real);
   return size;
 }
 

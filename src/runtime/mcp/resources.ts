@@ -9,6 +9,7 @@ import { visibleMetadata } from "../../schema/guards/visible-metadata.ts";
 import { parseJsonLine, readTextLines } from "../../store/jsonl.ts";
 import { readTeam, teamExists } from "../../team/config/config.ts";
 import { findMember, lookUpMember } from "../../team/members/members.ts";
+import { conversationPath } from "../../team/records/conversation-path.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import { listTasks } from "../../team/tasks/tasks.ts";
 import type { ClientToolContext } from "../../team-tools/mcp/client-tool.ts";
@@ -199,7 +200,8 @@ export class TeamResources {
   /** Only a file of our own conversations: a record is data, which anything in the team's directory may have written. */
   #conversationFile(agent: string): string | undefined {
     const { home, ref } = this.#context.ctx;
-    const file = readStatus(ref, agent)?.transcript;
+    const status = readStatus(ref, agent);
+    const file = status && conversationPath(ref, status);
     const directory = `${sessionsDirectory(home.root)}/`;
     if (!file?.startsWith(directory) || file.slice(directory.length).includes("/")) return undefined;
     return fileSize(file) === undefined ? undefined : file;

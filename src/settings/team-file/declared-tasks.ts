@@ -7,7 +7,7 @@ import type {
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME, sameName } from "../../schema/names.ts";
 import { patternProblem, plainPatterns } from "../../team/tasks/parse-touches.ts";
-import { MAX_PATTERNS } from "../../team/tasks/task-fields.ts";
+import { keptText, MAX_PATTERNS } from "../../team/tasks/task-fields.ts";
 import type { TeamSource } from "./source.ts";
 
 /** Returns the tasks of all files, blockers first. Reports wrong owners and blockers, equal subjects and cycles. */
@@ -17,8 +17,10 @@ export function declaredTasks(
   problems: FieldProblem[],
 ): DeclaredTask[] {
   const given = sources.flatMap((source) =>
-    (source.content.tasks ?? []).map((task, i) => {
+    (source.content.tasks ?? []).map((content, i) => {
       const at: PlaceOf = (field) => source.at(["tasks", i, ...(field === undefined ? [] : [field])]);
+      // The subject identifies the task in the team, so it must be as the task's file keeps it.
+      const task = { ...content, subject: keptText(content.subject) };
       return { source, task, at, index: i };
     }),
   );
@@ -31,12 +33,13 @@ export function declaredTasks(
       if (name !== undefined && memberNamed(name, members) === undefined)
         problems.push({ ...at(field), message: `there is no member ${JSON.stringify(name)}` });
     }
-    problems.push(...touchesProblems(task.touches, at));
+    problems.push(...metadataProblems(task.metadata, at), ...touchesProblems(task.touches, at));
   }
   const tasks = given.map(({ source, task: { blockedBy = [], ...task }, at, index }): DeclaredTask => {
     const own = source.content.tasks ?? [];
     const blockers = blockedBy.flatMap((blocker, i) => {
-      const subject = typeof blocker === "number" ? own[blocker]?.subject : blocker;
+      const named = typeof blocker === "number" ? own[blocker]?.subject : blocker;
+      const subject = named === undefined ? undefined : keptText(named);
       if (subject !== undefined && subjects.includes(subject)) return [subject];
       const place = source.at(["tasks", index, "blockedBy", i]);
       problems.push({ ...place, message: missingBlocker(blocker, own.length) });
@@ -65,6 +68,16 @@ function memberNamed(
 ): string | undefined {
   if (wanted === undefined) return undefined;
   return [LEAD_NAME, ...members.map(({ name }) => name)].find((name) => sameName(name, wanted));
+}
+
+/** Reports a key of a user's metadata that only programs set. */
+export function metadataProblems(
+  metadata: Readonly<Record<string, unknown>> | undefined,
+  at: PlaceOf,
+): FieldProblem[] {
+  const key = Object.keys(metadata ?? {}).find((one) => one.startsWith("_"));
+  if (key === undefined) return [];
+  return [{ ...at("metadata"), message: `${key} is reserved: keys with _ are for programs` }];
 }
 
 function touchesProblems(given: readonly string[] = [], at: PlaceOf): FieldProblem[] {

@@ -16,7 +16,7 @@ import type { BudgetLimits } from "../../schema/budget.ts";
 import { defined } from "../../schema/defined.ts";
 import { newAgentName, sameName, teamDir } from "../../schema/names.ts";
 import { dollarAmount, tokenAmount } from "../../text/amounts.ts";
-import { declaredTasks } from "./declared-tasks.ts";
+import { declaredTasks, metadataProblems } from "./declared-tasks.ts";
 import { readSource, type TeamSource } from "./source.ts";
 
 /** A declared team, and the files that it was read from, included ones first. */
@@ -171,9 +171,7 @@ function membersOf(
   return (source.content.members ?? []).map(({ maxTokens, maxCost, cwd, ...member }, i) => {
     const at: PlaceOf = (field) => source.at(["members", i, ...(field === undefined ? [] : [field])]);
     check(problems, at("name"), () => newAgentName(member.name));
-    const key = Object.keys(member.metadata ?? {}).find((one) => one.startsWith("_"));
-    if (key !== undefined)
-      problems.push({ ...at("metadata"), message: `${key} is reserved: keys with _ are for programs` });
+    problems.push(...metadataProblems(member.metadata, at));
     return {
       ...defined(member),
       ...modelOf(member, givenModel, source),

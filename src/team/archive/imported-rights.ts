@@ -2,8 +2,9 @@ import { isAbsolute, relative, resolve } from "node:path";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { type ProtocolType, parseProtocol } from "../../protocol/messages.ts";
 import type { TeamMember } from "../../schema/config.ts";
+import { isNestedTooDeeply } from "../../schema/guards/nesting.ts";
 import { type MetadataChange, readMetadata, withMetadata } from "../../schema/member-metadata.ts";
-import { readEntry } from "../inbox/inbox-format.ts";
+import { readEntry, withTime } from "../inbox/inbox-format.ts";
 
 /** The rights of a member that an import left out: an archive may come from another person. */
 export interface DroppedRights {
@@ -98,7 +99,8 @@ export function withoutGrants(entries: readonly unknown[]): {
 } {
   let count = 0;
   const kept = entries.map((entry) => {
-    const message = readEntry(entry);
+    // The reader gives a message without a time that of its file.
+    const message = readEntry(withTime(entry, () => ""));
     if (message === undefined || message.read || !isGrant(message.text)) return entry;
     count += 1;
     return { ...(entry as object), read: true };
@@ -108,15 +110,15 @@ export function withoutGrants(entries: readonly unknown[]): {
 
 /** Returns a line of the journal from which no message that gives rights can be restored. */
 export function journalLineWithoutGrant(line: string): string {
-  // Most lines hold no message.
-  if (!line.includes('"message"')) return line;
+  // Most lines hold no message. An escape may hide the key.
+  if (!line.includes('"message"') && !line.includes("\\u")) return line;
   try {
     const value: unknown = JSON.parse(line);
     if (typeof value !== "object" || value === null || !("message" in value)) return line;
     const message = readEntry(value.message);
-    return message !== undefined && isGrant(message.text)
-      ? JSON.stringify({ ...value, state: "done" })
-      : line;
+    if (message === undefined || !isGrant(message.text)) return line;
+    // Too many levels cannot be written.
+    return isNestedTooDeeply(value) ? "" : JSON.stringify({ ...value, state: "done" });
   } catch {
     // Every reader skips a line that is not JSON.
     return line;

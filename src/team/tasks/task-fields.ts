@@ -1,5 +1,6 @@
 import { ownSecrets, redactText } from "../../os/redact.ts";
 import type { Task } from "../../schema/task.ts";
+import { wellFormed } from "../../text/characters/well-formed.ts";
 
 /**
  * Fields of a task that only `teams` knows. They are kept in its metadata, which other programs preserve. Another program can
@@ -20,6 +21,11 @@ export const FIELD_KEYS = ["_verify", "_reviewer", "_touches"] as const;
 /** Limits of the patterns of one task: their number, and the characters of each. */
 export const MAX_PATTERNS = 50;
 export const MAX_PATTERN = 300;
+
+/** Returns a subject or a description as the task's file keeps it: without secrets, and well formed. */
+export function keptText(text: string): string {
+  return wellFormed(redactText(text, ownSecrets()));
+}
 
 /** True if the task's file has one of these fields. */
 export function hasFields({ metadata }: Task): boolean {

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -210,5 +211,20 @@ describe("teams delete --backup", () => {
     expect(existsSync(join(teams.root, "teams", "my-review", "config.json"))).toBe(true);
     expect(readFileSync(task, "utf8")).toBe("{");
     expect(archives(teams)).toEqual([]);
+  });
+
+  it("names the archive if the deletion fails after it", async () => {
+    const teams = await home();
+    const tasks = join(teams.root, "tasks");
+    rmSync(tasks, { recursive: true });
+    writeFileSync(tasks, "A file in the place of the directory.");
+    const failed = await teams(["delete", "my-review", "--backup", "--json"]);
+    const [name = ""] = archives(teams);
+    const file = join(teams.directory, name);
+    expect(failed.error()).toMatchObject({
+      message: expect.stringContaining(`The archive was saved before: ${file}`),
+      details: { backup: file },
+    });
+    expect(existsSync(join(teams.root, "teams", "my-review", "config.json"))).toBe(true);
   });
 });

@@ -54,6 +54,17 @@ describe("completion install", () => {
     expect(readFileSync(start, "utf8")).toMatch(/^\ufeffsetopt autocd\r\n/);
   });
 
+  it("changes no start file that is not UTF-8", async () => {
+    const { run, home } = user();
+    const start = join(home, ".zshrc");
+    const latin = Buffer.from("# f\u00fcr mich\n", "latin1");
+    writeFileSync(start, latin);
+    const refused = await run("install", "zsh");
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(`${start} is not UTF-8`)]);
+    expect(readFileSync(start)).toEqual(latin);
+    expect(existsSync(join(home, ".local"))).toBe(false);
+  });
+
   it("changes nothing if its lines are damaged, or its script is not its own", async () => {
     const { run, home } = user();
     const start = join(home, ".zshrc");

@@ -1,13 +1,17 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { openTranscript } from "../../../src/agent/conversation/transcript.ts";
+import { transcriptPath } from "../../../src/protocol/paths.ts";
 import { withDebugLog } from "../../../src/runtime/debug-view.ts";
 import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
+import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
+import { statusOf } from "../../support/team/status-records.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { noSlowCheck } from "../../support/timing/no-slow-check.ts";
 import { startWorker } from "../../support/worker/start-worker.ts";
@@ -231,6 +235,21 @@ describe("teams logs", () => {
     expect(`${lines.join("\n")}\n`).toBe(out);
     await eventually("the same lines", () => log.out() === out);
     await log.stop();
+  });
+
+  it("finds the conversation in a home that was moved", async () => {
+    const teams = cliIn();
+    await teams(["create", "review"]);
+    const ref = teamRef({ root: teams.root, runtime: join(teams.directory, "runtime", "teams") }, "review");
+    await addMembers(ref, [{ name: "dev", cwd: teams.directory }]);
+    const sessionId = "session-dev";
+    openTranscript(transcriptPath(teams.root, sessionId), { sessionId }).append({
+      type: "user",
+      message: { role: "user", content: [{ type: "text", text: "Look here." }] },
+      keys: ["k"],
+    });
+    writeStatus(ref, "dev", statusOf({ sessionId, transcript: transcriptPath("/nowhere", sessionId) }));
+    expect((await teams(["logs", "dev", "--raw"])).out).toContain("Look here.");
   });
 
   it("explains that a manual lead has no conversation, and rejects bad arguments", async () => {

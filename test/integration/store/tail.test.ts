@@ -52,3 +52,24 @@ test("line feed › starts with the rotated file", () => {
   add(3);
   expect(feed().poll()).toEqual([1, 2, 3]);
 });
+
+test("line feed › returns no line again when it looks before the new file exists", () => {
+  const { feed, add, turnOver } = log();
+  add(1, 2);
+  const { poll: look } = feed();
+  expect(look()).toEqual([1, 2]);
+  turnOver();
+  expect(look()).toEqual([]);
+  add(3);
+  expect(look()).toEqual([3]);
+});
+
+test("line feed › starts with the rotated file when there is no new one", () => {
+  const { feed, add, turnOver } = log();
+  add(1, 2);
+  turnOver();
+  const { poll: look } = feed();
+  expect(look()).toEqual([1, 2]);
+  add(3);
+  expect(look()).toEqual([3]);
+});

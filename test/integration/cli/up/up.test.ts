@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { addSecrets } from "../../../../src/os/redact.ts";
 import { type Cli, type CliOptions, cliIn } from "../../../support/processes/in-process-cli.ts";
 
 interface Project {
@@ -58,6 +59,21 @@ describe("teams up", () => {
     expect((await teams(["budget"])).out).toContain("of 1,000 tokens");
     const again = await up(["--json"]);
     expect(again.json()).toMatchObject({ team: "crew", changed: false, new: false, tasks: [], lead: false });
+  });
+
+  it("recognizes a task whose subject holds a secret, or half a character", async () => {
+    addSecrets({ DB_PASSWORD: "postgres-of-the-ci" });
+    const half = "Half \ud83d";
+    const tasks = [
+      { subject: "Migrate postgres-of-the-ci", description: half },
+      { subject: half, blockedBy: ["Migrate postgres-of-the-ci"] },
+      { subject: "Last", blockedBy: [half] },
+    ];
+    const { up, teams } = project({ name: "crew", tasks });
+    expect((await up()).code).toBe(0);
+    const added = (await teams(["task", "list", "--json"])).json<{ tasks: object[] }>();
+    expect(added.tasks).toMatchObject([{ blockedBy: [] }, { blockedBy: ["1"] }, { blockedBy: ["2"] }]);
+    expect((await up(["--json"])).json()).toMatchObject({ changed: false, tasks: [], left: [] });
   });
 
   it("refuses a member's CLI in a version that teams does not know, before it creates the team", async () => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
@@ -100,3 +100,16 @@ describe("readArchive", () => {
     }
   });
 });
+
+test.skipIf(process.getuid?.() === 0)(
+  "replaceWithBytes › says that the file is there when its directory cannot be synced",
+  async () => {
+    const directory = join(temporaryDirectory(), "inbox");
+    mkdirSync(directory, { mode: 0o300 });
+    const path = join(directory, "x.tar.gz");
+    const failed = await replaceWithBytes(path, packArchive([], 1)).catch((error: unknown) => error);
+    chmodSync(directory, 0o700);
+    expect(failed).toMatchObject({ message: expect.stringContaining(`${path} was written`) });
+    expect(readdirSync(directory)).toEqual(["x.tar.gz"]);
+  },
+);

@@ -141,6 +141,11 @@ describe("readTeamFile", () => {
       member('"metadata": { "_budget": {} }'),
       "team.json:1: members[0].metadata: _budget is reserved: keys with _ are for programs",
     ],
+    [
+      "a key for programs in a task",
+      '{ "name": "crew", "tasks": [{ "subject": "Go", "metadata": { "_internal": true } }] }',
+      "team.json:1: tasks[0].metadata: _internal is reserved: keys with _ are for programs",
+    ],
     ["a missing comma", '{ "name": "a"\n "members": [] }', "team.json:2: it is not JSON: a , is missing"],
     ["an empty file", " ", "team.json:1: it is empty"],
     ["deep nesting", "[".repeat(100_000), "team.json:1: "],

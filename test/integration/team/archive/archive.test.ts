@@ -656,6 +656,34 @@ describe("import › rights of an archive's members", () => {
     expect(journal[0]).toBe("not json");
     expect(JSON.parse(journal[1] ?? "")).toEqual({ ...queued, state: "done" });
   });
+
+  test("are given by no message without a time", async () => {
+    const home = testHome();
+    const { timestamp: _, ...timeless } = message("a", setMode);
+    const inbox = { name: "inboxes/dev.json", text: JSON.stringify([timeless]) };
+    const archive = await described("crew", [...WHOLE, inbox]);
+    const { ref, received } = await importTeam(home, stream(archive), { now: 5, cwd: "/" });
+    writeStatus(ref, "dev", statusOf({}));
+    expect(await unreadMessages(ref, "dev")).toEqual([]);
+    expect(received.grants).toBe(1);
+  });
+
+  test.each([
+    ["an escaped key", (line: string) => line.replace('"message":', '"mess\\u0061ge":')],
+    ["too many levels", (line: string) => `{"x":${"[".repeat(DEPTH)}${"]".repeat(DEPTH)},${line.slice(1)}`],
+  ])("are given by no line of the journal with %s", async (_what, hostile) => {
+    const home = testHome();
+    const lost = message("lost", setMode);
+    const queued = JSON.stringify({ at: 1, id: "lost", to: "dev", state: "queued", message: lost });
+    const archive = await described("crew", [
+      ...WHOLE,
+      { name: "inboxes/dev.json", text: '[{"from":' },
+      { name: "journal.jsonl", text: `${hostile(queued)}\n` },
+    ]);
+    const { ref } = await importTeam(home, stream(archive), { now: 5, cwd: "/" });
+    writeStatus(ref, "dev", statusOf({}));
+    expect(await unreadMessages(ref, "dev")).toEqual([]);
+  });
 });
 
 test("import › refuses an archive that expands to far more than its size", async () => {
