@@ -1,4 +1,4 @@
-import { systemClock } from "../os/clock.ts";
+import { steadyNow } from "../os/clock.ts";
 import { teamExists } from "../team/config/config.ts";
 import { findTeam } from "../team/config/find-team.ts";
 import type { TeamRef } from "../team/ref.ts";
@@ -28,7 +28,7 @@ export async function follow(
   check: () => Promise<boolean> | boolean,
   { signal, timeoutMs, alsoWatch }: FollowOptions,
 ): Promise<"done" | "timeout" | "interrupted"> {
-  const deadline = timeoutMs === undefined ? undefined : systemClock.now() + timeoutMs;
+  const deadline = timeoutMs === undefined ? undefined : steadyNow() + timeoutMs;
   let bell = teamBell(ref, alsoWatch);
   const isMoved = (): boolean => {
     if (!moveAfterRename(ref)) return false;
@@ -49,7 +49,7 @@ export async function follow(
   try {
     for (;;) {
       if (await isDone()) return "done";
-      const rest = deadline === undefined ? undefined : deadline - systemClock.now();
+      const rest = deadline === undefined ? undefined : deadline - steadyNow();
       if (signal.aborted) return "interrupted";
       if (rest !== undefined && rest <= 0) return "timeout";
       await bell.wait({ signal, ...(rest === undefined ? {} : { timeoutMs: rest }) });

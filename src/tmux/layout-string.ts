@@ -30,6 +30,12 @@ export function readLayout(
   return { width: Number(width), height: Number(height), panes };
 }
 
+/** Returns the columns of a pane in a layout that tmux has printed; undefined if the layout has no cell for it. */
+export function columnsInLayout(layout: string, pane: PaneId): number | undefined {
+  const [, columns] = new RegExp(`(\\d+)x\\d+,\\d+,\\d+,${pane.slice(1)}(?!\\d)`).exec(layout) ?? [];
+  return columns === undefined ? undefined : Number(columns);
+}
+
 function format(cell: LayoutCell, x: number, y: number, panes: { next: number }): string {
   const place = `${cell.width}x${cell.height},${x},${y}`;
   if (cell.kind === "pane") {

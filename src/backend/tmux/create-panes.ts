@@ -7,7 +7,7 @@ import { endTree } from "../../os/process/process-tree.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { withLock } from "../../store/lock.ts";
 import { attemptBatch } from "../../tmux/attempt-batch.ts";
-import { TmuxError } from "../../tmux/error.ts";
+import { errorKindOf, TmuxError } from "../../tmux/error.ts";
 import { listPanes, type PaneList } from "../../tmux/list-panes.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 import { requireSupported } from "../../tmux/version.ts";
@@ -67,21 +67,24 @@ export async function createPanes(
     return { created: none, stacked: none, inTeamSession: new Set(), problem: { errors: [] } };
   }
   const preparing = prepareLaunches(requests.map(scriptOf));
-  const making = withLock(join(dirname(first.paths.run), "panes"), async (): Promise<CreatedPanes> => {
-    // Both fork a program; run them in parallel.
-    const [seen] = await Promise.all([
-      listPanes(server, [...PLAN_OPTIONS, ...POSITION_OPTIONS, WINDOW_SIZE]),
-      preparing,
-    ]);
+  const list = (): Promise<PaneList> =>
+    listPanes(server, [...PLAN_OPTIONS, ...POSITION_OPTIONS, WINDOW_SIZE]);
+  const make = async (seen: PaneList): Promise<{ readonly plan: PanePlan; readonly panes: CreatedPanes }> => {
     const position = actualPosition(seen, placement);
     const plan = planPanes(seen, first, requests.length, { kind: placement.kind, ...position }, minPane);
     if (plan.hosts.some(({ host }) => host.kind !== "window")) await refuseManualSize(server, seen);
     try {
-      return await makePanes(server, seen, plan, requests, placement);
+      return { plan, panes: await makePanes(server, seen, plan, requests, placement) };
     } catch (error) {
       await endProcessesOf(requests);
       throw await explainServerEnd(server, error);
     }
+  };
+  const making = withLock(join(dirname(first.paths.run), "panes"), async (): Promise<CreatedPanes> => {
+    // Both fork a program; run them in parallel.
+    const [seen] = await Promise.all([list(), preparing]);
+    const { plan, panes } = await make(seen);
+    return hasLostWindow(plan, panes) ? (await make(await list())).panes : panes;
   });
   const [prepared, panes] = await Promise.allSettled([preparing, making]);
   // Remove nothing here: the preparation fails if a foreign file has one of its names, and that file must stay.
@@ -89,6 +92,12 @@ export async function createPanes(
   if (panes.status === "fulfilled") return panes.value;
   for (const { paths } of requests) discardLaunch(paths);
   throw panes.reason;
+}
+
+/** True if nothing was created because a pane of the team's window, which should have been split, has ended since it was listed. */
+function hasLostWindow(plan: PanePlan, { created, problem }: CreatedPanes): boolean {
+  if (created.size > 0 || !plan.hosts.some(({ host }) => host.kind === "window")) return false;
+  return problem.errors.some((line) => errorKindOf(line) === "no-target");
 }
 
 async function makePanes(

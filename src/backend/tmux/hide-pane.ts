@@ -40,7 +40,7 @@ export async function hidePane(server: TmuxServer, place: PlaceRecord, name: str
     const layOut = hasFloating(seen, pane.window) ? followUp : [select, ...followUp];
     const commands = [
       ...(others.length === 0 ? [] : [["break-pane", "-d", "-s", pane.id, "-t", `${pane.session}:`]]),
-      ["rename-window", "-t", pane.id, escapeFormat(name)],
+      ["rename-window", "-t", pane.id, "--", escapeFormat(name)],
       ["set-option", "-w", "-t", pane.id, "allow-rename", "off"],
       ["set-option", "-w", "-u", "-t", pane.id, TAG.window],
       removeLayoutHook(pane.id),

@@ -3,13 +3,14 @@ import type { Env } from "../../os/env.ts";
 import { attemptBatch } from "../../tmux/attempt-batch.ts";
 import { allOf, equals, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
 import { type PaneId, paneId } from "../../tmux/ids.ts";
+import { columnsInLayout } from "../../tmux/layout-string.ts";
 import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { actualPosition, POSITION_OPTIONS } from "./caller-position.ts";
 import { MIN_PANE } from "./grid.ts";
 import { ownerTag, TAG } from "./pane-tags.ts";
 import { restoreUserLayout, WINDOW_LAYOUT } from "./stack.ts";
-import { WINDOW_ZOOMED } from "./zoom.ts";
+import { keepZoom, WINDOW_ZOOMED } from "./zoom.ts";
 
 /** Columns of a sidebar (product.md, "The sidebar"). */
 export const SIDEBAR_WIDTH = 34;
@@ -32,7 +33,8 @@ export interface SidebarRequest {
 }
 
 /**
- * Opens the sidebar to the right of a pane; it gets fewer columns if that pane is narrow.
+ * Opens the sidebar to the right of a pane; it gets fewer columns if that pane is narrow. A sidebar that opens unasked leaves the
+ * user's zoom as it is; any other one ends it, to be seen.
  * @returns the sidebar's pane
  * @throws TeamError TMUX_ERROR if there is no room (kind `narrow`), or no such pane
  */
@@ -42,12 +44,14 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
   const neighbour = neighbourIn(seen, request);
   if (neighbour === undefined) throw refused(`there is no pane ${request.neighbour}`, []);
   const { neighbourWidth = MIN_WIDTH } = request;
-  const room = neighbour.width - 1 - Math.max(MIN_PANE.width, neighbourWidth);
+  // Without a zoom, in which a pane is as wide as its window.
+  const columns = columnsInLayout(neighbour.options[WINDOW_LAYOUT] ?? "", neighbour.id) ?? neighbour.width;
+  const room = columns - 1 - Math.max(MIN_PANE.width, neighbourWidth);
   // A sidebar that opens unasked has its whole width, or it does not open.
   const isUnasked = request.neighbourWidth !== undefined;
   const width = isUnasked ? SIDEBAR_WIDTH : Math.min(SIDEBAR_WIDTH, Math.max(MIN_WIDTH, room));
-  if (neighbour.width < width + 1 + neighbourWidth)
-    throw refused(`${neighbour.width} columns are too few for two`, [], undefined, "narrow");
+  if (columns < width + 1 + neighbourWidth)
+    throw refused(`${columns} columns are too few for two`, [], undefined, "narrow");
   const env = Object.entries(request.env ?? {}).flatMap(([name, value]) =>
     value === undefined ? [] : ["-e", `${name}=${value}`],
   );
@@ -55,7 +59,8 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
     ...["split-window", "-d", "-h", "-l", String(width), "-t", neighbour.id],
     ...["-P", "-F", `${OPENED} #{pane_id}`, ...env, "--", ...request.argv],
   ];
-  const created = await attemptBatch(server, [split], { serverPid });
+  const batch = isUnasked ? keepZoom(neighbour.window, [split]) : [split];
+  const created = await attemptBatch(server, batch, { serverPid });
   // A hook of the user's can print other lines.
   const printed = created.lines.find((line) => line.startsWith(`${OPENED} `));
   const pane = paneId(printed?.slice(OPENED.length + 1));
@@ -72,7 +77,7 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
 }
 
 /**
- * Closes the sidebar of a team in the window of a pane, and restores the earlier layout of that window.
+ * Closes the sidebar of a team in the window of a pane, and restores the earlier layout of that window. Another pane stays zoomed.
  * @returns whether there was a sidebar
  */
 export async function closeSidebarPane(
@@ -96,7 +101,7 @@ export async function closeSidebarPane(
     onlyIf(sidebar.id, condition, ["kill-pane", "-t", sidebar.id]),
     ...restoreUserLayout(seen, [{ beside: was }], new Set([sidebar.id])),
   ];
-  await server.batch(commands, { serverPid: seen.serverPid });
+  await server.batch(keepZoom(sidebar.window, commands), { serverPid: seen.serverPid });
   return true;
 }
 

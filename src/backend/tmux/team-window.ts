@@ -63,7 +63,8 @@ export function freeWindowName(title: string, taken: ReadonlySet<string>): strin
  */
 export function nameWindow(target: string, name: string): TmuxCommand[] {
   return [
-    ["rename-window", "-t", target, escapeFormat(name)],
+    // A name may begin with a dash; tmux would refuse the whole batch.
+    ["rename-window", "-t", target, "--", escapeFormat(name)],
     ["set-option", "-w", "-F", "-t", target, TAG.name, "#{window_name}"],
   ];
 }

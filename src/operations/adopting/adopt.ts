@@ -150,7 +150,12 @@ function requireFree(
   { process, pane }: PaneProgram,
 ): void {
   const lead = readStatus(ref, LEAD_NAME);
-  if (lead !== undefined && livenessOf(lead.process) === "alive" && lead.paneId === pane.paneId)
+  // Another server has panes of the same ids.
+  if (
+    lead?.paneId === pane.paneId &&
+    (lead.server ?? pane.server).pid === pane.server.pid &&
+    livenessOf(lead.process) === "alive"
+  )
     throw adoptionRefused(`Pane ${pane.paneId} is the lead's`, LIST_PANES);
   const teams = [
     config,

@@ -7,7 +7,7 @@ import {
 } from "../../backend/tmux/team-session.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import { requireSocket } from "../../operations/processes/require-socket.ts";
-import { pause, systemClock } from "../../os/clock.ts";
+import { pause, steadyNow } from "../../os/clock.ts";
 import { removeFile } from "../../os/files/fs.ts";
 import { livenessOf } from "../../os/process/identity.ts";
 import { signalProcess } from "../../os/process/process-table.ts";
@@ -120,9 +120,9 @@ async function wasAttached(server: TmuxServer, { id }: TeamSession): Promise<boo
  */
 async function stopUnshownTeam(server: TmuxServer, session: TeamSession, ref: TeamRef): Promise<never> {
   const lead = readStatus(ref, LEAD_NAME)?.process;
-  const deadline = systemClock.now() + START_TIMEOUT;
+  const deadline = steadyNow() + START_TIMEOUT;
   if (lead !== undefined && livenessOf(lead) === "alive") signalProcess(lead.pid, "SIGTERM");
-  while (lead !== undefined && livenessOf(lead) === "alive" && systemClock.now() < deadline)
+  while (lead !== undefined && livenessOf(lead) === "alive" && steadyNow() < deadline)
     await pause(LEAD_END_POLL_MS);
   await closeTeamSession(server, session);
   const isKept = teamExists(ref);
@@ -139,10 +139,10 @@ async function stopUnshownTeam(server: TmuxServer, session: TeamSession, ref: Te
 async function awaitLeadStart(file: string, session: TeamSession, signal: AbortSignal): Promise<void> {
   const attachCommand = session.attach.map(shellWord).join(" ");
   const bell = openFileBell(file);
-  const deadline = systemClock.now() + START_TIMEOUT;
+  const deadline = steadyNow() + START_TIMEOUT;
   try {
     while (readReport(file) === undefined) {
-      const timeoutMs = deadline - systemClock.now();
+      const timeoutMs = deadline - steadyNow();
       if (timeoutMs <= 0) {
         throw new TeamError(
           "SPAWN_FAILED",

@@ -2,7 +2,7 @@ import { leaveOwnSession } from "../../backend/tmux/leave-session.ts";
 import { callersServer } from "../../backend/tmux/server-for.ts";
 import { renameTeamSession } from "../../backend/tmux/team-session.ts";
 import { messageOf, TeamError } from "../../errors.ts";
-import { pause, systemClock } from "../../os/clock.ts";
+import { pause, steadyNow } from "../../os/clock.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
 import { rootTag } from "../../protocol/paths.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
@@ -168,8 +168,8 @@ async function tryOpenSidebar(
 /** Waits until this terminal has the size that the sidebar leaves it, so that the first output is wrapped at that width. */
 async function resized({ io }: AnyCall): Promise<void> {
   const before = io.columns;
-  const deadline = systemClock.now() + RESIZE_MS;
-  while (io.columns === before && systemClock.now() < deadline) await pause(RESIZE_POLL_MS);
+  const deadline = steadyNow() + RESIZE_MS;
+  while (io.columns === before && steadyNow() < deadline) await pause(RESIZE_POLL_MS);
 }
 
 async function closeOwnSidebar({ call, ctx }: Lead, ref: TeamRef = ctx.ref): Promise<void> {

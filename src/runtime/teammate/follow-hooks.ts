@@ -1,4 +1,3 @@
-import { systemClock } from "../../os/clock.ts";
 import { readHook, readLastWords } from "../../team/records/hook-record.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { openFileBell } from "../../wakeup/file-bell.ts";
@@ -11,11 +10,12 @@ import { openFileBell } from "../../wakeup/file-bell.ts";
 export function followHooks(ref: TeamRef, name: string, onRest: (words: string) => void): () => void {
   const over = new AbortController();
   const bell = openFileBell(() => ref.paths.agent(name).hook);
-  let seenAt = systemClock.now();
   const follow = async (): Promise<void> => {
+    let seenAt = readHook(ref, name)?.at;
     while (!over.signal.aborted) {
       const hook = readHook(ref, name);
-      if (hook !== undefined && hook.at > seenAt) {
+      // A later report has an earlier time if the clock was set back.
+      if (hook !== undefined && hook.at !== seenAt) {
         seenAt = hook.at;
         if (hook.event === "resting") onRest(wordsAt(ref, name, hook.at));
       }

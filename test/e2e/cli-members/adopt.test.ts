@@ -12,9 +12,13 @@ import {
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startTimeOf } from "../../../src/os/process/identity.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { writeStatus } from "../../../src/team/records/write-records.ts";
+import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { standInTeam } from "../../support/cli/stand-in.ts";
 import { TEAMS, teamsIn } from "../../support/processes/built-program.ts";
 import { scriptFile } from "../../support/processes/script-process.ts";
+import { statusOf } from "../../support/team/status-records.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
 const file = scriptFile("cli/keys");
@@ -125,6 +129,20 @@ describe("teams adopt", () => {
       expect((await teams("adopt", "work:other")).err).toContain("There is no pane");
     },
   );
+
+  it("takes a pane with the id of the lead's pane on another tmux server", async () => {
+    const { start, adopt, place, pane, member } = await team();
+    const ref = teamRef(teamsHome(place.env), "crew");
+    const here = Number(place.tmux("display-message", "-p", "-t", pane, "#{pid}"));
+    const leadOn = (pid: number): void =>
+      writeStatus(ref, LEAD_NAME, statusOf({ paneId: pane, server: { socket: "/s", pid, procStart: "1" } }));
+    await start();
+    leadOn(here);
+    expect((await adopt()).err).toContain("is the lead's");
+    leadOn(here + 1);
+    expect((await adopt()).err).toBe("");
+    expect(await member()).toMatchObject({ paneId: pane });
+  });
 
   it("gets messages after a resize, and a text by teams type", async () => {
     const { start, adopt, place, prompted, teams, logged } = await team();

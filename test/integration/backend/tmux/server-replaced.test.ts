@@ -72,6 +72,23 @@ describe("the user creates a session with the team's name between check and act"
   });
 });
 
+test("spawn › opens another window when the last pane of the team's window ends between check and act", async () => {
+  const t = privateTmux();
+  const { pane } = t.session();
+  const spawn = (server: TmuxServer, name: string) =>
+    tmuxPaneBackend({ server, env: t.env }).spawn([requestFor(t, name)], {
+      kind: "team-window",
+      callerPane: pane,
+    });
+  const [a] = placesOf(await spawn(t.server, "a"));
+  const server = disturbed(t.server, 1, async () => {
+    t.tmux("kill-pane", "-t", a?.paneId ?? "");
+  });
+  const [b] = placesOf(await spawn(server, "b"));
+  expect(b?.windowId).not.toBe(a?.windowId);
+  expect(t.tmux("display-message", "-p", "-t", b?.paneId ?? "", "#{window_name}")).toBe("Audit");
+});
+
 test("closeTeamSession › closes exactly the session it opened: no other of its name, none on another server", async () => {
   const t = privateTmux();
   t.session();

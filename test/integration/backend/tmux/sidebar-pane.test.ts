@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import {
+  closeSidebarPane,
   keepSidebarWidth,
   openSidebarPane,
   type SidebarWidths,
@@ -72,4 +73,53 @@ test("keepSidebarWidth › leaves a zoomed window, and any pane except the team'
     { ...OURS, team: "other", pane },
   ])
     expect(await keepSidebarWidth(t.server, other, had)).toBeUndefined();
+});
+
+/** Two panes of the user's side by side, the left one zoomed. */
+function zoomed(leftColumns: number) {
+  const t = privateTmux();
+  const { pane } = t.session("work", { width: 160, height: 40 });
+  t.tmux("split-window", "-d", "-h", "-l", String(159 - leftColumns), "-t", pane, "env", "cat");
+  t.tmux("resize-pane", "-Z", "-t", pane);
+  return {
+    t,
+    request: { ...OURS, neighbour: pane, argv: ["env", "cat"] },
+    toggleZoom: () => t.tmux("resize-pane", "-Z", "-t", pane),
+    isZoomed: () =>
+      t.tmux("display-message", "-p", "-t", "=work:", "#{window_zoomed_flag} #{pane_id}") === `1 ${pane}`,
+    layout: () => t.tmux("display-message", "-p", "-t", pane, "#{window_layout}"),
+    widths: () => t.tmux("list-panes", "-t", pane, "-F", "#{pane_width}").split("\n").map(Number),
+    /** Whether the record of the zoomed pane is left. */
+    isRecorded: () => t.tmux("show-options", "-w", "-t", pane).includes("@teams_zoomed"),
+  };
+}
+
+test("openSidebarPane › keeps the user's zoom when it opens unasked", async () => {
+  const { t, request, toggleZoom, isZoomed, widths, isRecorded } = zoomed(119);
+  await openSidebarPane(t.server, { ...request, neighbourWidth: 65 });
+  expect([isZoomed(), isRecorded()]).toEqual([true, false]);
+  toggleZoom();
+  expect(widths()).toEqual([84, 34, 40]);
+});
+
+test("openSidebarPane › counts the columns that a zoomed pane has without its zoom", async () => {
+  const narrow = zoomed(90);
+  await expect(
+    openSidebarPane(narrow.t.server, { ...narrow.request, neighbourWidth: 65 }),
+  ).rejects.toMatchObject({ details: { kind: "narrow" } });
+  expect(narrow.isZoomed()).toBe(true);
+  const { t, request, widths, isZoomed } = zoomed(49);
+  await openSidebarPane(t.server, request);
+  expect([isZoomed(), widths()]).toEqual([false, [28, 20, 110]]);
+});
+
+test("closeSidebarPane › keeps the zoom of another pane, and restores the layout below it", async () => {
+  const { t, request, toggleZoom, isZoomed, layout, isRecorded } = zoomed(119);
+  const before = layout();
+  await openSidebarPane(t.server, request);
+  // The split has ended the zoom.
+  toggleZoom();
+  expect(isZoomed()).toBe(true);
+  expect(await closeSidebarPane(t.server, request)).toBe(true);
+  expect([isZoomed(), layout(), isRecorded()]).toEqual([true, before, false]);
 });

@@ -53,6 +53,24 @@ describe("a team window with a pane of the user (S67)", () => {
   });
 });
 
+test("team window › is named and tagged when the title of its team begins with a dash", async () => {
+  const t = privateTmux();
+  const { pane } = t.session();
+  const backend = tmuxPaneBackend({ server: t.server, env: t.env });
+  const spawn = async (...names: string[]): Promise<PlaceRecord[]> => {
+    const requests = names.map((name) => ({ ...requestFor(t, name), teamTitle: "-- Audit" }));
+    return placesOf(await backend.spawn(requests, { kind: "team-window", callerPane: pane }));
+  };
+  const [a, b] = (await spawn("a", "b")) as [PlaceRecord, PlaceRecord];
+  const nameOf = (target = ""): string => t.tmux("display-message", "-p", "-t", target, "#{window_name}");
+  expect(nameOf(a.windowId)).toBe("-- Audit");
+  // A later spawn finds the window by its tags.
+  const [c] = (await spawn("c")) as [PlaceRecord];
+  expect([b.windowId, c.windowId]).toEqual([a.windowId, a.windowId]);
+  expect(await hidePane(t.server, a, "-a")).toBe("moved");
+  expect(nameOf(a.paneId)).toBe("-a");
+});
+
 function inside() {
   const t = privateTmux();
   const { pane: user } = t.session();

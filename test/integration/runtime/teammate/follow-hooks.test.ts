@@ -1,0 +1,24 @@
+import { expect, it, onTestFinished } from "vitest";
+import { followHooks } from "../../../../src/runtime/teammate/follow-hooks.ts";
+import { addLastWords, writeHook } from "../../../../src/team/records/hook-record.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+
+const HOUR_MS = 3_600_000;
+
+it("followHooks › reports the ends of turns from its start on, even if the clock was set back", async () => {
+  const ref = await testTeam(["ada"]);
+  const rest = (at: number, text: string): void => {
+    addLastWords(ref, "ada", { at, text });
+    writeHook(ref, "ada", { event: "resting", at });
+  };
+  const now = Date.now();
+  rest(now, "before");
+  const words: string[] = [];
+  onTestFinished(followHooks(ref, "ada", (text) => words.push(text)));
+  rest(now - HOUR_MS, "after");
+  await eventually("the end of a turn", () => words.length > 0);
+  rest(now - HOUR_MS + 1, "last");
+  await eventually("the next one", () => words.length > 1);
+  expect(words).toEqual(["after", "last"]);
+});
