@@ -117,7 +117,7 @@ export interface Agent {
   endBackgroundTask(id: string): void;
   /** Its program does not say when a turn ends: after its input was taken, its state is unknown. */
   readonly hidesTurnEnds?: boolean;
-  /** Interrupts what such a program may be doing. @throws Error if it cannot be reached now */
+  /** Interrupts such a program, which may be in a turn. @throws Error if it cannot be reached now */
   interruptUnseen?(): Promise<void>;
   /** Ends its background work. Call it between turns, and run no turn afterwards. */
   end(): Promise<void>;

@@ -10,7 +10,7 @@ interface PlayerOptions {
   /** Milliseconds of a clock that only grows. */
   readonly now?: () => number;
   readonly speed: number;
-  /** Seconds: a longer pause of the recording is shortened to it. */
+  /** Maximum pause in seconds; longer pauses of the recording are shortened. */
   readonly idleLimit: number;
   /** Index of the marker at which to begin. */
   readonly from?: number | undefined;

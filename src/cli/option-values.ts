@@ -130,7 +130,8 @@ export const REC_OPTION = {
   value: "directory",
   valueOptional: true,
   inline: true,
-  summary: "record the screen of each pane, as it is, with its secrets, for teams replay",
+  summary:
+    "record the screen of each pane, as it is, with its secrets, for teams replay (default: into teams-casts in ~/.claude)",
 } as const;
 
 /** Returns the absolute directory of `--rec`; `true` for the directory of the team's recordings. */
@@ -140,10 +141,13 @@ export function recOption(value: string | true | undefined, cwd: string): string
 
 /** The options of a command that set a budget. */
 export const BUDGET_OPTIONS = {
-  maxTokens: { value: "tokens", summary: "the most tokens to use: a warning at 80 %, a pause at 100 %" },
+  maxTokens: {
+    value: "tokens",
+    summary: "the most tokens to use, such as 500k: a warning at 80 %, a pause at 100 % (default: no limit)",
+  },
   maxCost: {
     value: "dollars",
-    summary: "the most to spend, in US dollars; only for models with a known price",
+    summary: "the most to spend, in US dollars; only for models with a known price (default: no limit)",
   },
 } as const;
 

@@ -13,7 +13,11 @@ export const TOOL_OPTIONS = {
     alias: "allowedTools",
   },
   disallowedTools: { value: "rules", summary: "tools that never run", many: true, alias: "disallowedTools" },
-  tools: { value: "names", summary: "the only tools, besides those for the team", many: true },
+  tools: {
+    value: "names",
+    summary: "the only tools, besides those for the team (default: all of its type)",
+    many: true,
+  },
 } as const;
 
 /**

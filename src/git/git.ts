@@ -30,7 +30,7 @@ export class GitError extends Error {
 const REPOSITORY_VARIABLES =
   /^GIT_(DIR|WORK_TREE|IMPLICIT_WORK_TREE|INDEX_FILE|COMMON_DIR|NAMESPACE|PREFIX|(ALTERNATE_)?OBJECT_DIRECTOR(Y|IES)|GRAFT_FILE|SHALLOW_FILE)$/;
 
-/** Removes variables, for example of a git hook, that would select another repository than that of the directory. Pure. */
+/** Removes variables, for example of a git hook, that would select a repository other than that of the directory. Pure. */
 export function withoutRepository(env: Env): Env {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !REPOSITORY_VARIABLES.test(name)));
 }

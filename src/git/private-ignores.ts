@@ -36,7 +36,7 @@ function excludeFrom(list: string): string {
 
 /** Paths of the lists outside a checkout that git applies to it; they need not exist. */
 interface IgnoreLists {
-  /** Those of its repository. */
+  /** The lists of its repository. */
   readonly repository: readonly string[];
   /** At most one, which the user has for all repositories. */
   readonly user: readonly string[];

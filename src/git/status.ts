@@ -83,7 +83,7 @@ const OPERATIONS = [
   ["BISECT_LOG", "bisect"],
 ] as const;
 
-/** An unfinished operation: it may keep changes or commits aside. */
+/** An unfinished operation: it may have stashed changes or commits. */
 export type GitOperation = (typeof OPERATIONS)[number][1];
 
 /** Returns the operation that is in progress. Reads git's files and starts no process. */

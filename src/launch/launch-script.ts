@@ -22,7 +22,7 @@ export interface LaunchScriptInput {
  * Returns the script that starts a teammate, run as `/bin/sh <script> outer <instance> <program> <argument>…`. POSIX sh; it
  * contains no secret, so its file may stay. `outer` dies with the terminal. `inner` survives that, and every signal except SIGKILL:
  * it records how the program ended, rings the bells and keeps a crashed pane open for the user. If the record cannot be written (a
- * full disk), it rings all the same and tries again, in a waiting pane until it succeeds. Both refuse to run outside their start.
+ * full disk), it still rings, and tries again, in a waiting pane until it succeeds. Both refuse to run outside their start.
  */
 export function launchScript(input: LaunchScriptInput): string {
   const { agentId, cwd, paths, bells, surface } = input;

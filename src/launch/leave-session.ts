@@ -8,8 +8,8 @@ export const LEAVES = "teams-leaves";
 
 /**
  * A format for `list-clients` that prints the clients to switch: their session is the team's, all its panes are about to end, and
- * they have another session. tmux would detach them. Marking and listing are one call, so of several ends at once, the last one
- * finds all panes marked.
+ * they have another session. tmux would detach them. Marking and listing are one call: if several panes end at once, the last call
+ * finds all of them marked.
  */
 export const LEAVING_CLIENTS =
   `#{?#{&&:#{m:#{session_id}/*,#{${SESSION_TAG}}},#{==:#{W:#{P:#{?${ENDING_TAG},,x}}},}},` +

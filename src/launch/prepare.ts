@@ -16,7 +16,7 @@ import { type LaunchScriptInput, launchScript } from "./launch-script.ts";
 
 /**
  * Creates the files of a start: the run and runtime directories, the three FIFOs (one fork for the whole batch) and the launch script.
- * Sets the records of an earlier start aside by renaming them, so that a failed start can restore them.
+ * Renames the records of an earlier start, so that a failed start can restore them.
  */
 export async function prepareLaunches(inputs: readonly LaunchScriptInput[]): Promise<void> {
   const starts = prepareStarts(inputs.map(({ paths }) => paths));
@@ -42,8 +42,8 @@ export async function prepareStarts(starts: readonly AgentPaths[]): Promise<void
 }
 
 /**
- * Renames the records of an earlier start. If this process is killed in between, the next start continues: the records that
- * are aside already stay there.
+ * Renames the records of an earlier start. If this process is killed in between, the next start continues: records
+ * that are renamed already stay so.
  */
 function setRecordsAside({ status, place, exit, crash }: AgentPaths): void {
   for (const record of [status, place, exit, crash]) {

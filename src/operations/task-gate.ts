@@ -75,7 +75,7 @@ export function recordTaskHooks(
 }
 
 /**
- * Returns the hooks that a `teams` command runs: those of all events but the ones of hooks that have started it. The variable alone is
+ * Returns the hooks that a `teams` command runs: all except those of the events whose hooks have started it. The variable alone is
  * no evidence, because the commands of a model can set it; agents remove it, so that their commands have all hooks.
  */
 export function withoutHooksAbove(setting: HooksSetting, home: Home, env: Env): HooksSetting {

@@ -11,7 +11,7 @@ interface ScreenOptions {
   readonly directory: string;
   /** The agent reads the output of its pane. */
   readonly copies?: boolean;
-  /** Tells the user why the screen is not recorded; the agent works all the same. */
+  /** Tells the user why the screen is not recorded; the agent works without the recording. */
   readonly problem: (text: string) => void;
 }
 

@@ -15,7 +15,7 @@ export type SpentAmount = z.infer<typeof spentAmount>;
 
 /** The limit of one model of an account. */
 const modelLimit = z.object({
-  /** When a call met it; in milliseconds since the epoch, as all times here. */
+  /** Time of the call that was refused; in milliseconds since the epoch, as all times here. */
   at: z.number(),
   /** When it ends or, if the server did not say, when the next call is tried. */
   until: z.number(),

@@ -45,7 +45,7 @@ function parsed(file: string, text: string): unknown {
 }
 
 /**
- * Reads an untrusted project's file. Invalid JSON is not an error here, only an ignored entry. In another encoding than UTF-8, the readable
+ * Reads an untrusted project's file. Invalid JSON is not an error here, only an ignored entry. In an encoding other than UTF-8, the readable
  * restrictions still apply.
  */
 export function readUntrusted(file: string): Raw {

@@ -71,7 +71,7 @@ export function projectFiles(root: string, cwd: string): string[] {
   return shared === undefined || local === undefined ? [] : [...new Set([shared, localFile(cwd), local])];
 }
 
-/** The existing ones of {@link projectFiles}. */
+/** Returns the {@link projectFiles} that exist. */
 export function existingProjectFiles(root: string, cwd: string): string[] {
   return projectFiles(root, cwd).filter((file) => entryOf(file) !== undefined);
 }

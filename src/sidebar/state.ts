@@ -51,7 +51,7 @@ type PromptKind =
       /** The working directory of its member: a path is shown relative to it. */
       readonly cwd?: string | undefined;
       readonly verdict: Verdict;
-      /** The kind of the request, if its answer has other words than for a plan or a permission. */
+      /** The kind of the request, if the words of its answer differ from those for a plan or a permission. */
       readonly asks?: "question" | "crash";
       readonly text: string;
     }

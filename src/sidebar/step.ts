@@ -29,7 +29,7 @@ export function press(
   seen: ReadonlyMap<string, number> = new Map(),
   size: ScreenSize = USUAL,
 ): Step {
-  // With its notice, which has taken rows of the screen.
+  // Before the notice is removed: it took rows of the screen.
   const read = withRead(state, data, size);
   return handled({ state: withoutNotice(read), data, seen, size }, action);
 }

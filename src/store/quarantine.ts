@@ -32,7 +32,7 @@ export function copyAside(path: string): string {
 }
 
 /**
- * Moves an unreadable file aside, including text that a writer which has it open still adds.
+ * Renames an unreadable file. A writer that has it open still adds to the renamed file.
  * @returns its new path: `<path>.broken-<milliseconds>`
  * @throws TeamError as {@link copyAside}
  */

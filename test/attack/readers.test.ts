@@ -116,7 +116,7 @@ test("an allow rule › does not cover a file whose name is an option", () => {
 
 test.each([
   ["deep entries in commondir", "sub", "sub/config.worktree", "[core]\n bare = false\n worktree = .\n"],
-  ["a .git that is none", "other", "other/.git/config", "[core]\n bare = false\n"],
+  ["a .git that is no repository", "other", "other/.git/config", "[core]\n bare = false\n"],
 ] as const)(
   "git › is not run unasked where it takes a directory for a repository: %s",
   (_, at, file, text) => {

@@ -241,7 +241,7 @@ class AcpChannel implements Channel {
     }
   }
 
-  /** Its model continues after a refusal, so it needs no other reasons than those of a person. */
+  /** Its model continues after a refusal, so it needs only the reasons of a person. */
   #keepAnswered(): void {
     this.#refusals = this.#refusals.filter(({ isAnswered }) => isAnswered);
   }

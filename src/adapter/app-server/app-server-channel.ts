@@ -38,7 +38,7 @@ class AppServerChannel implements Channel {
   readonly #rpc: Rpc;
   /** Requests without an answer. */
   readonly #open = new Map<RequestId, AbortController>();
-  /** Those that only a person can answer. */
+  /** Requests that only a person can answer. */
   readonly #dialogs = new Set<RequestId>();
   #place: SocketPlace | undefined;
   #server: PipedProgram | undefined;

@@ -19,7 +19,7 @@ interface PermissionsOptions {
 export class QwenPermissions {
   readonly #options: PermissionsOptions;
   readonly #open = new Map<string, { readonly callId: string; readonly closed: AbortController }>();
-  /** Those that only a person can answer. */
+  /** Requests that only a person can answer. */
   readonly #questions = new Map<string, string>();
 
   constructor(options: PermissionsOptions) {

@@ -20,7 +20,7 @@ export function spentOf(usage: unknown): Spent | undefined {
   if (!input && !output) return undefined;
   return {
     usage: {
-      // Those read from the cache are among them.
+      // The input includes the tokens that were read from the cache.
       input: Math.max(0, (input ?? 0) - (cacheRead ?? 0)),
       output: output ?? 0,
       cacheRead: cacheRead ?? 0,

@@ -129,7 +129,7 @@ export class QwenTurns {
   }
 
   event(event: Fields): void {
-    // Those of subagents name the call that started them.
+    // An event of a subagent names the call that started the subagent.
     if ((event.parent_tool_use_id ?? undefined) !== undefined) return;
     if (event.type === "user") this.#onUser(fieldsOf(event.message));
     else if (event.type === "assistant") this.#onAnswer(fieldsOf(event.message));

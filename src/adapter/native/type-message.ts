@@ -62,7 +62,7 @@ export async function readPaneScreen(server: TmuxServer, place: PlaceRecord): Pr
 
 /**
  * Types a message into a program that reads keys: one paste, and Enter once the text is visible. Nothing is typed if the pane is
- * not the recorded one, is in a tmux mode, or shows another screen than the idle one (a person's draft, a question).
+ * not the recorded one, is in a tmux mode, or does not show the idle screen (but a person's draft, or a question).
  * @throws TeamError TMUX_ERROR; LOCK_TIMEOUT if another sender takes too long: nothing was typed
  */
 export async function typeMessage(

@@ -42,7 +42,7 @@ const DEFAULT_MAX_TOKENS = 32_000;
 const ANSWER_SHARE = 1 / 4;
 /**
  * Milliseconds without a byte after which a connection fails. Anthropic's server sends pings while a model thinks; a local
- * one may read a long prompt for minutes before its first word.
+ * server may read a long prompt for minutes before its first word.
  */
 const IDLE_TIMEOUT_MS = 300_000;
 

@@ -72,7 +72,7 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly ConversationMessage[];
   readonly tools: readonly ToolSpec[];
-  /** Forbids tool calls. The tools are sent all the same, since without them the server's prompt cache would not match. */
+  /** Forbids tool calls. The tools are still sent, since without them the server's prompt cache would not match. */
   readonly toolless?: true;
   /** Absolute path of the plan file in plan mode: `{{plan_file}}`. */
   readonly planFile?: string;

@@ -104,7 +104,7 @@ function findOtherRepository(question: PermissionQuestion): string | undefined {
     const top = topOf(real, exists);
     if (top !== own && !isPlain(real, "worktree")) return repositoryIn(top ?? real);
   }
-  // Those that exist are checked where the command reads them.
+  // Repositories that exist are checked where the command reads them.
   const places = dirs.flatMap(({ path }) => [...named].map((word) => absolute(word, path, home)));
   const made = places.find((path) => isMade(path, realOr(path, resolve)));
   return made === undefined ? undefined : repositoryIn(made);

@@ -31,7 +31,7 @@ export function protectedReason(
   return reader === undefined ? undefined : `is read by ${reader}`;
 }
 
-/** Like {@link protectedReason}, for names in other directories than their own. */
+/** Like {@link protectedReason}, for names in other directories that the line names. */
 export function joinedReason(joined: JoinedPaths, roots: readonly string[]): string | undefined {
   if (roots.some((root) => joinsInside(joined, root))) return "is in teams' own directory";
   const reader = joinedReader(joined);

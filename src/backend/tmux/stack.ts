@@ -63,7 +63,7 @@ export function evenOutStacks(seen: PaneList, closing: ReadonlySet<string>): Tmu
 /**
  * Returns the commands that restore the layout of the users' windows after the last teammate has left them. tmux gives
  * the room of a closed pane to its neighbour, but the room came from another pane if the window was smaller in between. A window
- * that has other panes or another size than before is not changed.
+ * whose panes or size have changed is left alone.
  * @param places records of the closed panes; those without `beside` are skipped
  * @param closing panes that are gone when the commands run
  */

@@ -18,7 +18,11 @@ export const command = defineCommand({
   ],
   options: {
     note: { value: "text", summary: "feedback, or the answer to a question; - reads it from stdin" },
-    mode: { value: "mode", summary: "the permission mode for carrying out an approved plan", choices: MODES },
+    mode: {
+      value: "mode",
+      summary: "the permission mode for carrying out an approved plan (default: its mode without planning)",
+      choices: MODES,
+    },
     always: { summary: "for a permission: allow the same without asking, until the agent ends" },
     rule: {
       value: "rule",

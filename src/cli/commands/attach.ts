@@ -16,7 +16,7 @@ import { focusFirstPane, focusOrder } from "../focus-member.ts";
 export const command = defineCommand({
   name: "attach",
   summary: "Go to the pane of a teammate or a team",
-  args: [{ name: "name", summary: "an agent or a team", optional: true }],
+  args: [{ name: "name", summary: "an agent or a team (default: the team)", optional: true }],
   options: {},
   examples: ["teams attach", "teams attach reviewer", "teams attach reviewer@review --json"],
   notes:

@@ -24,7 +24,7 @@ const RECENT = 20;
 export const command = defineCommand({
   name: "inbox",
   summary: "Show the messages of a member (default: the lead)",
-  args: [{ name: "agent", summary: "the member: name or name@team", optional: true }],
+  args: [{ name: "agent", summary: "the member: name or name@team (default: you)", optional: true }],
   options: {
     unread: { summary: "only unread messages" },
     from: { value: "member", summary: "only messages from this sender" },

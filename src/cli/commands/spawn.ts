@@ -36,24 +36,36 @@ export const command = defineCommand({
     prompt: { value: "text", summary: "its first message; - reads it from stdin" },
     agentType: {
       value: "type",
-      summary: "general-purpose, Explore, Plan, reviewer, …, or a type from agents/*.md",
+      summary: "general-purpose (the default), Explore, Plan, reviewer, …, or a type from agents/*.md",
     },
-    model: { value: "model", summary: "haiku, sonnet, opus, inherit, scripted[:file] or any id" },
+    model: {
+      value: "model",
+      summary:
+        "haiku, sonnet, opus, inherit, scripted[:file] or any id (default: its type's, else the lead's)",
+    },
     plan: { summary: "it must get a plan approved before it acts" },
     systemPrompt: { value: "text", summary: "its system prompt, instead of its type's and the default" },
     appendSystemPrompt: { value: "text", summary: "text to add at the end of its system prompt" },
     permissionMode: {
       value: "mode",
-      summary: "what it may do without asking",
+      summary: "what it may do without asking (default: its type's, else the lead's)",
       choices: PERMISSION_MODES,
       shorthand: BYPASS_SWITCH,
     },
     ...TOOL_OPTIONS,
     cli: { value: "name", summary: "a third-party CLI to run instead of our agent: claude, codex, …" },
-    effort: { value: "level", summary: "with --cli: how hard its model thinks: low, medium, high, …" },
+    effort: {
+      value: "level",
+      summary: "with --cli: how hard its model thinks: low, medium, high, … (default: the CLI's)",
+    },
     acp: { summary: "with --cli: run it over the Agent Client Protocol, without its own screen" },
     native: { summary: "with --cli gemini: show its own screen" },
-    sandbox: { value: "mode", summary: "whether its commands run in the sandbox", choices: SANDBOX_MODES },
+    sandbox: {
+      value: "mode",
+      summary:
+        "whether its commands run in the sandbox (default: as in the settings, or stricter by its type)",
+      choices: SANDBOX_MODES,
+    },
     cwd: { value: "directory", summary: "where it works (default: this directory)" },
     worktree: {
       value: "branch",
@@ -61,7 +73,11 @@ export const command = defineCommand({
       summary: "work in its own git worktree, on this branch (default: teams/<team>/<name>)",
     },
     withChanges: { summary: "copy the uncommitted changes of this directory into its worktree" },
-    teammateMode: { value: "mode", summary: "where it lives", choices: TEAMMATE_MODES },
+    teammateMode: {
+      value: "mode",
+      summary: "where it lives (default: teammateMode of the settings, else auto)",
+      choices: TEAMMATE_MODES,
+    },
     here: { summary: "open its pane in this window instead of the team's window" },
     window: { summary: "open its own tmux window" },
     session: { summary: "use the team's own tmux session" },

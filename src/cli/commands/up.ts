@@ -35,7 +35,11 @@ const OPTIONS = {
   dryRun: { summary: "show what would be done, and do nothing" },
   yes: { short: "y", summary: "change an existing team without asking" },
   model: { value: "model", summary: "use this model instead of those in the file, as scripted[:file]" },
-  teammateMode: { value: "mode", summary: "where its teammates live", choices: TEAMMATE_MODES },
+  teammateMode: {
+    value: "mode",
+    summary: "where its teammates live (default: teammateMode of the settings, else auto)",
+    choices: TEAMMATE_MODES,
+  },
   rec: REC_OPTION,
   template: { value: "work", summary: "print a team file to start from", choices: TEMPLATE_NAMES },
   from: { value: "team", summary: "print the file that declares this team" },

@@ -25,7 +25,7 @@ export const command = defineCommand({
     idle: { summary: "until the members are idle (the default)" },
     tasks: { summary: "until all tasks are completed" },
     message: { summary: "until the lead (or --as) has an unread message" },
-    timeout: { value: "seconds", summary: "give up after this time (exit 5)" },
+    timeout: { value: "seconds", summary: "give up after this time (exit 5; default: no limit)" },
   },
   examples: ["teams wait", "teams wait reviewer tester --timeout 300", "teams wait --tasks --message"],
   notes:

@@ -9,7 +9,7 @@ import { pickOnTerminal } from "./pick-on-terminal.ts";
 
 /**
  * Lets the person pick the team if a command could not decide between several.
- * @param error what the command has thrown, before it changed anything
+ * @param error that the command threw before it changed anything
  * @returns the team; undefined if the error is another one, or if there is no terminal
  * @throws TeamError INTERRUPTED if the person cancels
  */

@@ -16,16 +16,24 @@ export const ARGS = [
 export const OPTIONS = {
   model: {
     value: "model",
-    summary: "the lead's model: haiku, sonnet (the default with a key), opus, scripted[:file] or any id",
+    summary:
+      "the lead's model: haiku, sonnet (the default with a key), opus, scripted[:file] (the default without) or any id",
   },
   cli: { value: "name", summary: "a third-party CLI that leads: codex, gemini, …" },
-  effort: { value: "level", summary: "with --cli: how hard its model thinks: low, medium, high, …" },
+  effort: {
+    value: "level",
+    summary: "with --cli: how hard its model thinks: low, medium, high, … (default: the CLI's)",
+  },
   acp: { summary: "with --cli: run it over the Agent Client Protocol, without its own screen" },
   native: { summary: "with --cli gemini: show its own screen" },
   playbook: { value: "file", summary: "play a playbook instead of calling a model" },
   record: { value: "file", summary: "record what the agents do, as a playbook for --playbook" },
   rec: REC_OPTION,
-  teammateMode: { value: "mode", summary: "where teammates live (default: auto)", choices: TEAMMATE_MODES },
+  teammateMode: {
+    value: "mode",
+    summary: "where teammates live (default: teammateMode of the settings, else auto)",
+    choices: TEAMMATE_MODES,
+  },
   permissionMode: {
     value: "mode",
     summary:

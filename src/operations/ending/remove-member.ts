@@ -26,7 +26,7 @@ export const UNPROVEN_EXIT_MS = 3_000;
 
 /** The rest of the news about a member that agreed to end, and whose process is not known. */
 export const UNSEEN_PROCESS = "teams cannot see its process: if it still runs, quit it in its own window.";
-/** The news about such a member that has left the team. */
+/** The news about a member that agreed to end and left the team, and whose process is not known. */
 export const UNPROVEN_END = `agreed to shut down and has left the team. ${UNSEEN_PROCESS}`;
 
 const NEWS_TEXT: Readonly<Record<LeavingKind, string>> = {

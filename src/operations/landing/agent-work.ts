@@ -42,7 +42,7 @@ function workOfMember(member: TeamMember): AgentWork {
   return { agent: member.name, member, directory: worktree?.path ?? member.cwd, worktree };
 }
 
-/** The newest first; a worktree that a present member has is that member's. */
+/** Returns the work of former members, the newest first, without worktrees that a member has now. */
 function formerWork(ref: TeamRef): readonly AgentWork[] {
   const { members, former = [] } = readTeam(ref);
   const seen = new Set(members.map((member) => worktreeOf(member)?.path));

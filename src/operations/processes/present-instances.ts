@@ -23,7 +23,7 @@ export async function presentInstances(
 
 /**
  * Returns records together with the places that still exist, and with the verdicts on foreign members. A command without backends,
- * such as `status --line`, knows of no place whether it exists; such a place does not count as gone.
+ * such as `status --line`, cannot see whether a place exists; then no place counts as gone.
  * @throws TeamError TEAM_NOT_FOUND
  */
 export async function withPresence<R extends AgentRecords & { readonly member: TeamMember }>(

@@ -6,7 +6,7 @@ import { closeSync, constants, openSync } from "node:fs";
  * where a program has saved it.
  */
 const PLAIN = "\x1b[?1047l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?25h\x1b[0m";
-/** Continues below everything, so that the last screen stays readable. */
+/** Moves the cursor below the last row, so that the last screen stays readable. */
 const BELOW = "\x1b[999;1H\r\n";
 
 /**
@@ -25,7 +25,7 @@ export function saveTerminalModes(): () => string {
 /**
  * Returns whether a terminal is in canonical mode: it collects whole lines for the program that reads it. A program that
  * edits its input itself turns that off while it reads; text typed before is often dropped then.
- * @param path of another terminal; by default the one of this process
+ * @param path of the terminal; by default that of this process
  * @returns undefined if the system does not say it
  */
 export function collectsLines(path?: string): boolean | undefined {

@@ -73,7 +73,7 @@ ${goal}
 
 1. TeamStatus shows whether the team exists and who is in it. If it does not exist, create it with TeamCreate.
 2. Split the work into tasks that one agent can finish by itself, and add each with TaskCreate. Say with TaskUpdate (addBlockedBy) which task waits for which.
-3. Start three to five teammates with Agent. Each prompt says all that its agent needs: it knows nothing of this conversation. Members that have joined by themselves are told by SendMessage.
+3. Start three to five teammates with Agent. Each prompt says all that its agent needs: it knows nothing of this conversation. Tell members that have joined by themselves what to do with SendMessage.
 4. Then Wait, and ReadMessages. Answer questions by a message to one member, not to all. Answer plans with AnswerRequest; leave \`approve\` out for whatever only a person may decide.
 5. When all tasks are completed, check the result yourself. Ask each teammate to shut down (SendMessage, type shutdown_request), Wait for its answer, then call TeamDelete, and report the result.`;
 }

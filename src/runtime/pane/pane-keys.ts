@@ -47,7 +47,7 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
     return opened;
   };
   let suggestions: Completer | undefined;
-  /** None for a team that cannot be read: the supervision reports that. */
+  /** Returns the other members. Empty if the team cannot be read: the supervision reports that. */
   const teammates = (): readonly string[] => {
     try {
       return readTeam(ref).members.flatMap((member) => (member.name === name ? [] : [member.name]));

@@ -76,7 +76,7 @@ function pathsLike(cwd: string, typed: string): readonly string[] {
   });
 }
 
-/** None for a directory that cannot be read: then nothing is offered. */
+/** Returns the names in a directory. Empty if it cannot be read: then nothing is offered. */
 function namesIn(directory: string): readonly string[] {
   try {
     return listDir(directory);

@@ -22,7 +22,7 @@ export function asciiContent(content: Content): Content {
   return content.kind === "whole" ? { ...content, request: asciiRequest(content.request) } : content;
 }
 
-/** Returns a request with escapes for all other characters than ASCII, except in what identifies it. */
+/** Returns a request with escapes for all characters beyond ASCII, except in its id, kind and sender. */
 export function asciiRequest<T extends Pick<Approval, "id" | "from" | "kind">>(request: T): T {
   const { id, from, kind } = request;
   return { ...(inAscii(request) as T), id, from, kind };

@@ -21,7 +21,7 @@ export interface ClientToolContext extends MemberToolContext {
   createTeam(team: NewClientTeam): Promise<void>;
 }
 
-/** What a lead says about the team that it creates. */
+/** The facts of a team that a lead creates. */
 export interface NewClientTeam {
   readonly displayName: string;
   readonly description?: string | undefined;

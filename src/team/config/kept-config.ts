@@ -18,7 +18,7 @@ export function keptConfig(problem: (error: unknown) => void): KeptConfig {
     },
     insteadOf(ref, error) {
       if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") {
-        // A later team of this name is another one.
+        // A later team of this name is a different team.
         last = undefined;
         throw error;
       }

@@ -12,7 +12,7 @@ import { keepBadEntries } from "./original-copies.ts";
 
 /**
  * Empties an inbox for a new member of the same name. Unread messages are journalled as bounced, read ones as delivered if
- * the journal lacks that. A broken file is copied aside, unreadable entries are quarantined.
+ * the journal lacks that. A copy of a broken file is kept, unreadable entries are quarantined.
  * @returns whether something in it could not be read
  */
 export async function resetInbox(ref: TeamRef, agent: string): Promise<boolean> {
@@ -32,7 +32,7 @@ export async function resetInbox(ref: TeamRef, agent: string): Promise<boolean> 
 }
 
 /**
- * Removes an inbox and its lock. Its messages are in the journal; a broken file is copied aside, unreadable entries are quarantined.
+ * Removes an inbox and its lock. Its messages are in the journal; a copy of a broken file is kept, unreadable entries are quarantined.
  * @returns whether something in it could not be read
  */
 export async function dropInbox(ref: TeamRef, agent: string): Promise<boolean> {

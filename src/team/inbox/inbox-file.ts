@@ -33,7 +33,7 @@ const LARGE = 64 * 1024;
 
 /**
  * Changes an inbox under its lock. A broken file (not one in the middle of a write) is repaired first: whole entries are
- * kept, the others restored from the journal, and the original is copied aside. A message without a time gets that of the file,
+ * kept, the others restored from the journal, and a copy of the original is kept. A message without a time gets that of the file,
  * which changes with each write.
  * @param change gets the raw entries, including unreadable ones, and returns their replacement; undefined means no change. It may
  *   run more than once, so it has no effect that must not be repeated. It also makes the changes that wait (see `Offer`).
@@ -183,7 +183,7 @@ export function loadInbox(ref: TeamRef, agent: string, first: string | undefined
   return { entries: restoreFromJournal(ref, agent, recoverEntries(broken)), broken };
 }
 
-/** Copies the file aside, byte for byte, since a truncated one may not be text. @returns a sentence that reports the repair */
+/** Keeps a copy of the file, byte for byte, since a truncated one may not be text. @returns a sentence that reports the repair */
 function keepOriginal(ref: TeamRef, agent: string, saved: readonly unknown[]): string {
   const path = ref.paths.inbox(agent);
   const original = copyAside(path);

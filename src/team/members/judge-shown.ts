@@ -28,8 +28,8 @@ function judge(ref: TeamRef, member: TeamMember, records: AgentRecords): Verdict
 }
 
 /**
- * Reads the records again, now that one of their processes is known to be gone. It may have lived when they were read: the command that
- * started the member has finished its start since, or the agent has reported how it ends.
+ * Reads the records again after one of their processes was found dead. It may have been alive at the first read: since then, the command
+ * that started the member has finished its start, or the agent has reported its end.
  * @returns undefined if the member has left the team
  */
 function readAgain(

@@ -36,7 +36,7 @@ export function staleFifos(ref: TeamRef): StaleFifo[] {
 
 /**
  * Removes the stale FIFOs of a team, under the config's lock, so that no member joins meanwhile. An owner that is opening
- * one at this moment creates it again at its next slow poll.
+ * its FIFO at this moment creates it again at its next slow poll.
  * @param only a member's name; default: all
  * @returns the removed FIFOs
  * @throws TeamError TEAM_NOT_FOUND, CORRUPT_FILE, LOCK_TIMEOUT

@@ -106,7 +106,7 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
     cancel = after(SECOND - (ms % SECOND), draw);
   };
   const waits = (ask: Extract<AgentEvent, { type: "permission_asked" }>): void => {
-    // Another program may ask by another id than its call has.
+    // The id in another program's request may differ from the id of its call.
     const call =
       calls.get(ask.id) ??
       [...calls.values()].find(

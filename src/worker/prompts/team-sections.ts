@@ -69,11 +69,11 @@ export function typedSection({ name, team, others }: TeamFacts, isAdopted: boole
     ? "Your program is the user's, and stays when you leave the team."
     : "When you are asked to shut down, finish what you do, and save it: your program is ended soon afterwards.";
   return `You are ${name}, a teammate in the team "${team}", which ${LEAD_NAME} leads. The others: ${others.join(", ")}. Messages of \
-your team are typed into your input, as this one is. Nobody there sees what you answer. If you can run shell commands, these act \
+your team are typed into your input, as this one is. The members do not see your answers. If you can run shell commands, these act \
 in your name:
 
 - teams send ${LEAD_NAME} "…" sends a message; report your results with it.
-- teams task ls, teams task claim <id> and teams task done <id> are for the task list.
+- teams task list, teams task claim <id> and teams task done <id> are for the task list.
 
 ${end}`;
 }

@@ -201,7 +201,7 @@ describe("any program by its keyboard", () => {
     await state("ada", "idle");
   });
 
-  it("is recorded, and its bells are heard all the same", async () => {
+  it("is recorded while teams hears its bells", async () => {
     const { prompted, state, teams, place, leadGot, env, repo } = await team();
     const forks = countForks(place);
     const words = ["spawn", "ada", "--cli", "fake", "--prompt", "say: hello", "--teammate-mode", "tmux"];

@@ -56,7 +56,7 @@ it("up › starts members that write only what the file lets them, and a second 
   declare({ ...CREW, tasks: [{ subject: "Build", owner: "ada" }] });
   expect((await teams(["trust", "team.json"])).code).toBe(0);
   expect(await up()).toMatchObject({ changed: true, members: [{ name: "ada" }] });
-  await eventually("ada is told the reason", () => existsSync(join(home, "src/reason")));
+  await eventually("the file that ada writes after the refusal", () => existsSync(join(home, "src/reason")));
   expect([existsSync(join(home, "src/a.ts")), existsSync(join(home, "package.json"))]).toEqual([true, false]);
   expect(existsSync(join(home, "outside.txt"))).toBe(false);
   const inbox = (await teams(["inbox", "ada", "--all", "--json"])).json<{ messages: { text: string }[] }>();

@@ -24,7 +24,7 @@ async function atWork() {
   const { pane } = t.session();
   writeFileSync(join(t.home, "play.json"), JSON.stringify({ version: 1, agents: AGENTS }));
   const teams = teamsIn(t.env, t.home);
-  // Without an environment of its own, a look of eventually starts no process.
+  // Without a separate environment, a poll of eventually starts no process.
   const done = async (words: string, env?: Env) => {
     const ended = await teams(words.split(" "), env && { env });
     expect([words, ended.code, ended.err]).toEqual([words, 0, ""]);

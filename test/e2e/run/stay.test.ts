@@ -102,7 +102,7 @@ describe("run with a goal on a terminal", () => {
     await leaves(t, nothing());
   });
 
-  it("tells the model that the user types on; with --once that the run ends", async () => {
+  it("tells the model that the user can continue to type, or with --once that the run ends", async () => {
     const t = privateTmux();
     const says = { kind: "message" as const, blocks: [{ type: "text" as const, text: "Three." }] };
     const api = await startFakeMessagesApi([says, says]);

@@ -124,7 +124,7 @@ describe("a run during a write error", () => {
   );
 
   it.skipIf(!hasPrlimit)(
-    "waits in the turn while the lead's conversation cannot be written, and then goes on",
+    "waits in the turn while the lead's conversation cannot be written, and then continues",
     async () => {
       const w = await world();
       const teams = teamsIn(w.t.env, w.t.home);

@@ -78,7 +78,7 @@ describe("Hooks.run", () => {
     ],
     ["has lost its directory", "cd missing || exit 1", () => undefined],
     ["is not found, but ends otherwise", "no-such-guard || exit 1", () => undefined],
-  ])("refuses a tool call if its guard %s; another event goes on", async (_, command, given) => {
+  ])("refuses a tool call if its guard %s; another event continues", async (_, command, given) => {
     for (const [event, stopped] of [
       ["PreToolUse", expect.stringContaining("which counts as a refusal")],
       ["PostToolUse", undefined],

@@ -131,7 +131,7 @@ describe("loadMemory and memorySection", () => {
     ]);
   });
 
-  it("takes the home directory and its parents for no project, even trusted ones with a repository", () => {
+  it("never treats the home directory or its parents as a project, even if they are trusted", () => {
     const archive = { "unpacked/CLAUDE.md": "archive @../.ssh/id_rsa @~/.ssh/id_rsa" };
     const { root, home } = files({ ".ssh/id_rsa": "the key", "CLAUDE.md": "home @.ssh/id_rsa", ...archive });
     mkdirSync(join(home, ".git"));

@@ -349,7 +349,7 @@ describe("Edit tool", () => {
     expect([now(), change]).toEqual(["\ufeff1\ntwo\n", ["@@ -1,2 +1,2 @@", "-one", "+1", " two"]]);
   });
 
-  test("accepts no half of a character, which would match inside of one", () => {
+  test("refuses half a character, which would match inside a whole one", () => {
     const call = { file_path: "a", old_string: "b", new_string: "c" };
     expect(editTool.input.safeParse(call).success).toBe(true);
     for (const half of [{ old_string: "\ud83d" }, { new_string: "b\ude00" }])

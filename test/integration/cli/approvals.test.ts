@@ -205,7 +205,7 @@ describe("the request that approve and reject mean", () => {
     [[], "eve: plan 1"],
     [["ben"], "ben: plan 2"],
     [["plan_approval-2"], "ben: plan 3"],
-  ])("is with the words %j the one of %s", async (words, about) => {
+  ])("with the words %j is %s", async (words, about) => {
     const cli = await waiting();
     expect((await cli(["approvals", ...(words.length === 0 ? ["eve"] : words)])).out).toContain("plan");
     const { code, out } = await cli(["approve", ...words]);

@@ -36,7 +36,7 @@ function machine(programs: Readonly<Record<string, string>>, adapters: Adapters 
 }
 
 const prints = (text: string): string => `#!/bin/sh\necho '${text}'\n`;
-/** Stands for Node.js, which runs the scripts of npm. */
+/** A stand-in for Node.js, which runs the scripts of npm. */
 const NODE = '#!/bin/sh\ncase "$1" in --version) echo v20.19.0;; *) echo 1.2.3;; esac\n';
 const NODE_SCRIPT = "#!/usr/bin/env node\n";
 
@@ -137,7 +137,7 @@ describe("teams cli ls", () => {
     const clis = await list();
     expect(clis.get("qwen-acp")?.node).toEqual({ needed: ">=22", found: "20.19.0", isEnough: false });
     expect(clis.get("gemini")?.node).toEqual({ needed: ">=20", found: "20.19.0", isEnough: true });
-    // Another program than the one of npm.
+    // This program is not from npm.
     expect(clis.get("claude-acp")?.node).toBeNull();
     expect(await doctor()).toContain("1.2.3 needs Node.js >=22, and the PATH has 20.19.0");
   });

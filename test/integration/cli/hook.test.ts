@@ -182,7 +182,7 @@ describe("an idle notice without the last words", () => {
     return { ...team, ref, inbox };
   }
 
-  it("shows those that the hook of the turn's end told", async () => {
+  it("shows the words that the hook reported at the turn's end", async () => {
     const { cli, inbox } = await told(({ hook }) => hook("Stop", { last_assistant_message: "found it" }));
     expect(await inbox()).toContain("found");
     expect(await inbox()).not.toContain("next turn");
@@ -190,7 +190,7 @@ describe("an idle notice without the last words", () => {
     expect(await inbox()).toContain("found");
   });
 
-  it("shows those of the transcript, of a claude whose hook reports none", async () => {
+  it("shows the words of the transcript if claude's hook reports none", async () => {
     const { inbox } = await told(async ({ cli, hook }) => {
       const path = join(cli.root, "t.jsonl");
       const text = (words: string) => ({ content: [{ type: "text", text: words }] });

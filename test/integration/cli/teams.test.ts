@@ -11,8 +11,8 @@ import { failingRenames } from "../../support/files/failing-renames.ts";
 import { cliIn } from "../../support/processes/in-process-cli.ts";
 import { deadProcess, statusOf } from "../../support/team/status-records.ts";
 
-describe("the team of a command, of several", () => {
-  it("is the one of the named member, also for a request, else the one of the directory", async () => {
+describe("a command without --team › with several teams", () => {
+  it("acts on the team of the named member or request, else on that of the directory", async () => {
     const teams = cliIn();
     const ref = (name: string) =>
       teamRef({ root: teams.root, runtime: join(teams.directory, "runtime", "teams") }, name);

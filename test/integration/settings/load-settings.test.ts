@@ -371,7 +371,7 @@ describe("teams.sandbox", () => {
     expect(ignored).toEqual([expect.stringMatching(/settings\.json: teams\.sandbox\.write, teams\.record$/)]);
   });
 
-  it("tells the user's own hooks and servers from the project's", () => {
+  it("distinguishes the user's own hooks and servers from the project's", () => {
     const hook = (command: string) => ({ Stop: [{ hooks: [{ type: "command", command }] }] });
     const { own } = load({
       trusted: true,

@@ -79,7 +79,7 @@ export async function acpClient({
   child.once("close", () => {
     hasClosed = true;
   });
-  /** Fails at once instead of after a wait in vain. */
+  /** Fails at once instead of waiting in vain. */
   const mustRun = (): undefined => {
     if (hasClosed)
       throw new Error(`teams acp has ended with ${child.exitCode ?? child.signalCode}: ${errors}`);

@@ -94,7 +94,7 @@ function commandLine(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
   } catch (error) {
-    // The process ended meanwhile; it is reported all the same.
+    // The process ended meanwhile; it is still reported.
     return String(error);
   }
 }

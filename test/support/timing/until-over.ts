@@ -1,4 +1,4 @@
-/** Looks again and again until something is over. @returns its result */
+/** Polls until something is over. @returns its result */
 export async function untilOver<T>(ended: Promise<T>, look: () => void | Promise<void>): Promise<T> {
   let isOver = false;
   const end = (): void => {

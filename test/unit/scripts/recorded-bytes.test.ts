@@ -15,7 +15,7 @@ function recorded(bytes: object): string {
   return checkout;
 }
 
-it("recordLower › lowers the figures that have become fewer, and raises or adds none", () => {
+it("recordLower › lowers the figures that have decreased, and raises or adds none", () => {
   const checkout = recorded({ send: 10, inbox: 10 });
   const figures: Figure[] = [
     { what: "send", value: 9, unit: "bytes" },

@@ -69,7 +69,7 @@ const CHANGING = new RegExp(`^git$|${CHANGES.map(([program]) => program.source).
 
 /** Subcommands of git that always change its configuration or its hooks. */
 const ALWAYS = /^(?:lfs (?:install|update)|maintenance (?:start|register))(?: |$)/;
-/** Those that may name a URL for which git runs a program. */
+/** Subcommands of git that may name a URL for which git runs a program. */
 const NAMES_URL = /^(?:remote|submodule) (?:-\S+ )*(?:add|set-url) /;
 
 /** Returns why a line changes commands that run later, although it names no such file; undefined if it does not. */

@@ -74,7 +74,7 @@ test("readDiffs › shows each directory with changes once, and those of an agen
 
 // The file systems of macOS refuse such names.
 test.skipIf(platform() === "darwin")(
-  "readChangedWork › keeps a changed file whose name is not UTF-8, although nobody can ask when it changed",
+  "readChangedWork › keeps a changed file whose name is not UTF-8, although its time cannot be read",
   async () => {
     const { ref, ctx, repository } = await landingTeam([]);
     await addMembers(ref, [{ name: "ann", cwd: repository }]);

@@ -12,7 +12,7 @@ import { contextOf } from "../../../support/worker/start-worker.ts";
 /** More than Node allows as listeners of one emitter without a warning. */
 const MANY = 14;
 
-/** Opens the lifelines of members whose launch scripts this test stands for. @returns a function that ends all scripts at once */
+/** Opens the lifelines of members whose launch scripts this test replaces. @returns a function that ends all scripts at once */
 async function followed(
   names: readonly string[],
 ): Promise<{ lines: Lifelines; end: () => Promise<unknown> }> {

@@ -39,7 +39,7 @@ it("SessionRequests › offers a crash, and removes the teammate if the user rej
   expect(problems).toEqual([]);
 });
 
-it("SessionRequests › offers a request again only when it is told to, if its user gave no answer", async () => {
+it("SessionRequests › offers an unanswered request again only after offerAgain", async () => {
   const { requests, offered, left, names } = await withCrash([undefined, { approve: false }]);
   requests.check();
   await eventually("the end of the offer", () => left.length === 1);

@@ -49,7 +49,7 @@ test("isSubmission finds a text that was trimmed or joined, and no other", () =>
   expect(isSubmission("say: one", sent)).toBe(false);
 });
 
-test("failureIn and spentOf read what Qwen says of an answer", () => {
+test("failureIn and spentOf read what Qwen reports about an answer", () => {
   expect(failureIn("\n[API Error: 400 bad]\n")).toBe("API Error: 400 bad");
   expect(failureIn("see [API Error: 400 bad]")).toBeUndefined();
   expect(spentOf({ input_tokens: 0, output_tokens: 0 })).toBeUndefined();

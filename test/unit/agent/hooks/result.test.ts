@@ -24,7 +24,7 @@ describe("hookResult", () => {
     ["exit code 1", { code: 1, stderr: "oops" }, { kind: "non-blocking error", text: "exit code 1: oops" }],
     ["exit code 127 without a reason", { code: 127 }, { kind: "non-blocking error", text: "exit code 127" }],
     [
-      "a program that bash as sh lacks, in a line that goes on",
+      "a program that bash as sh lacks, in a line that continues",
       { code: 1, stderr: "sh: line 1: ./guard: No such file or directory" },
       { notRun: true },
     ],

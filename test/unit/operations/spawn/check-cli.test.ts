@@ -77,7 +77,7 @@ it("checkCli › accepts for every CLI what teams does itself", () => {
   for (const adapter of Object.values(BUILT_IN_ADAPTERS)) expect(refusal(adapter, input)).toBeUndefined();
 });
 
-it("docs/mixed-company.md › says of each CLI in its table which options it has", () => {
+it("docs/mixed-company.md › says for each CLI in its table which options it has", () => {
   const docs = readFileSync(
     fileURLToPath(new URL("../../../../docs/mixed-company.md", import.meta.url)),
     "utf8",

@@ -50,7 +50,7 @@ it("ownAbilities › knows root", () => {
 });
 
 it.each([
-  ["an ability that nobody has", [{ test: "a", reason: "b", unless: "wings" }]],
+  ["an unknown ability", [{ test: "a", reason: "b", unless: "wings" }]],
   ["no reason", [{ test: "a", reason: "" }]],
 ])("readSkips › refuses %s", (_, content) => {
   const file = join(temporaryDirectory(), "skips.json");

@@ -13,7 +13,7 @@ describe("savedChange", () => {
     expect(savedChange(saved, false)).toEqual(lines);
   });
 
-  test("returns nothing if all of a shortened change is asked for", () => {
+  test("returns nothing for the whole of a shortened change", () => {
     expect(savedChange(cut, true)).toBeUndefined();
     expect(savedChange(["+… 5 more lines"], true)).toEqual(["+… 5 more lines"]);
   });

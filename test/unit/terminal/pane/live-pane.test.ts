@@ -353,7 +353,7 @@ test("a live pane › names a rule's file from the working directory, as a rule 
   );
 });
 
-test("a live pane › leaves out one note that its input line says already", () => {
+test("a live pane › leaves out a note that its input line already shows", () => {
   const { view, rows } = livePane();
   view.leaveOut("permission mode is now plan");
   for (const mode of ["default", "plan", "plan"]) view.note(`permission mode is now ${mode}`);

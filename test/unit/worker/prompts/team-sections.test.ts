@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { COMMANDS } from "../../../../src/cli/program.ts";
 import {
   type LeadFacts,
   leadSection,
   teammateSection,
+  typedSection,
 } from "../../../../src/worker/prompts/team-sections.ts";
 
 const TEAM = {
@@ -111,4 +113,11 @@ describe("leadSection (protocol.md section 8)", () => {
     expect(lead()).not.toContain("# You are in plan mode");
     expect(lead({ others: [] })).toContain("You have no teammates yet.");
   });
+});
+
+test("typedSection › names only commands that exist", () => {
+  const section = typedSection({ ...TEAM, name: "kim", others: ["team-lead"] }, false);
+  const named = [...section.matchAll(/\bteams ((?:task )?[a-z]+)/g)].map(([, name]) => name);
+  expect(named).toContain("task claim");
+  for (const name of named) expect(Object.keys(COMMANDS)).toContain(name);
 });

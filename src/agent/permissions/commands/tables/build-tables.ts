@@ -7,7 +7,7 @@ const TARGET_OR_VALUE =
 const OBEYED =
   /^(?:(?:GNU)?MAKE\w*|MFLAGS|SHELL|PATH|BASH_ENV|IFS|LESSOPEN|NODE_(?!ENV[:?+]*=)\w+|(?:LD|DYLD|GIT|NPM|JAVA|_JAVA)_\w+|(?:PYTHON|PERL|RUBY|RUSTC)[A-Z\d]+|GO\w*FLAGS|\.\w+)[:?+]*=|^\w*(?:CC|CXX|CPP|LD|AS|AR|NM|RANLIB|STRIP|OBJCOPY|FC|LEX|YACC|RM|CP|INSTALL|PYTHON\d?|NODE|NPM|GO|CARGO|SH|CMD|COMMAND|EXEC|RUN|TOOL|COMPILER|LAUNCHER|WRAPPER|EDITOR|VISUAL|PAGER|BROWSER|RUNNER)[:?+]*=.*\/|^(?:\w*_)?(?:SUDO|SED|AWK|GREP|DIFF|JAVAC?|GIT|DOCKER|PERL|RUBY|BASH|MV|MKDIR|LN|CURL|WGET|CMAKE|RUSTC|TSC)[:?+]*=.*\//i;
 
-/** The program of a variable of make, if it has another one than the usual programs of its kind: `CC='sh -c id'`. */
+/** The program of a variable of make, if it is not one of the usual programs of its kind: `CC='sh -c id'`. */
 const OTHER_PROGRAM =
   /^(?:\w*_)?(?:CC|CXX|CPP|LD|AS|AR|NM|RANLIB|STRIP|OBJCOPY|FC|LEX|YACC|RM|CP|MV|LN|MKDIR|INSTALL|PYTHON\d?|NODE|NPM|GO|CARGO|RUSTC|SH|BASH|CMD|COMMAND|EXEC|COMPILER|LAUNCHER|WRAPPER|RUNNER|SUDO|SED|AWK|GREP|PERL|RUBY|JAVAC?|DOCKER|GIT|CURL|CMAKE|TSC)[:?+]*=(?!(?:(?:(?:ccache|distcc) )?(?:[\w-]+-)?(?:gcc|g\+\+|cc|c\+\+|cpp|clang|clang\+\+|ld(?:\.\w+)?|as|ar|nm|ranlib|strip|objcopy|gfortran|flex|bison|tcc|icc|zig cc)(?:-[\d.]+)?|python[\d.]*|node|npm|pnpm|yarn|bun|go|cargo|rustc|rm(?: -r?f)?|cp|mv|ln|mkdir(?: -p)?|install|g?sed|[gm]?awk|grep|perl|ruby|javac?|docker|podman|git|curl|cmake|tsc|\d*|true|false|yes|no|on|off)$)/i;
 
