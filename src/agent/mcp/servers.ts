@@ -162,13 +162,28 @@ class ServerConnection {
 
   async call(tool: string, input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown> {
     try {
-      if (this.#client === undefined) await this.#open();
-      const request = { name: tool, arguments: { ...input } };
-      return await this.#client?.callTool(request, { signal, timeout: CALL_TIMEOUT });
+      return await this.#callTool({ name: tool, arguments: { ...input } }, signal);
     } catch (error) {
       if (signal.aborted) throw error;
       const text = `The MCP server ${this.name} failed: ${messageOf(error)}`;
       return { content: [{ type: "text", text }], isError: true };
+    }
+  }
+
+  /** @param isAgain whether the server has refused the call before, because it did not know the session */
+  async #callTool(
+    request: Parameters<Client["callTool"]>[0],
+    signal: AbortSignal,
+    isAgain = false,
+  ): Promise<unknown> {
+    if (this.#client === undefined) await this.#open();
+    const client = this.#client;
+    try {
+      return await client?.callTool(request, { signal, timeout: CALL_TIMEOUT });
+    } catch (error) {
+      if (client === undefined || isAgain || signal.aborted || !hasLostSession(client, error)) throw error;
+      await client.close();
+      return this.#callTool(request, signal, true);
     }
   }
 
@@ -194,6 +209,16 @@ class ServerConnection {
       if (this.#client === client) this.#client = undefined;
     };
   }
+}
+
+/**
+ * Whether an HTTP server has refused a call because it does not know the session, for example since it was restarted: 404 in the
+ * protocol, 400 from many servers. The call has not run.
+ */
+function hasLostSession({ transport }: Client, error: unknown): boolean {
+  if (transport?.sessionId === undefined || !(error instanceof Error)) return false;
+  const { status, message } = error as Error & { readonly status?: unknown };
+  return status === 404 || (status === 400 && /session|not initialized/i.test(message));
 }
 
 /** Connects to a server. The library is loaded here, because an agent without servers does not need it. */
