@@ -46,10 +46,14 @@ export class CliQuestions {
     return this.#open.length > 0;
   }
 
-  /** Asks a person, and shows the question as a request of the team. Rejects when the signal aborts. */
+  /**
+   * Asks a person, and shows the question as a request of the team. Declines while a shutdown request waits. Rejects when the signal
+   * aborts.
+   */
   async ask({ question, choices }: CliQuestion, signal: AbortSignal): Promise<CliAnswer> {
-    const { ref, name, role, clock } = this.#context;
+    const { ref, name, role, clock, queue } = this.#context;
     signal.throwIfAborted();
+    if (queue.hasShutdown) return undefined;
     const at = clock.now();
     const id = this.#newId(at);
     const payload = choices.length === 0 ? { question } : { question, choices };
@@ -142,6 +146,8 @@ export class CliQuestions {
       this.#show(entry);
       signal.addEventListener("abort", onAbort);
       if (signal.aborted) onAbort();
+      // It came while the question was sent.
+      else if (this.#context.queue.hasShutdown) entry.settle(undefined);
       // An answer may have come first.
       else this.readAnswers();
     });
