@@ -91,15 +91,24 @@ describe("connectServers with a stdio server", () => {
     ]);
   });
 
-  it("skips and reports tools with an invalid description", async () => {
+  it("skips and reports tools with an invalid description, or with a key that the model API refuses", async () => {
     const entry = { command: process.execPath, args: [badTool()], env: {} };
     const { names, leftOut, failures, call } = await connect({ odd: entry });
-    expect([names, failures]).toEqual([["mcp__odd__good"], []]);
+    expect([names, failures]).toEqual([["mcp__odd__good", "mcp__odd__choice"], []]);
     expect(leftOut).toEqual([
       ["odd", "bad", "its description is invalid"],
       ["odd", "(unnamed)", "its description is invalid"],
+      ["odd", "since", 'a model\'s server refuses the key "StartTime>" of its input'],
     ]);
     expect(await call("mcp__odd__good", {})).toMatchObject({ content: "It goes." });
+  });
+
+  it("describes conditions in words that the model API refuses at the top of a schema", async () => {
+    const entry = { command: process.execPath, args: [badTool()], env: {} };
+    const { tools } = await connect({ odd: entry });
+    const choice = tools.find(({ name }) => name === "mcp__odd__choice");
+    expect(choice?.inputSchema).toEqual({ type: "object" });
+    expect(choice?.description).toBe('Chooses.\n\nThe input must also match {"oneOf":[{"required":["a"]}]}');
   });
 
   it("accepts a server without tools and prints nothing", async () => {
