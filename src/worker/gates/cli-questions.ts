@@ -1,16 +1,10 @@
 import { steadyNow } from "../../os/clock.ts";
 import { formatProtocol } from "../../protocol/messages.ts";
-import { questionRequestId } from "../../protocol/request-ids.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
 import { resolveChoice } from "../../team/requests/answers.ts";
-import {
-  answerRequest,
-  closeRequest,
-  isRequested,
-  openAndNotify,
-  readAnswer,
-} from "../../team/requests/requests.ts";
+import { newQuestionId } from "../../team/requests/question-id.ts";
+import { answerRequest, closeRequest, openAndNotify, readAnswer } from "../../team/requests/requests.ts";
 import { operand } from "../../text/shell-quote.ts";
 import type { WorkerContext } from "../context.ts";
 
@@ -55,7 +49,7 @@ export class CliQuestions {
     signal.throwIfAborted();
     if (queue.hasShutdown) return undefined;
     const at = clock.now();
-    const id = this.#newId(at);
+    const id = newQuestionId(ref, name, at);
     const payload = choices.length === 0 ? { question } : { question, choices };
     const summary = choices.length === 0 ? question : `${question} [${choices.join(" / ")}]`;
     const text = formatProtocol(
@@ -108,14 +102,6 @@ export class CliQuestions {
   /** Declines to answer all questions: the worker is asked to end, and must not wait for a person. */
   declineAll(): void {
     for (const open of [...this.#open]) open.settle(undefined);
-  }
-
-  /** The id names a moment, and a form asks several questions at once. */
-  #newId(at: number): string {
-    const { ref, name } = this.#context;
-    let moment = at;
-    while (isRequested(ref, questionRequestId(name, moment))) moment += 1;
-    return questionRequestId(name, moment);
   }
 
   #waitForAnswer(
