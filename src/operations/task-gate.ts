@@ -7,7 +7,7 @@ import type { Home } from "../team/ref.ts";
 import type { TaskHooks } from "../team/tasks/update-task.ts";
 
 /**
- * Lets the user's hooks refuse task changes of one member.
+ * Lets the user's hooks refuse task changes of one member. An interrupted hook has not decided, so the change is not made.
  * @returns undefined if no hook handles these events
  */
 export function taskGate(
@@ -30,6 +30,7 @@ export function taskGate(
             signal,
           );
           if (stopped !== undefined) throw refusal(event, outcome, stopped);
+          if (signal.aborted) throw interruption(event, outcome);
         }
       : undefined;
   const created = ask("TaskCreated", "not added");
@@ -45,6 +46,12 @@ function refusal(event: string, outcome: string, why: string): TeamError {
       hint: "Do what the hook asks for, then try again.",
     },
   );
+}
+
+function interruption(event: string, outcome: string): TeamError {
+  return new TeamError("INTERRUPTED", `A ${event} hook was interrupted, so the task was ${outcome}.`, {
+    hint: "Try again, and let the hook end.",
+  });
 }
 
 type HookCalls = Required<Pick<HookOptions, "onStarted" | "onRan">>;

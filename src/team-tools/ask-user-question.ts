@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 import { TeamError } from "../errors.ts";
 import { formatProtocol } from "../protocol/messages.ts";
-import { questionRequestId } from "../protocol/request-ids.ts";
 import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { sendMessage } from "../team/mailbox/send.ts";
+import { newQuestionId } from "../team/requests/question-id.ts";
 import { openAndNotify } from "../team/requests/requests.ts";
 import { type MemberTool, TEAM_ACCESS, withRefusals } from "./context.ts";
 
@@ -42,7 +42,7 @@ export const askUserQuestion: MemberTool = ({ ctx, worker, role }) => ({
         });
       }
       const now = ctx.clock.now();
-      const requestId = questionRequestId(worker.name, now);
+      const requestId = newQuestionId(ctx.ref, worker.name, now);
       const asked = choices === undefined ? question : `${question} [${choices.join(" / ")}]`;
       const due = deadline === undefined ? undefined : now + deadline * 1_000;
       const payload = defined({ question, choices, default: byDefault, deadline: due });

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Tool as Described } from "@modelcontextprotocol/client";
 import * as z from "zod/mini";
+import { defined } from "../../schema/defined.ts";
 import { isNestedTooDeeply } from "../../schema/guards/nesting.ts";
 import { cutText, textStart } from "../../text/characters/cut-text.ts";
 import { wellFormed } from "../../text/characters/well-formed.ts";
@@ -42,17 +43,34 @@ export function mcpToolName(server: string, tool: string): string {
  * rule of the user lets it run unasked.
  */
 export function mcpTool(server: string, described: Described, call: CallTool): AnyTool {
-  const { name, description = "", inputSchema } = described;
+  const { name, description = "", inputSchema: given } = described;
+  const { inputSchema, conditions } = splitSchema(given as Readonly<Record<string, unknown>>);
   return {
     name: mcpToolName(server, name),
-    description: cutText(description, MAX_DESCRIPTION),
+    description: cutText(`${description}${conditions}`, MAX_DESCRIPTION),
     input: z.record(z.string(), z.unknown()),
-    inputSchema: inputSchema as Readonly<Record<string, unknown>>,
+    inputSchema,
     served: { server, tool: name },
     access: () => ({ kind: "external" }),
     execute: async (input: Record<string, unknown>, { signal }) =>
       toolResult(await call(name, wellFormed(input), signal)),
     summary: (input: Record<string, unknown>) => JSON.stringify(input),
+  };
+}
+
+/**
+ * Returns an input schema without what the Messages API allows only below its top level: it would refuse every request. Instead the
+ * conditions are a text for the description; the MCP server checks them anyway.
+ */
+function splitSchema({ oneOf, anyOf, allOf, ...inputSchema }: Readonly<Record<string, unknown>>): {
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly conditions: string;
+} {
+  const conditions = defined({ oneOf, anyOf, allOf });
+  const isPlain = Object.keys(conditions).length === 0;
+  return {
+    inputSchema,
+    conditions: isPlain ? "" : `\n\nThe input must also match ${JSON.stringify(conditions)}`,
   };
 }
 

@@ -6,6 +6,7 @@ import { httpFetch } from "../../os/net/http-fetch.ts";
 import { OutputTail } from "../../os/process/output-tail.ts";
 import type { Program, Sandbox } from "../../os/sandbox/sandbox.ts";
 import type { McpServer } from "../../schema/mcp-server.ts";
+import { shortened } from "../../text/characters/cut-text.ts";
 import type { AnyTool } from "../tool.ts";
 import { type ListedTools, listTools } from "./list-tools.ts";
 import { mcpTool } from "./mcp-tool.ts";
@@ -80,6 +81,10 @@ const MAX_STDERR = 500;
 /** Maximum tools of one server, and characters of one input schema, because each model call pays for them. */
 const MAX_TOOLS = 200;
 const MAX_SCHEMA = 50_000;
+/** The keys of an input that a model's server accepts. It refuses every request with a tool that has another one. */
+const ACCEPTED_KEY = /^[a-zA-Z0-9_.-]{1,64}$/;
+/** Maximum characters of a key in a message to a person. */
+const MAX_KEY = 80;
 
 /** Connects to all servers in parallel and lists their tools. A failed server is reported and left out; the others still work. */
 export async function connectServers(options: McpOptions): Promise<McpServers> {
@@ -126,6 +131,9 @@ function leaveOutReason({ inputSchema }: Described, place: number, isNamed: bool
   if (place >= MAX_TOOLS)
     return `the server has more than ${MAX_TOOLS} tools, and all further tools are left out`;
   if (isNamed) return "another tool has the same name";
+  const key = Object.keys(inputSchema.properties ?? {}).find((name) => !ACCEPTED_KEY.test(name));
+  if (key !== undefined)
+    return `a model's server refuses the key ${JSON.stringify(shortened(key, MAX_KEY))} of its input`;
   return JSON.stringify(inputSchema).length > MAX_SCHEMA
     ? `its input schema has more than ${MAX_SCHEMA} characters`
     : undefined;
@@ -162,13 +170,28 @@ class ServerConnection {
 
   async call(tool: string, input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown> {
     try {
-      if (this.#client === undefined) await this.#open();
-      const request = { name: tool, arguments: { ...input } };
-      return await this.#client?.callTool(request, { signal, timeout: CALL_TIMEOUT });
+      return await this.#callTool({ name: tool, arguments: { ...input } }, signal);
     } catch (error) {
       if (signal.aborted) throw error;
       const text = `The MCP server ${this.name} failed: ${messageOf(error)}`;
       return { content: [{ type: "text", text }], isError: true };
+    }
+  }
+
+  /** @param isAgain whether the server has refused the call before, because it did not know the session */
+  async #callTool(
+    request: Parameters<Client["callTool"]>[0],
+    signal: AbortSignal,
+    isAgain = false,
+  ): Promise<unknown> {
+    if (this.#client === undefined) await this.#open();
+    const client = this.#client;
+    try {
+      return await client?.callTool(request, { signal, timeout: CALL_TIMEOUT });
+    } catch (error) {
+      if (client === undefined || isAgain || signal.aborted || !hasLostSession(client, error)) throw error;
+      await client.close();
+      return this.#callTool(request, signal, true);
     }
   }
 
@@ -194,6 +217,16 @@ class ServerConnection {
       if (this.#client === client) this.#client = undefined;
     };
   }
+}
+
+/**
+ * Whether an HTTP server has refused a call because it does not know the session, for example since it was restarted: 404 in the
+ * protocol, 400 from many servers. The call has not run.
+ */
+function hasLostSession({ transport }: Client, error: unknown): boolean {
+  if (transport?.sessionId === undefined || !(error instanceof Error)) return false;
+  const { status, message } = error as Error & { readonly status?: unknown };
+  return status === 404 || (status === 400 && /session|not initialized/i.test(message));
 }
 
 /** Connects to a server. The library is loaded here, because an agent without servers does not need it. */

@@ -61,7 +61,7 @@ function outcomeOf(last: ConversationMessage | undefined): NewestTurn["outcome"]
 
 /**
  * Returns the conversation as a server accepts it. A refused turn is left out, since the model would also refuse
- * everything after it, and every tool call gets a result.
+ * everything after it, every tool call gets a result, and the first message is the user's.
  */
 export function sendable(messages: readonly ConversationMessage[]): ConversationMessage[] {
   const sent: ConversationMessage[] = [];
@@ -72,21 +72,43 @@ export function sendable(messages: readonly ConversationMessage[]): Conversation
       sent.push({ role: "user", content: [{ type: "text", text: REFUSED_TURN }] });
     } else sent.push(message);
   }
+  if (sent[0]?.role === "assistant")
+    sent.unshift({ role: "user", content: [{ type: "text", text: LOST_START }] });
   return sent;
 }
 
 const REFUSED_TURN = "[A turn that you refused to continue was left out here.]";
+const LOST_START = "[The start of the conversation cannot be read any more.]";
 
-/** Adds an error result after each tool call without a result. Calls of a refused message never ran and are skipped. */
+/**
+ * Adds an error result after each tool call without a result, and leaves out each result without its call: the file's line with
+ * either may be damaged. Calls of a refused message never ran and are skipped.
+ */
 export function closeDangling(messages: readonly ConversationMessage[]): ConversationMessage[] {
   const closed: ConversationMessage[] = [];
+  let called: ReadonlySet<string> = new Set();
   for (const [i, message] of messages.entries()) {
+    if (message.role === "user") {
+      const answering = withoutOrphans(message, called);
+      if (answering !== undefined) closed.push(answering);
+      continue;
+    }
     closed.push(message);
-    if (message.role !== "assistant" || message.refused) continue;
+    called = new Set(toolUsesOf(message).map(({ id }) => id));
+    if (message.refused) continue;
     const next = messages[i + 1];
     const answered = new Set(next?.role === "user" ? toolResultsOf(next).map((r) => r.toolUseId) : []);
     const lost = toolUsesOf(message).filter((use) => !answered.has(use.id));
     if (lost.length > 0) closed.push({ role: "user", content: lost.map((use) => errorResult(use.id, LOST)) });
   }
   return closed;
+}
+
+/** @param called ids of the calls before the message @returns undefined if nothing is left */
+function withoutOrphans(message: UserMessage, called: ReadonlySet<string>): UserMessage | undefined {
+  const content = message.content.filter(
+    (block) => block.type !== "tool_result" || called.has(block.toolUseId),
+  );
+  if (content.length === message.content.length) return message;
+  return content.length === 0 ? undefined : { ...message, content };
 }

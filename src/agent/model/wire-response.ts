@@ -68,7 +68,13 @@ export class AnswerBuilder {
   }
 
   get content(): AssistantBlock[] {
-    return [...this.blocks].sort(([a], [b]) => a - b).map(([, block]) => finished(block));
+    const blocks = [...this.blocks].sort(([a], [b]) => a - b).map(([, block]) => block);
+    return blocks.map((block, i) => finished(block, this.isTruncated && i === blocks.length - 1));
+  }
+
+  /** Whether the answer reached its maximum length: its last block may be incomplete. */
+  private get isTruncated(): boolean {
+    return this.reason === "max_tokens" || this.reason === "window_exceeded";
   }
 
   get reason(): StopReason {
@@ -131,13 +137,17 @@ export function thoughtIn(value: unknown): string | undefined {
   return type === "thinking" && typeof thinking === "string" && thinking.trim() !== "" ? thinking : undefined;
 }
 
-function finished({ value, json }: OpenBlock): AssistantBlock {
+/** @param mayBeCut nothing came after the block, although more may have been meant */
+function finished({ value, json }: OpenBlock, mayBeCut: boolean): AssistantBlock {
   if (value.type === "text") return { type: "text", text: String(value.text ?? "") };
   if (value.type !== "tool_use") return { type: "opaque", value };
+  const given = objectInput(value.input ?? {});
+  // A call without any input yet must not be made without one.
+  const isCut = mayBeCut && json === "" && Object.keys(given).length === 0;
   return {
     type: "tool_use",
     id: String(value.id),
     name: String(value.name),
-    input: json === "" ? objectInput(value.input ?? {}) : parseInput(json),
+    input: json === "" && !isCut ? given : parseInput(json),
   };
 }

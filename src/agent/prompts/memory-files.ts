@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from "node:path";
-import { isSystemError } from "../../errors.ts";
+import { isSystemError, messageOf } from "../../errors.ts";
 import { isDirectory } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { isInside } from "../permissions/protected-paths.ts";
@@ -102,7 +102,8 @@ class MemoryReader {
   add(path: string, reach: Reach, namedBy?: string, depth = 0): void {
     const real = this.#allowed(path, reach.inside, namedBy);
     if (real === undefined || this.#seen.has(real)) return;
-    const file = readTextFile(real);
+    const file = this.#read(real, path, namedBy);
+    if (file === undefined) return;
     if (file.problem === undefined && this.#isReadDenied(path, reach.base)) {
       this.problems.push(`${namedBy ?? path}: a rule for Read denies ${path}, so it is not loaded.`);
       return;
@@ -120,6 +121,18 @@ class MemoryReader {
     this.files.push({ path, text: file.text.trim() });
     if (depth === MAX_DEPTH) return;
     for (const named of namedIn(file.text)) this.#import(named, reach, path, depth + 1);
+  }
+
+  /** @returns undefined if the system does not let this user read the file */
+  #read(real: string, path: string, namedBy = path): ReturnType<typeof readTextFile> | undefined {
+    try {
+      return readTextFile(real);
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+      this.#seen.add(real);
+      this.problems.push(`${namedBy}: ${path} cannot be read: ${messageOf(error)}.`);
+      return undefined;
+    }
   }
 
   #import(named: string, reach: Reach, by: string, depth: number): void {
@@ -178,7 +191,7 @@ function isReadable(path: string): boolean {
 
 function projectTop(cwd: string, isHome: (directory: string) => boolean): string {
   for (let at = cwd; !isHome(at); at = dirname(at)) {
-    if (isDirectory(join(at, ".git")) || readTextFile(join(at, ".git")).problem === undefined) return at;
+    if (isDirectory(join(at, ".git")) || isReadable(join(at, ".git"))) return at;
     if (at === dirname(at)) break;
   }
   return cwd;

@@ -52,7 +52,7 @@ export async function assembleAgent(given: Omit<AgentParts, "teamsOff">): Promis
   const parts: AgentParts = {
     ...given,
     teamsOff: given.role === "lead" && areTeamsOff(given.ctx.env),
-    modelFor: (agent, name = chosen) => given.modelFor(agent, name),
+    modelFor: (agent, name, isBackground) => given.modelFor(agent, name ?? chosen, isBackground),
   };
   const { ctx, worker, settings, notes, snapshot } = parts;
   const type = agentTypeOrGeneral(parts.agentType, parts.types);

@@ -11,6 +11,8 @@ interface LimitedModelOptions {
   /** Returns the models to use meanwhile, in order. */
   readonly fallback: () => Promise<readonly AccountModel[]>;
   readonly autoResume: () => boolean;
+  /** Whether its calls are not part of the agent's turn. */
+  readonly isBackground: boolean;
   readonly wait: AccountLimitWait;
   readonly note: (text: string) => void;
 }
@@ -20,7 +22,7 @@ interface LimitedModelOptions {
  * another agent has met counts, too.
  */
 export function limitedModel(options: LimitedModelOptions): Model {
-  const { own, wait, autoResume, note } = options;
+  const { own, wait, autoResume, isBackground, note } = options;
   let used = own;
   /** The limit that this agent has reported to its team. */
   let notified: LastingLimit | undefined;
@@ -50,7 +52,7 @@ export function limitedModel(options: LimitedModelOptions): Model {
           const fallback = await chooseFallback(limit, await options.fallback(), wait);
           next = fallback.next;
           await notify(limit, next);
-          if (next === undefined) await wait.wait(fallback.earliest, signal, autoResume);
+          if (next === undefined) await wait.wait(fallback.earliest, signal, autoResume, isBackground);
         }
         if (next === undefined) continue;
         used = next;

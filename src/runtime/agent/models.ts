@@ -107,10 +107,11 @@ export function modelsOf(
   limited: LimitedAgent,
 ): SharedParts["modelFor"] {
   const { models: names, prices, passSecrets } = live().teams;
-  return async (agent, model = own) => {
+  return async (agent, model = own, isBackground = false) => {
     const { sandbox } = limited;
     const choice = { model, agent, ref, program, cwd, env, names, prices, passSecrets, sandbox };
-    return withRecording(await withLimits(await createModel(choice), choice, live, limited), agent, choice);
+    const port = await withLimits(await createModel(choice), choice, live, { ...limited, isBackground });
+    return withRecording(port, agent, choice);
   };
 }
 
@@ -119,7 +120,7 @@ async function withLimits(
   port: Model,
   choice: ModelChoice,
   live: LiveSettings,
-  { worker, note }: LimitedAgent,
+  { worker, note, isBackground }: LimitedAgent & { readonly isBackground: boolean },
 ): Promise<Model> {
   if (isScripted(choice.model)) return port;
   const [{ limitedModel }, { budgetsOf }, wait] = await Promise.all([
@@ -144,7 +145,7 @@ async function withLimits(
     return needsPrice ? models.filter((one) => one.port.cost?.(NO_TOKENS) !== undefined) : models;
   };
   const autoResume = (): boolean => live().teams.autoResume;
-  return limitedModel({ own, fallback, autoResume, wait, note });
+  return limitedModel({ own, fallback, autoResume, isBackground, wait, note });
 }
 
 /** Identifies an account without its key: agents with one key at one server share its limits. */

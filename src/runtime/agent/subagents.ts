@@ -32,8 +32,11 @@ export interface SharedParts {
   readonly worker: Worker;
   /** The agent's own session, in which its subagents run. */
   readonly sessionId: string;
-  /** Returns the model of a subagent: the named one, else the agent's. `agent` names its list in a playbook. */
-  readonly modelFor: (agent: string, name: string | undefined) => Promise<Model>;
+  /**
+   * Returns the model of a subagent: the named one, else the agent's. `agent` names its list in a playbook. `isBackground`: the
+   * subagent is not part of the agent's turn.
+   */
+  readonly modelFor: (agent: string, name: string | undefined, isBackground?: boolean) => Promise<Model>;
   readonly settings: LiveSettings;
   /** Names of its only tools; all tools of its type if omitted. */
   readonly tools?: readonly string[] | undefined;
@@ -111,7 +114,7 @@ export function subagentRunner(
         id,
         agentType,
         prompt: call.prompt,
-        model: await parts.modelFor(agentType, model === "inherit" ? undefined : model),
+        model: await parts.modelFor(agentType, model === "inherit" ? undefined : model, call.background),
         tools,
         system: composeSystem({
           agentType: type,

@@ -112,8 +112,14 @@ export class AccountLimitWait {
    * Waits until a limit ends or a person resumes the agent. Returns early if the signal aborts. A shutdown request interrupts the
    * running turn: no model can answer it.
    * @param autoResume without it only a person ends the wait
+   * @param isBackground the call is not part of the running turn: it waits until the agent ends
    */
-  async wait(limit: ModelLimit, signal: AbortSignal, autoResume: () => boolean): Promise<void> {
+  async wait(
+    limit: ModelLimit,
+    signal: AbortSignal,
+    autoResume: () => boolean,
+    isBackground = false,
+  ): Promise<void> {
     const { clock, queue, runningTurn } = this.#context;
     const at = continueAt(limit, clock.now());
     const resumes = this.#resumes;
@@ -121,10 +127,10 @@ export class AccountLimitWait {
     this.#pause(limit, autoResume());
     try {
       while (!signal.aborted && this.#resumes === resumes) {
-        if (queue.hasShutdown || runningTurn.answersShutdown) {
+        // A turn in the CLI's own screen is not interrupted here, so its call continues to wait.
+        if (!isBackground && (queue.hasShutdown || runningTurn.answersShutdown)) {
           this.#hasStoppedTurn = true;
           runningTurn.interrupt();
-          break;
         }
         const leftMs = at - clock.now();
         if (leftMs <= 0 && autoResume()) break;

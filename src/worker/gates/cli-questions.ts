@@ -1,16 +1,10 @@
 import { steadyNow } from "../../os/clock.ts";
 import { formatProtocol } from "../../protocol/messages.ts";
-import { questionRequestId } from "../../protocol/request-ids.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
 import { resolveChoice } from "../../team/requests/answers.ts";
-import {
-  answerRequest,
-  closeRequest,
-  isRequested,
-  openAndNotify,
-  readAnswer,
-} from "../../team/requests/requests.ts";
+import { newQuestionId } from "../../team/requests/question-id.ts";
+import { answerRequest, closeRequest, openAndNotify, readAnswer } from "../../team/requests/requests.ts";
 import { operand } from "../../text/shell-quote.ts";
 import type { WorkerContext } from "../context.ts";
 
@@ -46,12 +40,16 @@ export class CliQuestions {
     return this.#open.length > 0;
   }
 
-  /** Asks a person, and shows the question as a request of the team. Rejects when the signal aborts. */
+  /**
+   * Asks a person, and shows the question as a request of the team. Declines while a shutdown request waits. Rejects when the signal
+   * aborts.
+   */
   async ask({ question, choices }: CliQuestion, signal: AbortSignal): Promise<CliAnswer> {
-    const { ref, name, role, clock } = this.#context;
+    const { ref, name, role, clock, queue } = this.#context;
     signal.throwIfAborted();
+    if (queue.hasShutdown) return undefined;
     const at = clock.now();
-    const id = this.#newId(at);
+    const id = newQuestionId(ref, name, at);
     const payload = choices.length === 0 ? { question } : { question, choices };
     const summary = choices.length === 0 ? question : `${question} [${choices.join(" / ")}]`;
     const text = formatProtocol(
@@ -106,14 +104,6 @@ export class CliQuestions {
     for (const open of [...this.#open]) open.settle(undefined);
   }
 
-  /** The id names a moment, and a form asks several questions at once. */
-  #newId(at: number): string {
-    const { ref, name } = this.#context;
-    let moment = at;
-    while (isRequested(ref, questionRequestId(name, moment))) moment += 1;
-    return questionRequestId(name, moment);
-  }
-
   #waitForAnswer(
     { id, question, choices }: CliQuestion & { readonly id: string },
     signal: AbortSignal,
@@ -142,6 +132,8 @@ export class CliQuestions {
       this.#show(entry);
       signal.addEventListener("abort", onAbort);
       if (signal.aborted) onAbort();
+      // It came while the question was sent.
+      else if (this.#context.queue.hasShutdown) entry.settle(undefined);
       // An answer may have come first.
       else this.readAnswers();
     });

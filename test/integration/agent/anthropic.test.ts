@@ -191,6 +191,16 @@ describe("anthropicModel", () => {
       { ...block, input: { incomplete_json: expect.stringContaining("file_path") } },
     ]);
   });
+
+  test.each([
+    ["max_tokens", { incomplete_json: "" }],
+    ["model_context_window_exceeded", { incomplete_json: "" }],
+    ["tool_use", {}],
+  ])("returns the input of a call that %s ended before its input as %j", async (stopReason, input) => {
+    const block = { type: "tool_use", id: "t", name: "mcp__any__thing", input: {}, json: "" } as const;
+    const last = lastOf((await play(await serve([{ kind: "message", blocks: [block], stopReason }]))).events);
+    expect(last.message.content).toEqual([{ type: "tool_use", id: "t", name: "mcp__any__thing", input }]);
+  });
 });
 
 describe("anthropicModel, failures", () => {

@@ -91,15 +91,24 @@ describe("connectServers with a stdio server", () => {
     ]);
   });
 
-  it("skips and reports tools with an invalid description", async () => {
+  it("skips and reports tools with an invalid description, or with a key that the model API refuses", async () => {
     const entry = { command: process.execPath, args: [badTool()], env: {} };
     const { names, leftOut, failures, call } = await connect({ odd: entry });
-    expect([names, failures]).toEqual([["mcp__odd__good"], []]);
+    expect([names, failures]).toEqual([["mcp__odd__good", "mcp__odd__choice"], []]);
     expect(leftOut).toEqual([
       ["odd", "bad", "its description is invalid"],
       ["odd", "(unnamed)", "its description is invalid"],
+      ["odd", "since", 'a model\'s server refuses the key "StartTime>" of its input'],
     ]);
     expect(await call("mcp__odd__good", {})).toMatchObject({ content: "It goes." });
+  });
+
+  it("describes conditions in words that the model API refuses at the top of a schema", async () => {
+    const entry = { command: process.execPath, args: [badTool()], env: {} };
+    const { tools } = await connect({ odd: entry });
+    const choice = tools.find(({ name }) => name === "mcp__odd__choice");
+    expect(choice?.inputSchema).toEqual({ type: "object" });
+    expect(choice?.description).toBe('Chooses.\n\nThe input must also match {"oneOf":[{"required":["a"]}]}');
   });
 
   it("accepts a server without tools and prints nothing", async () => {
@@ -198,6 +207,20 @@ it("connectServers with an HTTP server › provides its tools and sends the head
   expect(new Set(asked)).toEqual(new Set(["Bearer t-1"]));
 });
 
+it.each([
+  ["404", 404, "Session not found"],
+  ["400, as many servers do", 400, "Bad Request: No valid session ID provided"],
+])("connectServers with HTTP sessions › begins a new one if refused by %s", async (_, status, reason) => {
+  const { url, forget, close } = await serveSessions(status, reason);
+  onTestFinished(close);
+  const { call, failures } = await connect({ far: { type: "http" as const, url, headers: {} } });
+  expect(failures).toEqual([]);
+  expect(await call("mcp__far__count", {})).toMatchObject({ content: "call 1 in s1", isError: false });
+  forget();
+  expect(await call("mcp__far__count", {})).toMatchObject({ content: "call 2 in s2", isError: false });
+  expect(await call("mcp__far__count", {})).toMatchObject({ content: "call 3 in s2", isError: false });
+});
+
 it("connectServers with a literal entry › fills in no variable", async () => {
   const asked: (string | undefined)[] = [];
   const { url, close } = await serve((authorization) => asked.push(authorization));
@@ -236,6 +259,49 @@ async function serve(onCall: (authorization: string | undefined) => void) {
       response.end(Buffer.from(await answer.arrayBuffer()));
     });
   });
+  return listen(http);
+}
+
+/**
+ * Starts an MCP server with one session at a time.
+ * @param status of its answer to a request in another session, with this reason
+ */
+async function serveSessions(status: number, reason: string) {
+  let [begun, calls] = [0, 0];
+  let session: string | undefined;
+  const http = createServer((request, response) => {
+    void bodyOf(request).then((body) => {
+      if (request.method !== "POST") return void response.writeHead(405).end();
+      const { id, method, params } = JSON.parse(body) as {
+        readonly id?: number;
+        readonly method: string;
+        readonly params?: { readonly protocolVersion?: string };
+      };
+      const answer = (result: object, headers: Readonly<Record<string, string>> = {}): void => {
+        response.writeHead(200, { "content-type": "application/json", ...headers });
+        response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      };
+      if (method === "initialize") {
+        begun += 1;
+        session = `s${begun}`;
+        const own = { capabilities: { tools: {} }, serverInfo: { name: "far", version: "1" } };
+        return answer({ ...own, protocolVersion: params?.protocolVersion }, { "mcp-session-id": session });
+      }
+      if (request.headers["mcp-session-id"] !== session) return void response.writeHead(status).end(reason);
+      if (id === undefined) return void response.writeHead(202).end();
+      if (method === "tools/list")
+        return answer({ tools: [{ name: "count", inputSchema: { type: "object" } }] });
+      calls += 1;
+      return answer({ content: [{ type: "text", text: `call ${calls} in ${session}` }] });
+    });
+  });
+  const forget = (): void => {
+    session = undefined;
+  };
+  return { ...(await listen(http)), forget };
+}
+
+async function listen(http: Server) {
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   const { port } = http.address() as AddressInfo;
   const close = async (): Promise<void> => {

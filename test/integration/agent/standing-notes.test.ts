@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { NO_RULES, type PermissionRules } from "../../../src/agent/permissions/rules.ts";
@@ -182,6 +182,21 @@ describe("loadMemory and memorySection", () => {
       files: [],
       problems: [expect.stringContaining("root"), expect.stringContaining("project")],
     });
+  });
+
+  it.skipIf(process.getuid?.() === 0)("leaves out and reports a file that this user may not read", () => {
+    const { root, cwd, home, project } = files({
+      "project/CLAUDE.md": "top @secret.md",
+      "project/AGENTS.md": "agents",
+      "project/secret.md": "secret",
+    });
+    for (const name of ["AGENTS.md", "secret.md"]) chmodSync(join(project, name), 0);
+    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, nothing);
+    expect(found.map(({ text }) => text)).toEqual(["top @secret.md"]);
+    expect(problems).toEqual([
+      expect.stringContaining(`CLAUDE.md: ${join(project, "secret.md")} cannot be read: EACCES`),
+      expect.stringContaining(`AGENTS.md: ${join(project, "AGENTS.md")} cannot be read: EACCES`),
+    ]);
   });
 
   it("leaves out and reports files beyond the total length limit", () => {

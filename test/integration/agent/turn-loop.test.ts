@@ -33,9 +33,11 @@ import { type PlaybookTurn, parsePlaybook } from "../../../src/schema/playbook.t
 import { NO_TOKENS } from "../../../src/schema/tokens.ts";
 import { expectValidRequest } from "../../support/assertions/valid-request.ts";
 import {
+  callsOnce,
   type FakeBlock,
   type FakeRequest,
   startFakeMessagesApi,
+  toolUse,
 } from "../../support/model/fake-messages-api.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
@@ -917,6 +919,24 @@ describe("resumed conversation", () => {
     expect(readFileSync(path(), "utf8").startsWith(`${upToCall}\n{`)).toBe(true);
     expectValid(agent({ turns }).messages);
     expect([...agent({ turns }).handledKeys]).toEqual(["k1", "k2"]);
+  });
+
+  test.each([
+    ["input", 1],
+    ["call", 2],
+    ["result", 3],
+    ["last text", 4],
+  ])("sends a valid conversation if the line with the %s is damaged", async (_, damaged) => {
+    const api = await startFakeMessagesApi(callsOnce([toolUse("t1", "Bash", { command: "echo out" })]));
+    onTestFinished(() => api.close());
+    const model = anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url });
+    await agent({ model }).run(input("x"), never);
+    const lines = readFileSync(path(), "utf8").split("\n");
+    expect(lines).toHaveLength(6);
+    writeFileSync(path(), lines.map((line, i) => (i === damaged ? line.slice(0, 20) : line)).join("\n"));
+    expect(await agent({ model }).run(input("y"), never)).toMatchObject({ outcome: "completed" });
+    expectValidRequest(api.requests.at(-1) as FakeRequest);
+    expect(JSON.stringify(api.requests.at(-1)?.body.messages)).toContain('"y"');
   });
 
   test("remembers the newest 10,000 message keys", async () => {

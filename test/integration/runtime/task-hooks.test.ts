@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { git } from "../../support/files/git.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 interface Given {
   readonly user?: Readonly<Record<string, string>>;
@@ -63,6 +64,25 @@ describe("task hooks on the command line", () => {
       expect((await cli(["task", ...words, "--json"])).error().message).toContain("the build is red");
     }
     expect(await subjects(cli)).toEqual(["2 Good: pending"]);
+  });
+
+  it("leave the task as it is if they are interrupted", async () => {
+    const hangs = "[ -e hold ] || exit 0; touch held; sleep 600";
+    const cli = await teamWith({ user: { TaskCreated: hangs, TaskCompleted: hangs } });
+    await cli(["task", "add", "Good"]);
+    writeFileSync(join(cli.directory, "hold"), "");
+    for (const words of [
+      ["done", "1"],
+      ["add", "Late"],
+    ]) {
+      const interrupt = new AbortController();
+      const ended = cli(["task", ...words, "--json"], { signal: interrupt.signal });
+      await eventually("the hook", () => existsSync(join(cli.directory, "held")));
+      interrupt.abort();
+      expect((await ended).error().code).toBe("INTERRUPTED");
+      rmSync(join(cli.directory, "held"));
+    }
+    expect(await subjects(cli)).toEqual(["1 Good: pending"]);
   });
 
   it("run in a linked worktree from the local settings of the main worktree", async () => {

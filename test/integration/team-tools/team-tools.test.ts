@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { ToolSpec } from "../../../src/agent/model/model.ts";
 import { toolSpecs } from "../../../src/agent/tools/tool-specs.ts";
 import { answerApproval, listApprovals } from "../../../src/operations/approvals/approvals.ts";
@@ -736,6 +736,15 @@ describe("AskUserQuestion", () => {
       type: "question_response",
       answer: "no",
     });
+  });
+
+  it("opens a request for each question, even in one millisecond", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await handsOf(ref, "dev");
+    const clock = vi.spyOn(dev.running.ctx.clock, "now").mockReturnValue(Date.now());
+    onTestFinished(() => clock.mockRestore());
+    for (const question of ["Which?", "When?"]) await dev.use("AskUserQuestion", { question });
+    expect(new Set(listApprovals(ref).map(({ summary }) => summary))).toEqual(new Set(["Which?", "When?"]));
   });
 });
 

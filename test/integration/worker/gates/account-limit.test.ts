@@ -18,6 +18,7 @@ import {
   type FakeReply,
   type FakeRequest,
   startFakeMessagesApi,
+  toolUse,
 } from "../../../support/model/fake-messages-api.ts";
 import { cliIn } from "../../../support/processes/in-process-cli.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
@@ -260,6 +261,31 @@ test("an account limit › of the lead itself alerts its person once", async () 
     lead.shown.filter((line) => line.startsWith("waiting: The limit of the model's account"));
   await eventually("its reading of the message", () => lead.worker.heldCount > 0 || alerts().length > 1);
   expect(alerts()).toHaveLength(1);
+});
+
+test("an account limit › of a subagent in the background does not end the turn that answers a shutdown request", async () => {
+  const ref = await testTeam(["dev"]);
+  const helper = { description: "look", prompt: "x", model: "b", run_in_background: true };
+  const api = await startFakeMessagesApi(({ body }) => {
+    if (body.model === "b") {
+      const headers = { "retry-after": "3600" };
+      return { kind: "error", status: 429, type: "rate_limit_error", message: "slow", headers };
+    }
+    const hasBegun = JSON.stringify(body.messages).includes("tool_use");
+    return hasBegun ? FINE : { kind: "message", blocks: [toolUse("t1", "Agent", helper)] };
+  });
+  onTestFinished(() => api.close());
+  const agreed: string[] = [];
+  const agree = async (id: string): Promise<void> => void agreed.push(id);
+  const dev = await workerOfTest(ref, { api, wrap: (own) => ({ ...own, agreeToShutdown: agree }) });
+  const idles = () => dev.shown.filter((line) => line === "idle").length;
+  await work(ref);
+  await eventually("the limit", () => dev.shown.some((line) => line.startsWith("waiting: The limit of")));
+  await eventually("the end of its turn", () => idles() === 1);
+  await requestShutdown(contextOf(ref), ["dev"]);
+  await eventually("the end of the next turn", () => idles() === 2);
+  expect([agreed, dev.worker.wasInterrupted, dev.worker.lastText]).toEqual([[], false, "fine"]);
+  expect(dev.shown).not.toContain("note: tries again after its account's limit");
 });
 
 test("an account limit › does not keep a paused agent from its shutdown: it agrees without its model", async () => {
