@@ -62,7 +62,13 @@ const login = z.strictObject({
 
 /** A third-party CLI, as data. */
 export const adapterSchema = z.strictObject({
-  channel: z.enum(CHANNELS).check(describe("How teams reaches it")),
+  channel: z
+    .enum(CHANNELS)
+    .check(
+      describe(
+        "How teams reaches it. `acp` fits every CLI that speaks the Agent Client Protocol, and `keys` every program. The others fit one CLI each: `app-server` Codex, `files` Qwen, `hooks` Gemini, `http` OpenCode, `inbox` Claude Code",
+      ),
+    ),
   command: text.check(
     z.regex(/^(?:\/|[^/]+$)/, "must be a name on the PATH, or an absolute path"),
     describe("Its program: a name on the PATH, or an absolute path"),

@@ -201,7 +201,9 @@ export interface ResumeOptions extends Cancellable {
   readonly force?: boolean | undefined;
 }
 
-export interface DeleteOptions {
+export interface DeleteOptions extends Cancellable {
   /** Ends running members first, instead of failing. */
   readonly force?: boolean | undefined;
+  /** Cancels the deletion until it begins to remove panes and files. Running members that `force` has ended stay ended. */
+  readonly signal?: AbortSignal | undefined;
 }

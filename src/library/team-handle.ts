@@ -61,10 +61,10 @@ export function teamHandle(access: TeamAccess): Team {
     resume: (options = {}) => attempt(options.signal, (signal) => resume(access, options, signal)),
     export: (file, { signal } = {}) =>
       attempt(signal, (own) => saveTeam(access.open().ref, access.host.cwd, file, own)),
-    delete: ({ force = false } = {}) =>
-      attempt(undefined, async (signal) => {
-        const ctx = await access.fullContext(signal, access.openToChange());
-        return deleteTeam(ctx, { force, problem: access.host.note });
+    delete: ({ force = false, signal } = {}) =>
+      attempt(signal, async (own) => {
+        const ctx = await access.fullContext(own, access.openToChange());
+        return deleteTeam(ctx, { force, problem: access.host.note, signal: own });
       }),
   };
 }

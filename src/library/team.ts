@@ -171,8 +171,10 @@ export interface Team {
    */
   export(file?: string, options?: Cancellable): Promise<Archive>;
   /**
-   * Deletes the team: its config, inboxes and tasks. Returns its worktrees; one with unsaved work is kept. Cannot be interrupted.
-   * @throws TeamError ACTIVE_MEMBERS without `force`, NOT_LEAD, PERMISSION_DENIED for another program's team
+   * Deletes the team: its config, inboxes and tasks. Returns its worktrees; one with unsaved work is kept. An abort keeps the team,
+   * unless panes or files are already removed: then the deletion completes.
+   * @throws TeamError ACTIVE_MEMBERS without `force`, NOT_LEAD, PERMISSION_DENIED for another program's team, INTERRUPTED
+   * (`details.ended` names the members that `force` had ended)
    * @example
    * await team.delete({ force: true });
    */

@@ -24,13 +24,15 @@ export interface DeleteOptions {
   readonly problem?: ((text: string) => void) | undefined;
   /** Worktrees that the caller has just handled when it ended the members. */
   readonly worktrees?: readonly WorktreeEnd[];
+  /** Cancels the deletion until it begins to remove panes and files. */
+  readonly signal?: AbortSignal;
 }
 
 /**
  * Removes a team: its files, tasks, FIFOs, remaining panes, and worktrees without unsaved changes.
  * @returns its worktrees, removed or kept; the caller reports the kept ones
- * @throws TeamError ACTIVE_MEMBERS while a member's process lives, NOT_LEAD, TEAM_NOT_FOUND; then nothing was removed. A later error says
- * which members were ended before it.
+ * @throws TeamError ACTIVE_MEMBERS while a member's process lives, NOT_LEAD, TEAM_NOT_FOUND, INTERRUPTED; then nothing was removed.
+ * An INTERRUPTED and a later error say which members were ended before it.
  */
 export async function deleteTeam(
   ctx: OperationContext,
@@ -41,6 +43,7 @@ export async function deleteTeam(
   const active = await activeOf(ctx, members);
   if (!options.force) await requireEnded(ctx);
   await options.backup?.();
+  refuseAborted(ctx, options.signal);
   const alive = members.filter((name) => isAlive(ctx, name));
   try {
     return await endAndRemove(ctx, members, active.length > 0, options);
@@ -53,11 +56,12 @@ async function endAndRemove(
   ctx: OperationContext,
   members: readonly string[],
   isActive: boolean,
-  { problem = preventDeletion, worktrees: handled = [] }: DeleteOptions,
+  { problem = preventDeletion, worktrees: handled = [], signal }: DeleteOptions,
 ): Promise<readonly WorktreeEnd[]> {
   const killed = isActive ? await killAllTeammates(ctx, { force: true }) : [];
   // Another process may still handle a former member's ending and have to close its pane.
-  for (const { name } of unfinishedEndings(readTeam(ctx.ref))) await awaitEndingDone(ctx, name);
+  for (const { name } of unfinishedEndings(readTeam(ctx.ref))) await awaitEndingDone(ctx, name, signal);
+  refuseAborted(ctx, signal);
   for (const name of members) {
     const place = readPlace(ctx.ref, name);
     if (place === undefined) continue;
@@ -74,6 +78,14 @@ async function endAndRemove(
   removeSessionEnvs(ctx.ref, readTeam(ctx.ref), problem);
   await removeTeamFiles(ctx.ref);
   return worktrees;
+}
+
+/** @throws TeamError INTERRUPTED if the signal has aborted */
+function refuseAborted({ ref }: OperationContext, signal: AbortSignal | undefined): void {
+  if (signal?.aborted !== true) return;
+  throw new TeamError("INTERRUPTED", "The deletion was interrupted; nothing was deleted.", {
+    hint: `Run it again: teams delete ${operand(ref.team)}`,
+  });
 }
 
 /** Adds to the error of a deletion which of these members it has ended. Unchanged if it ended none, or if the team is gone. */

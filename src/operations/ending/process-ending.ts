@@ -201,16 +201,21 @@ const POLL_MS = 1_000;
  * Waits until no unfinished ending is left for this name, and reclaims endings whose process died. Gives up after 10 s, which is
  * safe: the remaining steps change no tasks, requests or records of a later start of the same name.
  */
-export async function awaitEndingDone(ctx: OperationContext, name: string): Promise<void> {
+export async function awaitEndingDone(
+  ctx: OperationContext,
+  name: string,
+  signal?: AbortSignal,
+): Promise<void> {
   const open = (): readonly Ending[] =>
     unfinishedEndings(readTeam(ctx.ref)).filter((one) => sameName(one.name, name));
   if (open().length === 0) return;
   const bell = openTreeBell([ctx.ref.paths.dir]);
   const deadline = steadyNow() + WAIT_MS;
+  const isOver = (): boolean => steadyNow() >= deadline || signal?.aborted === true;
   try {
-    for (let unfinished = open(); unfinished.length > 0 && steadyNow() < deadline; unfinished = open()) {
+    for (let unfinished = open(); unfinished.length > 0 && !isOver(); unfinished = open()) {
       await reclaimEndings(ctx, unfinished);
-      if (open().length > 0) await bell.wait({ timeoutMs: POLL_MS });
+      if (open().length > 0) await bell.wait({ timeoutMs: POLL_MS, ...(signal && { signal }) });
     }
   } finally {
     bell.close();

@@ -1,9 +1,12 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { promptOf } from "../../support/acp/acp-client.ts";
+import { fileTeam } from "../../support/acp/file-team.ts";
 import { playedSession, uses } from "../../support/acp/played-session.ts";
 import { doneIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
+import { userAt } from "../../support/tmux/terminal-user.ts";
 
 it("teams acp › withdraws a request that teams approve answers first", async () => {
   const { t, c, sessionId } = await playedSession((home) => ({
@@ -24,6 +27,23 @@ it("teams acp › withdraws a request that teams approve answers first", async (
   expect(c.said()).toContain("Made.");
   // A late answer has no effect.
   asked.choose("reject");
+  expect(c.asked).toHaveLength(1);
+});
+
+it("teams acp › withdraws a request that a key in the teammate's pane answers first", async () => {
+  const { t, c, sessionId } = await playedSession(fileTeam, { words: ["--teammate-mode", "tmux"] });
+  const prompt = c.agent.request("session/prompt", promptOf(sessionId, "Make the file"));
+  const asked = await c.request();
+  const { members } = (await doneIn(t.env, t.home)("status", "--json")).json<{
+    members: { name: string; paneId: string | null }[];
+  }>();
+  const ada = userAt(t, members.find(({ name }) => name === "ada")?.paneId ?? "");
+  await ada.sees("y yes · n no");
+  ada.type("y");
+  await eventually("the end of the request", () => asked.signal.aborted);
+  expect(await prompt).toMatchObject({ stopReason: "end_turn" });
+  expect(c.said()).toContain("The file is made.");
+  expect(readFileSync(join(t.home, "made.txt"), "utf8")).toBe("made\n");
   expect(c.asked).toHaveLength(1);
 });
 
@@ -109,6 +129,41 @@ it("teams acp › asks the choices of a question, and a form for an answer in wo
   asked.choose("choice-2");
   expect(await prompt).toMatchObject({ stopReason: "end_turn" });
   expect(c.said()).toContain("Both are known.");
+});
+
+it("teams acp › carries the question of a teammate, and the user's choice", async () => {
+  const { c, sessionId } = await playedSession(
+    () => ({
+      "team-lead": [
+        {
+          on: { contains: "Ask me" },
+          tools: [uses("Agent", { name: "ada", prompt: "Begin.", description: "asks" })],
+        },
+        { on: { contains: "It is 9090" }, say: "The port is known." },
+      ],
+      ada: [
+        {
+          on: { contains: "Begin" },
+          tools: [uses("AskUserQuestion", { question: "Which port?", choices: ["8080", "9090"] })],
+        },
+        { on: { tool: "AskUserQuestion" }, say: "Waiting." },
+        {
+          on: { contains: "9090" },
+          tools: [uses("SendMessage", { recipient: "team-lead", content: "It is 9090.", summary: "port" })],
+        },
+      ],
+    }),
+    { words: ["--teammate-mode", "in-process"] },
+  );
+  const prompt = c.agent.request("session/prompt", promptOf(sessionId, "Ask me"));
+  const asked = await c.request();
+  expect(asked.params).toMatchObject({
+    toolCall: { title: expect.stringMatching(/^ada: asks: Which port\?/) },
+    options: [{ name: "8080" }, { name: "9090" }],
+  });
+  asked.choose("choice-2");
+  expect(await prompt).toMatchObject({ stopReason: "end_turn" });
+  expect(c.said()).toContain("The port is known.");
 });
 
 it("teams acp › refuses an option that it did not offer, and keeps the request open", async () => {

@@ -51,11 +51,14 @@ it("teams acp › plays a whole team: plan, calls of a teammate, permission, usa
   await c.agent.request("session/set_mode", { sessionId, modeId: "acceptEdits" });
   await c.update("current_mode_update", ({ currentModeId }) => currentModeId === "acceptEdits");
   const teams = teamsIn(t.env, t.home);
-  expect((await teams(["status", "--json"])).json()).toMatchObject({
+  const status = (await teams(["status", "--json"])).json<{ members: { paneId: string | null }[] }>();
+  expect(status).toMatchObject({
     team: sessionId,
     leadAlive: true,
-    members: [{ mode: "acceptEdits" }, { name: "ada", alive: true }],
+    members: [{ mode: "acceptEdits" }, { name: "ada", alive: true, backend: "tmux" }],
   });
+  const panes = t.tmux("list-panes", "-a", "-F", "#{pane_id}").split("\n");
+  expect(panes).toContain(status.members[1]?.paneId);
   await c.agent.request("session/close", { sessionId });
   expect((await teams(["status", "--json"])).json()).toMatchObject({
     leadAlive: false,

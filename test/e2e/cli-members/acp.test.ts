@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { testMemberContract } from "../../support/cli/member-contract.ts";
 import { memberTeam } from "../../support/cli/member-team.ts";
+import { git } from "../../support/files/git.ts";
 import { recordTrust } from "../../support/files/trust-record.ts";
 import { scriptFile } from "../../support/processes/script-process.ts";
 import { describeInSandbox } from "../../support/sandbox/sandboxed-agent.ts";
@@ -295,6 +296,26 @@ describe("a CLI over the Agent Client Protocol", () => {
     recordTrust(place.root, repo);
     await teams("spawn", "bob", "--cli", "fake", "--prompt", "say: hi", "--teammate-mode", "process");
     await logged({ trust: "yes" });
+  });
+
+  it("works in the directory of --cwd, or in its own worktree with --worktree", async () => {
+    const { spawn, teams, leadGot, log, repo } = await team({ permissions: { allow: ["Bash(touch here)"] } });
+    git(repo, "init", "--quiet");
+    git(repo, "commit", "--quiet", "--allow-empty", "-m", "first");
+    const sub = join(repo, "sub");
+    mkdirSync(sub);
+    const spawned = await spawn("run: touch here\nsay: below it", "--cwd", "sub");
+    expect([spawned.code, spawned.err]).toEqual([0, ""]);
+    await leadGot("below it");
+    const words = ["--prompt", "run: touch here\nsay: beside it", "--teammate-mode", "process"];
+    const second = await teams("spawn", "bob", "--cli", "fake", "--worktree", ...words, "--json");
+    expect([second.code, second.err]).toEqual([0, ""]);
+    await leadGot("beside it");
+    const { worktree } = second.json<{ worktree: string }>();
+    expect(git(worktree, "branch", "--show-current")).toBe("teams/crew/bob");
+    expect(log().flatMap(({ cwd }) => (cwd === undefined ? [] : [cwd]))).toEqual([sub, worktree]);
+    const made = [repo, sub, worktree].map((directory) => existsSync(join(directory, "here")));
+    expect(made).toEqual([false, true, true]);
   });
 
   it("is not started without its program, or for what it cannot do", async () => {

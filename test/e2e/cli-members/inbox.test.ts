@@ -75,6 +75,16 @@ describe("a CLI that reads its inbox itself", () => {
     expect(log().filter((line) => "hook" in line)).toEqual([]);
   });
 
+  it("is started in its own plan mode with --plan, as its own lead starts it", async () => {
+    const { spawn, leadGot, log } = await team();
+    const spawned = await spawn("say: plans", "--plan");
+    expect([spawned.code, spawned.err]).toEqual([0, ""]);
+    await leadGot("plans");
+    const words = (log()[0]?.words as readonly string[]).join(" ");
+    expect(words).toContain("--agent-type general-purpose --plan-mode-required --allowedTools");
+    expect(words.match(/--permission-mode \S+/g)).toEqual(["--permission-mode plan"]);
+  });
+
   it("asks by teams approvals; the answer goes back", async () => {
     const { spawn, state, approval, approvals, teams, repo, ada, log } = await team();
     await spawn("run: touch asked\nrun: touch refused");

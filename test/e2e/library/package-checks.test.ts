@@ -23,6 +23,12 @@ describe("the packed package", () => {
     expect(messages).toEqual([]);
   });
 
+  it("names no place on the web as long as there is none", () => {
+    const text = createPackageFromTarballData(tarball).readFile("/node_modules/tmux-teams/package.json");
+    const fields = Object.keys(JSON.parse(text) as object);
+    expect(fields.filter((field) => ["bugs", "homepage", "repository"].includes(field))).toEqual([]);
+  });
+
   it("has the right types in each kind of resolution", async () => {
     const result = await checkPackage(createPackageFromTarballData(tarball));
     const typesIn = (kind: "d.mts" | "d.cts") => ({

@@ -202,6 +202,21 @@ describe("runTeam", () => {
     expect(tasks?.map((one) => one.verifyRun?.at)).toEqual(times);
   });
 
+  it("is interrupted by the end of its lead, and names the kept team", async () => {
+    const run = runOf({ say: "Done.", delayMs: 600_000 });
+    const onEvent = async (event: TeamEvent): Promise<void> => {
+      if (event.type !== "agent" || event.what !== "turn_started") return;
+      const [lead] = (await (await openTeam("docs", run)).status()).members;
+      if (typeof lead?.pid !== "number") throw new Error("The lead has no process.");
+      process.kill(lead.pid, "SIGTERM");
+    };
+    expect(await errorOf(runTeam({ ...run, team: "docs", onEvent }))).toMatchObject({
+      code: "INTERRUPTED",
+      message: "The run was interrupted; docs is kept.",
+      details: { team: "docs", outcome: "interrupted" },
+    });
+  });
+
   it("is interrupted by its signal", async () => {
     const stop = new AbortController();
     const run = runOf({ say: "Done.", delayMs: 600_000 });

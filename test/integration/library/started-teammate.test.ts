@@ -102,7 +102,29 @@ describe("a teammate that the library starts", () => {
     expect((await team.status()).members.map(({ name }) => name)).toEqual(["team-lead"]);
   });
 
-  it("stays in a team that is stopped, and is started again", async () => {
+  it("runs on, and is still asked to shut down, if the signal ends the wait of `down`", async () => {
+    const { team, start, options } = await withPlay({
+      on: { contains: "Begin" },
+      tools: [{ name: "Bash", input: { command: "touch begun; until [ -e go ]; do sleep 0.1; done" } }],
+    });
+    const ada = await team.spawn("ada", { ...start, permissionMode: "bypassPermissions", prompt: "Begin." });
+    await eventually("her command", () => existsSync(join(options.cwd, "begun")));
+    const stop = new AbortController();
+    const stopping = errorOf(team.down({ ...PATIENT, signal: stop.signal }));
+    await eventually("the request", async () =>
+      (await ada.inbox({ all: true })).some(({ protocol }) => protocol === "shutdown_request"),
+    );
+    stop.abort("enough");
+    expect(await stopping).toMatchObject({
+      code: "INTERRUPTED",
+      message: "Interrupted before ada had ended; the request to shut down stays.",
+      cause: "enough",
+      details: { reports: [{ name: "ada", outcome: "timed-out" }] },
+    });
+    expect(await ada.status()).toMatchObject({ alive: true });
+  });
+
+  it("stays in a team that is stopped, and is started again unless the signal ends that", async () => {
     const { team, start } = await withPlay(
       { on: { contains: "Begin" }, say: "I began." },
       { on: { contains: "Go on" }, say: "I went on." },
@@ -110,6 +132,15 @@ describe("a teammate that the library starts", () => {
     const ada = await team.spawn("ada", { ...start, prompt: "Begin." });
     await ada.wait(PATIENT);
     expect(await team.down(PATIENT)).toMatchObject([{ name: "ada", outcome: "approved" }]);
+    expect(await ada.status()).toMatchObject({ alive: false });
+    const stop = new AbortController();
+    const resuming = team.resume({ signal: stop.signal });
+    stop.abort("enough");
+    expect(await errorOf(resuming)).toMatchObject({
+      code: "INTERRUPTED",
+      message: "Interrupted before the first start; nothing was started.",
+      cause: "enough",
+    });
     expect(await ada.status()).toMatchObject({ alive: false });
     expect(await ada.resume()).toMatchObject({ name: "ada", outcome: "restarted", backend: "process" });
     expect(await ada.resume()).toMatchObject({ name: "ada", outcome: "alive" });

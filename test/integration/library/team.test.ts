@@ -1,4 +1,4 @@
-import { appendFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createTeam, listTeams, openTeam } from "../../../src/library/teams.ts";
@@ -6,7 +6,7 @@ import type { TeamEvent } from "../../../src/library/values.ts";
 import { KeptFile } from "../../../src/os/files/followed-file.ts";
 import { rotatedPath } from "../../../src/telemetry/event-log.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
-import { codeOf, libraryTeam, privateOptions } from "../../support/library/library-team.ts";
+import { codeOf, errorOf, libraryTeam, privateOptions } from "../../support/library/library-team.ts";
 
 describe("Team", () => {
   it("is created, listed, opened and deleted", async () => {
@@ -33,6 +33,21 @@ describe("Team", () => {
     expect(await listTeams(options)).toMatchObject([{ name: "crew", description: "Sails." }]);
     expect((await createTeam("crew", { ...options, unique: true })).name).toBe("crew-2");
     expect(await codeOf(createTeam("third", { ...options, agentType: "architec" }))).toBe("INVALID_TYPE");
+  });
+
+  it("is not saved, and not deleted, if the signal ends the call", async () => {
+    const { team, options } = await libraryTeam();
+    const archives = (): string[] => readdirSync(options.cwd).filter((name) => name.includes("tar.gz"));
+    const stop = new AbortController();
+    const { signal } = stop;
+    const calls = [team.export("crew.tar.gz", { signal }), team.delete({ signal })];
+    const errors = Promise.all(calls.map((call) => errorOf(call)));
+    stop.abort("enough");
+    const error = expect.objectContaining({ code: "INTERRUPTED", cause: "enough" });
+    expect(await errors).toEqual([error, error]);
+    expect(archives()).toEqual([]);
+    await team.export("crew.tar.gz");
+    expect(archives()).toEqual(["crew.tar.gz"]);
   });
 
   it("is selected like the team of a command, if no name is given", async () => {

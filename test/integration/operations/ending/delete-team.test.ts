@@ -4,19 +4,28 @@ import { expect, onTestFinished, test } from "vitest";
 import { deleteTeam } from "../../../../src/operations/ending/delete-team.ts";
 import { isAlive } from "../../../../src/operations/ending/kill.ts";
 import { identityOf } from "../../../../src/os/process/identity.ts";
-import { teamExists } from "../../../../src/team/config/config.ts";
+import type { Ending } from "../../../../src/schema/ending.ts";
+import { withMetadata } from "../../../../src/schema/member-metadata.ts";
+import type { ProcessIdentity } from "../../../../src/schema/process-identity.ts";
+import { teamExists, updateTeam } from "../../../../src/team/config/config.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import { failingRenames } from "../../../support/files/failing-renames.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
 
-test("deleteTeam › says which members it had ended when the disk is full", async () => {
+/** Starts a process that ends with the test. */
+async function livingProcess(): Promise<ProcessIdentity> {
   const child = spawn("sleep", ["600"], { detached: true });
   onTestFinished(() => void child.kill("SIGKILL"));
   await once(child, "spawn");
   const process = identityOf(child.pid ?? 0);
   if (process === undefined) throw new Error("The process has no identity.");
+  return process;
+}
+
+test("deleteTeam › says which members it had ended when the disk is full", async () => {
+  const process = await livingProcess();
   const ref = await testTeam(["dev", "ada"]);
   writeStatus(ref, "dev", statusOf({ process }));
   const ctx = contextOf(ref);
@@ -32,4 +41,20 @@ test("deleteTeam › says which members it had ended when the disk is full", asy
   restore();
   await deleteTeam(ctx, { force: true });
   expect(teamExists(ref)).toBe(false);
+});
+
+test("deleteTeam › keeps the team if the signal aborts while another process completes an ending", async () => {
+  const by = await livingProcess();
+  const ref = await testTeam();
+  const claimed = { by, at: Date.now(), tries: 1 };
+  const ending: Ending = { id: "x", name: "dev", how: "killed", news: "", tasks: [], ...claimed };
+  await updateTeam(ref, (config) => withMetadata(config, { endings: [ending] }));
+  const stop = new AbortController();
+  const backup = async (): Promise<void> => void setImmediate(() => stop.abort());
+  await expect(deleteTeam(contextOf(ref), { backup, signal: stop.signal })).rejects.toMatchObject({
+    code: "INTERRUPTED",
+    message: "The deletion was interrupted; nothing was deleted.",
+    hint: "Run it again: teams delete crew",
+  });
+  expect(teamExists(ref)).toBe(true);
 });

@@ -87,6 +87,17 @@ test("delete › keeps the team of a living foreign member", async () => {
   expect([teamExists(ref), lives(peer)]).toEqual([true, true]);
 });
 
+test("delete › keeps the team of a foreign member without proof that has shown a sign", async () => {
+  const { ref, ctx } = await setUp();
+  await joinByHand(ref, "ada");
+  peerSays(ref, "ada", IDLE);
+  await expect(deleteTeam(ctx)).rejects.toMatchObject({
+    code: "ACTIVE_MEMBERS",
+    details: { active: ["ada"] },
+  });
+  expect(teamExists(ref)).toBe(true);
+});
+
 test("delete › removes the team of a member that has never shown a sign", async () => {
   const { ref, ctx } = await setUp();
   await joinByHand(ref, "ada");

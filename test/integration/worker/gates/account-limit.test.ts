@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { requestShutdown } from "../../../../src/operations/ending/shutdown.ts";
 import { resumePaused } from "../../../../src/operations/resume/resume-paused.ts";
 import { runState } from "../../../../src/operations/run/run-state.ts";
@@ -127,14 +127,22 @@ test("an account limit › pauses all agents of the account with one notice, and
   expect(JSON.parse(readFileSync(file, "utf8")).models).toEqual({});
 });
 
-test("an account limit › continues the turn at its end without a ring", async () => {
+test("an account limit › continues the turn a random moment after its end, without a ring", async () => {
+  const random = vi.spyOn(Math, "random").mockReturnValue(0.5);
+  onTestFinished(() => void random.mockRestore());
   const timers = noSlowCheck();
   const ref = await testTeam(["dev"]);
   const api = await limitedApi(HOUR_MS);
   const clock = movingClock();
   const dev = await workerOfTest(ref, { api, wrap: withClock(clock) });
+  const begun = Date.now();
   await work(ref);
   const timer = await eventually("its timer", () => timers.find(({ ms }) => ms > 0.9 * HOUR_MS));
+  const until = await eventually("the end of its pause", () => readStatus(ref, "dev")?.pausedUntil);
+  // Half of the 30 s over which the agents of an account are spread.
+  const started = until + 15_000 - timer.ms;
+  expect(started).toBeGreaterThanOrEqual(begun);
+  expect(started).toBeLessThanOrEqual(Date.now());
   api.until = 0;
   clock.pass(2 * HOUR_MS);
   timer.call();

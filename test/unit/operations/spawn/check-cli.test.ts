@@ -65,6 +65,13 @@ it.each(Object.entries(BUILT_IN_ADAPTERS))(
   },
 );
 
+it.each(Object.entries(BUILT_IN_ADAPTERS))(
+  "the adapter %s › names the mode in which its CLI asks, because a mode is always passed",
+  (_, { modes }) => {
+    expect(modes?.default).toEqual(expect.stringMatching(/\w/));
+  },
+);
+
 it("checkCli › accepts for every CLI what teams does itself", () => {
   const input: Input = {
     permissionMode: "acceptEdits",
