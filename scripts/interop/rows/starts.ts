@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Lack } from "../program.ts";
+import type { Lack, Program } from "../program.ts";
 import type { Approval, Crew, Variables } from "../team/crew.ts";
 import { until } from "../team/wait.ts";
 import { check, type Row } from "./row.ts";
@@ -12,6 +12,9 @@ const NO_LOGIN = Object.fromEntries(
     undefined,
   ]),
 );
+
+/** The channels whose programs run in the sandbox as a whole. */
+const IN_SANDBOX = new Set<Program["channel"]>(["acp", "http"]);
 
 interface ListedCli {
   readonly name: string;
@@ -130,6 +133,30 @@ export const STARTS: readonly Row[] = [
       const bob = await crew.state("bob", "idle");
       check(bob.cwd !== crew.repo && existsSync(join(bob.cwd, word)), "its work is elsewhere", bob.cwd);
       await crew.ok("kill", "bob", "--force");
+    },
+  },
+  {
+    id: "sandbox",
+    text: "`--sandbox required`: it can write in its directory only, or is refused with the reason",
+    limit: 120_000,
+    async run({ crew, program, ada, spawn }) {
+      const word = crew.word("boxed");
+      const outside = join(crew.home, word);
+      const required = ["--sandbox", "required"];
+      if (!IN_SANDBOX.has(program.channel)) {
+        const { code, err } = await crew.teams("spawn", "bob", "--cli", program.cli, ...required);
+        check(code !== 0 && /does not run in a sandbox/.test(err), "it was not refused", { code, err });
+        return "refused with the reason";
+      }
+      // Some need one start outside before the first one inside.
+      await ada();
+      await spawn("bob", `do-run: mkdir ${word} ${outside}\ndo-say: ${word} said`, ...required);
+      await crew.ok("approve", (await crew.approval(word)).id);
+      await crew.turnEnded(`${word} said`);
+      check(crew.made(word), "it cannot write in its directory");
+      check(!existsSync(outside), "it has written outside");
+      await crew.ok("kill", "bob", "--force");
+      return undefined;
     },
   },
   {

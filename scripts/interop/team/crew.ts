@@ -52,10 +52,12 @@ export interface Places {
   readonly scratch: string;
 }
 
-/** The rules of every team: they allow the commands that rows run unasked, and deny one. */
+/** The settings of every team. Its rules allow the commands that rows run unasked, and deny one. */
 function settingsFor(home: string): string {
   const allow = ["Bash(install:*)", `Bash(${home}/bin/linger:*)`];
-  return JSON.stringify({ permissions: { allow, deny: ["Bash(truncate:*)"] } });
+  const permissions = { allow, deny: ["Bash(truncate:*)"] };
+  // The model is on loopback, which a sandbox without a network does not reach.
+  return JSON.stringify({ permissions, teams: { sandbox: { network: "allow" } } });
 }
 
 /** The name of every team. */

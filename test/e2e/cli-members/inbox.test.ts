@@ -80,7 +80,7 @@ describe("a CLI that reads its inbox itself", () => {
     const spawned = await spawn("say: plans", "--plan");
     expect([spawned.code, spawned.err]).toEqual([0, ""]);
     await leadGot("plans");
-    const words = (log()[0]?.words as readonly string[]).join(" ");
+    const words = ((log()[0]?.words ?? []) as readonly string[]).join(" ");
     expect(words).toContain("--agent-type general-purpose --plan-mode-required --allowedTools");
     expect(words.match(/--permission-mode \S+/g)).toEqual(["--permission-mode plan"]);
   });

@@ -30,7 +30,9 @@ it.each([
     await eventually("its answer", async () =>
       (await teams(["inbox", "team-lead", "--all", "--json"])).out.includes("hello from it"),
     );
-    const lines = readFileSync(join(at("log-of"), "log"), "utf8").trim().split("\n");
+    const lines = readFileSync(join(at("log-of"), "log"), "utf8")
+      .trim()
+      .split("\n");
     const logged = lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
     expect(logged.find((line) => "args" in line)?.args).toEqual(expect.arrayContaining(args));
   },

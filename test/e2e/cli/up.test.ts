@@ -1,9 +1,14 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { standIn } from "../../support/cli/stand-in.ts";
+import { git } from "../../support/files/git.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
+import { scriptFile } from "../../support/processes/script-process.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
+
+const acpProgram = scriptFile("cli/acp");
 
 const write = (path: string, as: string): object => ({
   name: "Write",
@@ -24,19 +29,21 @@ const PLAYBOOK = {
       },
       { say: "done" },
     ],
+    fay: [{ tools: [write("made", "made")] }, { say: "done" }],
     "*": [{ say: "done" }],
   },
 };
 
 interface Report {
   readonly changed: boolean;
-  readonly members: readonly { readonly name: string }[];
+  readonly members: readonly { readonly name: string; readonly worktree: string | null }[];
   readonly resumed: readonly string[];
 }
 
 /** A project with a team file, and the built program without tmux. */
 function project() {
-  const { env, home } = privateTmux();
+  const place = privateTmux();
+  const { env, home } = place;
   const teams = teamsIn(env, home);
   const declare = (content: object): void => writeFileSync(join(home, "team.json"), JSON.stringify(content));
   const up = async (): Promise<Report> => {
@@ -45,7 +52,7 @@ function project() {
     return done.json<Report & Record<string, unknown>>();
   };
   writeFileSync(join(home, "play.json"), JSON.stringify(PLAYBOOK));
-  return { teams, home, declare, up };
+  return { place, teams, home, declare, up };
 }
 
 const ADA = { name: "ada", prompt: "Go.", permissionMode: "bypassPermissions", writes: ["src/**"] };
@@ -62,6 +69,28 @@ it("up › starts members that write only what the file lets them, and a second 
   const inbox = (await teams(["inbox", "ada", "--all", "--json"])).json<{ messages: { text: string }[] }>();
   expect(JSON.stringify(inbox.messages)).toContain("task_assignment");
   expect(await up()).toMatchObject({ changed: false, members: [], resumed: [] });
+  expect((await teams(["kill", "crew", "--force"])).code).toBe(0);
+});
+
+it("up › starts a member in its own worktree, and a member that is another program", async () => {
+  const { place, teams, home, declare, up } = project();
+  git(home, "init", "--quiet", "--initial-branch=main");
+  git(home, "commit", "--quiet", "--allow-empty", "--message", "first");
+  const acp = { channel: "acp", resume: "load", modes: { default: "ask" } } as const;
+  const { home: _, ...fake } = standIn(place, "fake", acpProgram(), acp);
+  writeFileSync(join(place.root, "settings.json"), JSON.stringify({ teams: { adapters: { fake } } }));
+  const fay = { name: "fay", prompt: "Go.", permissionMode: "acceptEdits", worktree: true };
+  const cem = { name: "cem", prompt: "say: hello from the other program", cli: "fake" };
+  declare({ name: "crew", model: "scripted:play.json", members: [fay, cem] });
+  expect((await teams(["trust", "team.json"])).code).toBe(0);
+  const { members } = await up();
+  const worktree = members[0]?.worktree ?? expect.fail("fay has no worktree.");
+  expect(git(worktree, "branch", "--show-current")).toBe("teams/crew/fay");
+  await eventually("the edit of fay", () => existsSync(join(worktree, "made")));
+  expect([existsSync(join(home, "made")), members[1]?.worktree]).toEqual([false, null]);
+  await eventually("the last words of cem", async () =>
+    (await teams(["inbox", "team-lead", "--all", "--json"])).out.includes("hello from the other program"),
+  );
   expect((await teams(["kill", "crew", "--force"])).code).toBe(0);
 });
 

@@ -9,7 +9,7 @@ import { teamsIn } from "../../support/processes/built-program.ts";
 import { teammatePane } from "../../support/team/teammate-pane.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
-import { personInside } from "../../support/tmux/terminal-user.ts";
+import { personInside, userAt } from "../../support/tmux/terminal-user.ts";
 
 const textOf = ({ body }: FakeRequest): string => JSON.stringify(body.messages);
 const asksForSummary = (request: FakeRequest): boolean =>
@@ -166,6 +166,31 @@ it("a teammate's pane › says what a playbook cannot do, clears, and ends on /e
       .members.some(({ name }) => name === "dev");
   await eventually("the end of dev", isGone);
   expect(t.tmux("list-panes", "-a", "-F", "#{pane_id}")).not.toContain(dev.pane);
+});
+
+it("a teammate's pane › changes the model, and compacts the conversation", async () => {
+  const api = await model();
+  const t = privateTmux({ env: { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "k" } });
+  const teams = teamsIn(t.inside(t.session().pane), t.home);
+  await teams(["create", "crew"]);
+  const words = ["--model", "sonnet", "--prompt", "first message", "--json"];
+  const spawned = await teams(["spawn", "dev", ...words]);
+  const dev = userAt(t, spawned.json<{ paneId: string }>().paneId);
+  await dev.sees("Answer 1.");
+  dev.type("/model haiku", "Enter");
+  await dev.sees("the model is now claude-haiku-5-5");
+  dev.type("second line", "Enter");
+  await dev.sees("Answer 2.");
+  expect(api.requests.map(({ body }) => body.model)).toEqual(["claude-sonnet-5-5", "claude-haiku-5-5"]);
+  dev.type("/compact keep the colour", "Enter");
+  await dev.sees(/conversation compacted: \d/);
+  const asked = api.requests.find(asksForSummary);
+  expect(JSON.stringify(asked?.body.messages.at(-1))).toContain("keep above all: keep the colour");
+  dev.type("third line", "Enter");
+  await dev.sees("Answer 3.");
+  const third = textOf(api.requests.at(-1) as FakeRequest);
+  expect(third).toContain("SUMMARY of the work");
+  expect(third).not.toContain("Answer 1.");
 });
 
 const PLANNED = {

@@ -1,9 +1,9 @@
-import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { listFiles } from "../../../src/agent/tools/list-files.ts";
 import { git } from "../../support/files/git.ts";
+import { pathWithOldGit } from "../../support/files/old-git.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 test.each(["a bare repository among its files", "an unpacked .git directory"])(
@@ -34,14 +34,7 @@ test.each(["a bare repository among its files", "an unpacked .git directory"])(
     writeFileSync(join(own, "f"), "x");
     // Git reads what it ignores only if there is something to ignore.
     writeFileSync(join(own, "new"), "x");
-    // As git before 2.45, which fetches although GIT_NO_LAZY_FETCH is set.
-    const old = join(directory, "bin");
-    mkdirSync(old);
-    const known = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
-    writeFileSync(join(old, "git"), `#!/bin/sh\nunset GIT_NO_LAZY_FETCH\nexec ${known} "$@"\n`, {
-      mode: 0o755,
-    });
-    const env = { PATH: `${old}:${process.env.PATH}`, HOME: directory };
+    const env = { PATH: pathWithOldGit(), HOME: directory };
     const files = await listFiles(own, { env, signal: new AbortController().signal });
     expect(files.map(({ name }) => name)).toContain("f");
     expect(existsSync(ran)).toBe(false);

@@ -267,6 +267,18 @@ describe("sidebar in a pane", () => {
     await sees("mended");
   });
 
+  test("shows that a member has failed, until Esc", async () => {
+    const { show, keys, rows, sees } = await openSidebar();
+    const members = AUDIT.status.members.map((one) =>
+      one.name === "history" ? { ...one, state: "failed" as const, activity: "no credit" } : one,
+    );
+    show({ ...AUDIT, status: { ...AUDIT.status, members } });
+    await sees("✗ history failed: no credit");
+    keys("Escape");
+    const isShown = (): boolean => rows().some((row) => row.includes("history failed: no credit"));
+    await eventually("the end of the message", () => !isShown());
+  });
+
   test("redraws every row when the window's height changes", async () => {
     const { resize, rows, sees } = await openSidebar();
     const [top] = rows();

@@ -16,8 +16,8 @@ export const hasBubblewrap =
   spawnSync("bwrap", ["--ro-bind", "/", "/", "true"], { stdio: "ignore" }).status === 0;
 
 /**
- * A home directory in which a shell may do anything: with bubblewrap, nothing else is writable and there is no network. The
- * shell then sees its `tmp` as /tmp.
+ * A home directory in which a shell may do anything: nothing else is writable and there is no network. The shell sees its `tmp`
+ * as /tmp.
  */
 export interface Throwaway {
   /** Holds everything. */
@@ -28,7 +28,11 @@ export interface Throwaway {
   readonly outside: string;
   /** Programs in this directory are found first. */
   readonly bin: string;
-  /** Returns whether the script ended before the time limit. */
+  /**
+   * Runs a script in the sandbox.
+   * @returns whether it ended before the time limit
+   * @throws Error without bubblewrap: a hostile line must not run outside a sandbox
+   */
   run(shell: string, script: string): boolean;
   exists(name: string): boolean;
 }
@@ -47,6 +51,7 @@ export function throwaway(programs: Readonly<Record<string, string>> = {}): Thro
   const temporary = { TMPDIR: work, TMUX_TMPDIR: work };
   const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: home, LC_ALL: "C", ...temporary, ...own };
   const run = (shell: string, script: string): boolean => {
+    if (!hasBubblewrap) throw new Error("bubblewrap does not work here; no line was run.");
     const mounts = [
       "--ro-bind",
       "/",
@@ -64,9 +69,7 @@ export function throwaway(programs: Readonly<Record<string, string>> = {}): Thro
       home,
     ];
     const end = ["--unshare-all", "--die-with-parent", "--chdir", work];
-    const words = hasBubblewrap ? ["bwrap", ...mounts, ...end, shell, "-c", script] : [shell, "-c", script];
-    const [file = "", ...args] = words;
-    const { status } = spawnSync(file, args, {
+    const { status } = spawnSync("bwrap", [...mounts, ...end, shell, "-c", script], {
       cwd: work,
       env,
       stdio: "ignore",

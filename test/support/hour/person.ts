@@ -28,7 +28,7 @@ export interface Person extends Pick<Terminal, "screen" | "type"> {
   enter(line: string): void;
   /** Goes to the pane of a teammate, with the keys of tmux. */
   goesTo(name: string): Promise<void>;
-  /** Checks that all on the screen is readable in the colours of the terminal, and keeps a picture of it. */
+  /** Checks that all on the screen is readable in dark and in light colours, and keeps a picture of it. */
   looks(step: string): void;
 }
 
@@ -113,7 +113,9 @@ export async function sitDown(t: PrivateTmux, cwd: string, seat: Seat, keep: Alb
       keep(step, drawn);
       // The last row is that of tmux.
       const rows = drawn.split("\n").slice(0, height - 1);
-      expect([step, unreadableParts(rows.join("\n"), theme)]).toEqual([step, []]);
+      // Nothing that is drawn depends on the colours of the terminal.
+      for (const colors of ["dark", "light"] as const)
+        expect([step, colors, unreadableParts(rows.join("\n"), colors)]).toEqual([step, colors, []]);
     },
   };
   await person.sees(/^\$/);

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { platform } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createAgent } from "../../../../src/agent/agent.ts";
@@ -63,6 +64,7 @@ test.each([
   ["a group with a redirection", "{ touch b; echo b; } > docs/n"],
   ["a redirection", "touch b; echo x > docs/n"],
   ["a redirection to a variable's directory", 'echo x > "$PWD/docs/n"'],
+  ["a redirection below the home directory", 'touch b; echo x > "$HOME/work/docs/n"'],
   ["a variable", 'D=docs; echo x > "$D/n"'],
   ["a here-document that a shell runs", "bash <<E\necho x > docs/n\nE"],
   ["an entered directory", "cd docs && echo x > n"],
@@ -71,6 +73,16 @@ test.each([
   expect(await requestsFor(command, false)).toEqual([1, false]);
   expect(await requestsFor(command, true)).toEqual([2, true]);
 });
+
+// The bash of macOS has no coprocesses.
+test.skipIf(platform() === "darwin")(
+  "a waiting call › is asked again if a link leads elsewhere: in a coprocess",
+  async () => {
+    const command = "coproc tee docs/n < a; wait";
+    expect(await requestsFor(command, false)).toEqual([1, false]);
+    expect(await requestsFor(command, true)).toEqual([2, true]);
+  },
+);
 
 test.each([
   ["a redirection of a loop", "for i in 1; do touch b; cat; done < docs/n"],

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { platform } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -9,6 +9,7 @@ import { updateTeam } from "../../../../src/team/config/config.ts";
 import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { addMembers, moveToFormer } from "../../../../src/team/members/members.ts";
 import { git } from "../../../support/files/git.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 import { landingTeam } from "../../../support/team/landing-team.ts";
 
 test("readDiff › shows committed, changed, untracked, renamed and binary files, and leaves the index alone", async () => {
@@ -40,14 +41,20 @@ test("readDiff › shows committed, changed, untracked, renamed and binary files
 test("readDiff › runs no program that the repository's settings name", async () => {
   const { ctx, worktree, repository } = await landingTeam(["dev"]);
   const top = worktree("dev");
-  const trap = join(repository, "ran");
-  for (const key of ["diff.external", "core.fsmonitor", "diff.evil.textconv", "diff.evil.command"])
-    git(repository, "config", key, `touch ${trap}; true`);
+  const seen = realpathSync(temporaryDirectory());
+  const keys = ["core.fsmonitor", "diff.evil.command", "diff.evil.textconv", "diff.external"];
+  for (const key of keys) git(repository, "config", key, `touch ${join(seen, key)}; true`);
   writeFileSync(join(top, ".gitattributes"), "*.txt diff=evil\n");
   writeFileSync(join(top, "shared.txt"), "other\n");
   const { files } = await readDiff(ctx, "dev");
   expect(files.map(({ path }) => path)).toEqual([".gitattributes", "shared.txt"]);
-  expect(() => readFileSync(trap)).toThrow("ENOENT");
+  expect(readdirSync(seen)).toEqual([]);
+  // A person's git runs each of them.
+  git(top, "diff");
+  git(top, "diff", "--no-ext-diff");
+  git(repository, "config", "--unset", "diff.evil.command");
+  git(top, "diff");
+  expect(readdirSync(seen).sort()).toEqual(keys);
 });
 
 test("readDiffs › shows each directory with changes once, and those of an agent that left; a teammate gets its own", async () => {

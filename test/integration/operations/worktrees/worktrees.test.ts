@@ -27,6 +27,7 @@ import { addMembers, findMember, moveToFormer, patchMember } from "../../../../s
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import { keptLines } from "../../../../src/terminal/worktree-text.ts";
 import { GIT_IDENTITY, git } from "../../../support/files/git.ts";
+import { pathWithOldGit } from "../../../support/files/old-git.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
@@ -282,14 +283,19 @@ function withPrograms(repository: string): () => readonly string[] {
 
 test("worktree › runs the repository's hooks and monitor for a person, and none of them for a model", async () => {
   const { ctx, ref, repository } = await withWorktree();
+  // git asks the monitor about files.
+  writeFileSync(join(repository, "file"), "text\n");
+  git(repository, "add", "file");
+  git(repository, "commit", "--quiet", "--message", "file");
   const ran = withPrograms(repository);
   const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
   const { member: dev, rollback } = await createWorktree(ctx, member, { forModel: true }, {});
   await cleanUpWorktree(ctx, worktreeOf(dev) ?? expect.fail("It has no worktree."));
   await rollback();
   expect(ran()).toEqual([]);
-  await createWorktree(ctx, member, {}, {});
-  expect(ran()).toEqual(expect.arrayContaining(["post-checkout", "reference-transaction"]));
+  const { member: own } = await createWorktree(ctx, member, {}, {});
+  git(worktreeOf(own)?.path ?? expect.fail("It has no worktree."), "status");
+  expect(ran()).toEqual(["monitor", "post-checkout", "reference-transaction"]);
 });
 
 test("worktree › fetches no missing object for a model, with any version of git", async () => {
@@ -309,9 +315,14 @@ test("worktree › fetches no missing object for a model, with any version of gi
   };
   for (const [key, value] of Object.entries(config)) git(repository, "config", key, value);
   const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
-  const asked = createWorktree(ctx, member, { forModel: true }, {});
-  await expect(asked).rejects.toMatchObject({ hint: expect.stringContaining("teams spawn dev --worktree") });
-  expect(existsSync(marker)).toBe(false);
+  const old = { ...ctx, env: { ...ctx.env, PATH: pathWithOldGit() } };
+  for (const context of [ctx, old]) {
+    const asked = createWorktree(context, member, { forModel: true }, {});
+    await expect(asked).rejects.toMatchObject({
+      hint: expect.stringContaining("teams spawn dev --worktree"),
+    });
+    expect(existsSync(marker)).toBe(false);
+  }
   await expect(createWorktree(ctx, member, {}, {})).rejects.toThrow();
   expect(existsSync(marker)).toBe(true);
 });

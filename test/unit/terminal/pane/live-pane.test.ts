@@ -97,6 +97,15 @@ test("a live pane › draws a result, the end of its call and what runs next at 
   ]);
 });
 
+test("a live pane › shows the tokens of its turn beside the running call", () => {
+  const { view, rows } = livePane();
+  const usage = { input: 0, output: 1_200, cacheRead: 0, cacheWrite: 0 };
+  view.event(TURN);
+  view.event({ type: "spent", usage, costUsd: 0 });
+  view.event(call("1", "npm test"));
+  expect(rows()).toContain("● Bash npm test · 0 s · 1.2k tokens · Esc interrupts");
+});
+
 test("a live pane › has a row for each of several running calls, and says how many more there are", () => {
   const { view, rows } = livePane();
   view.event(TURN);
