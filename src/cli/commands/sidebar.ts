@@ -1,4 +1,4 @@
-import { EXIT, TeamError } from "../../errors.ts";
+import { EXIT, messageOf, TeamError } from "../../errors.ts";
 import { moveAfterRename } from "../../operations/follow-team.ts";
 import { filesContext, operationContext } from "../../runtime/operation-context.ts";
 import { type OpenTeam, openTeam } from "../../runtime/select-team.ts";
@@ -57,8 +57,22 @@ async function draw(call: AnyCall, open: OpenTeam, resized?: () => void): Promis
   if (end.kind === "other-team")
     return draw(call, openTeam(io.env, { ...call.options, team: end.team }), keepWidth);
   if (end.kind === "team-gone" && moveAfterRename(open.ref)) return draw(call, open);
-  if (end.kind === "team-gone") call.out.note(line`Team ${open.ref.team} is gone.`);
+  if (end.kind === "team-gone") {
+    call.out.note(line`Team ${open.ref.team} is gone.`);
+    await closePane(call, open);
+  }
   return EXIT.done;
+}
+
+/** Closes a pane that `run` or `--split` has opened: if only its process ended, the window would lose its zoom and its earlier layout. */
+async function closePane({ io, out }: AnyCall, { ref }: OpenTeam): Promise<void> {
+  const pane = io.env.TMUX ? io.env.TMUX_PANE : undefined;
+  if (pane === undefined) return;
+  try {
+    await closeSidebar(io, ref, pane);
+  } catch (error) {
+    out.note(line`Its pane stays: ${messageOf(error)}`);
+  }
 }
 
 async function toggle(call: AnyCall, { ref }: OpenTeam): Promise<number> {

@@ -227,3 +227,21 @@ it("run › opens the sidebar from 100 columns, and prints its header at the wid
   expect(narrow.panes).toEqual([99]);
   expect(narrow.text).toContain("no sidebar below 100 columns; in another window: teams sidebar");
 });
+
+it("sidebar › leaves the zoom and the layout of its window when its team is deleted", async () => {
+  const t = privateTmux();
+  const { pane } = t.session("work", { width: 160, height: 40 });
+  t.tmux("split-window", "-d", "-h", "-l", "40", "-t", pane, "env", "cat");
+  const window = (): string =>
+    t.tmux("display-message", "-p", "-t", pane, "#{window_panes} #{window_layout}");
+  const before = window();
+  const teams = teamsIn(t.env, t.home);
+  await teams(["create", "crew"]);
+  const split = await teams(["sidebar", "--split", "--json"], { env: t.inside(pane) });
+  const { paneId } = split.json<{ paneId: string }>();
+  await eventually("the sidebar", () => t.tmux("capture-pane", "-p", "-t", paneId).includes("q close"));
+  t.tmux("resize-pane", "-Z", "-t", pane);
+  expect((await teams(["delete", "crew"])).code).toBe(0);
+  await eventually("its end", () => window() === before);
+  expect(t.tmux("display-message", "-p", "-t", pane, "#{window_zoomed_flag}")).toBe("1");
+});
