@@ -2,7 +2,7 @@ import { basename, isAbsolute, join } from "node:path";
 import { fileAccessError, isSystemError, TeamError } from "../../errors.ts";
 import { type Env, platform } from "../../os/env.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
-import { markOf } from "../../os/files/file-parts.ts";
+import { isThere, markOf } from "../../os/files/file-parts.ts";
 import { readText, removeFile } from "../../os/files/fs.ts";
 import { encodingProblem, pathStat, writeUserFile } from "../../os/files/user-files.ts";
 import { line } from "../../terminal/output.ts";
@@ -35,7 +35,7 @@ export function shellOf(name: string | undefined): Shell | undefined {
  * Returns the files of this user that make a shell complete `teams`. fish finds its file without help. bash and zsh read theirs by
  * lines in their start file, so that they need neither bash-completion nor a directory in `fpath`.
  */
-export function completionFiles(shell: Shell, env: Env): readonly CompletionFile[] {
+export function completionFiles(shell: Shell, env: Env, system = platform): readonly CompletionFile[] {
   const home = homeDirectory(env);
   const below = (variable: string, otherwise: string): string => {
     const given = env[variable];
@@ -54,15 +54,23 @@ export function completionFiles(shell: Shell, env: Env): readonly CompletionFile
   }
   const path = join(data, "bash-completion/completions/teams");
   // Terminals of macOS start login shells, which do not read ~/.bashrc.
-  const start = platform === "darwin" ? ".bash_profile" : ".bashrc";
-  return [script(path), lines(join(home, start), reading(path, []))];
+  const start = system === "darwin" ? loginFile(home) : ".bashrc";
+  // Other shells read it, too.
+  const isBash = start === ".profile" ? `[ "\${BASH##*/}" = bash ] && ` : "";
+  return [script(path), lines(join(home, start), reading(path, [], isBash))];
 }
 
-/** Returns marked lines that read a script if it exists. */
-function reading(path: string, before: readonly string[]): string {
+/** Returns the start file of a login bash: it reads only the first one that exists. */
+function loginFile(home: string): string {
+  const names = [".bash_profile", ".bash_login", ".profile"];
+  return names.find((name) => isThere(join(home, name))) ?? ".bash_profile";
+}
+
+/** Returns marked lines that read a script if it exists. @param condition a further one, with `&&` */
+function reading(path: string, before: readonly string[], condition = ""): string {
   const file = shellQuote(path);
   const body = [...before, `source ${file}`].map((row) => `  ${row}`);
-  return [BEGIN, `if [ -r ${file} ]; then`, ...body, "fi", END, ""].join("\n");
+  return [BEGIN, `if ${condition}[ -r ${file} ]; then`, ...body, "fi", END, ""].join("\n");
 }
 
 /**
@@ -129,7 +137,7 @@ function readOwn({ path, part }: CompletionFile): string | undefined {
   if (encoding !== undefined) {
     throw refused(
       `${path} ${encoding}`,
-      "Convert it to UTF-8, or change its lines yourself, which teams completion install --print shows.",
+      "Convert it to UTF-8, or change it yourself: teams completion install --print shows its lines.",
     );
   }
   if (part === "script" && !text.includes("completion for teams, written by: teams completion")) {

@@ -120,7 +120,10 @@ describe.each(["bash", "zsh", "fish"] as const)("completion in %s", (shell) => {
 
 /** The start file of each shell, with a line of the user; fish needs none. */
 const START = {
-  bash: { file: ".bashrc", argv: ["bash", "-i"] },
+  bash:
+    process.platform === "darwin"
+      ? { file: ".bash_profile", argv: ["bash", "-l"] }
+      : { file: ".bashrc", argv: ["bash", "-i"] },
   zsh: { file: ".zshrc", argv: ["zsh", "-d", "-i"] },
   fish: { file: ".config/fish/config.fish", argv: ["fish", "-i"] },
 } as const;

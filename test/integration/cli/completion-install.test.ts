@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { completionFiles } from "../../../src/cli/completion/install.ts";
 import { cliIn } from "../../support/processes/in-process-cli.ts";
 
 /** Runs `teams completion …` for a user with this home. */
@@ -63,6 +64,19 @@ describe("completion install", () => {
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(`${start} is not UTF-8`)]);
     expect(readFileSync(start)).toEqual(latin);
     expect(existsSync(join(home, ".local"))).toBe(false);
+  });
+
+  it("writes on macOS to the file that a login bash reads, and creates none before it", () => {
+    const { home } = user();
+    const start = () => completionFiles("bash", { HOME: home }, "darwin").at(-1);
+    expect(start()?.path).toBe(join(home, ".bash_profile"));
+    writeFileSync(join(home, ".profile"), "");
+    expect(start()).toMatchObject({
+      path: join(home, ".profile"),
+      text: expect.stringContaining(`if [ "\${BASH##*/}" = bash ] && [ -r `),
+    });
+    writeFileSync(join(home, ".bash_profile"), "");
+    expect(start()?.path).toBe(join(home, ".bash_profile"));
   });
 
   it("changes nothing if its lines are damaged, or its script is not its own", async () => {
