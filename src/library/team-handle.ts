@@ -60,7 +60,7 @@ export function teamHandle(access: TeamAccess): Team {
     down: (options = {}) => attempt(options.signal, (signal) => down(access, options, signal)),
     resume: (options = {}) => attempt(options.signal, (signal) => resume(access, options, signal)),
     export: (file, { signal } = {}) =>
-      attempt(signal, (own) => saveTeam(access.open().ref, access.host.cwd, file, own)),
+      attempt(signal, (own) => saveTeam(access.open().ref, { cwd: access.host.cwd, file, signal: own })),
     delete: ({ force = false, signal } = {}) =>
       attempt(signal, async (own) => {
         const ctx = await access.fullContext(own, access.openToChange());

@@ -1,4 +1,12 @@
-import { EXIT, messageOf, systemCode, systemErrorCode, systemErrorHint, TeamError } from "../errors.ts";
+import {
+  type ErrorCode,
+  EXIT,
+  messageOf,
+  systemCode,
+  systemErrorCode,
+  systemErrorHint,
+  TeamError,
+} from "../errors.ts";
 import type { ShutdownReport } from "../operations/ending/shutdown.ts";
 import { printableJson, stripControls } from "../text/terminal-text.ts";
 import type { Io } from "./io.ts";
@@ -7,7 +15,7 @@ import { safeStyler, wantsColors } from "./output.ts";
 /** A failure as it is reported to a user or script. */
 interface Failure {
   /** A code of protocol.md section 9, or `INTERNAL` for a defect of this program. */
-  readonly code: string;
+  readonly code: ErrorCode | "INTERNAL";
   readonly message: string;
   readonly hint: string | undefined;
   readonly exit: number;

@@ -1,4 +1,4 @@
-import { isSystemError, systemErrorCode, systemErrorHint, TeamError } from "../../errors.ts";
+import { TeamError } from "../../errors.ts";
 import { deleteTeam } from "../../operations/ending/delete-team.ts";
 import type { SavedArchive } from "../../runtime/commands/archive-file.ts";
 import { operationContext, refuseForeignTeam } from "../../runtime/operation-context.ts";
@@ -8,6 +8,7 @@ import { leftoversOf, removeLeftovers } from "../../team/config/delete-files.ts"
 import { findTeam } from "../../team/config/find-team.ts";
 import { type TeamRef, teamsHome } from "../../team/ref.ts";
 import { line } from "../../terminal/output.ts";
+import { failureOf } from "../../terminal/report-error.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
 import { operand, shellWord } from "../../text/shell-quote.ts";
 import { defineCommand } from "../command.ts";
@@ -48,8 +49,12 @@ export const command = defineCommand({
     let warning: readonly string[] = [];
     const backup = async (): Promise<void> => {
       if (!options.backup) return;
-      const { saveTeam, worktreeLines } = await import("../../runtime/commands/archive-file.ts");
-      saved = await saveTeam(open.ref, io.cwd);
+      const { BUSY_NOTE, saveTeam, worktreeLines } = await import("../../runtime/commands/archive-file.ts");
+      const saving = saveTeam(open.ref, { cwd: io.cwd, elsewhere: "run it in another directory" });
+      saved = await saving.catch((error: unknown) => {
+        throw withState(error, "Nothing was deleted.");
+      });
+      if (!saved.consistent) out.note(BUSY_NOTE);
       warning = worktreeLines(saved);
     };
     const deleting = deleteTeam(await operationContext(call, open), {
@@ -58,7 +63,8 @@ export const command = defineCommand({
       problem: out.note,
     });
     const worktrees = await deleting.catch((error: unknown) => {
-      throw saved === undefined ? error : withArchive(error, saved);
+      if (saved === undefined) throw error;
+      throw withState(error, `The archive was saved before: ${saved.file}`, { backup: saved.file });
     });
     const { team } = open.ref;
     out.done({ team, deleted: true, worktrees, ...(saved && { backup: saved.file }) }, () =>
@@ -77,19 +83,14 @@ export const command = defineCommand({
   },
 });
 
-/** Adds to the error of a deletion that the archive is saved. An error that is a bug of teams stays as it is. */
-function withArchive(error: unknown, { file }: SavedArchive): unknown {
-  if (isSystemError(error)) {
-    const message = `The system refused it: ${error.message}. The archive was saved before: ${file}`;
-    const hint = systemErrorHint(error);
-    return new TeamError(systemErrorCode(error), message, { hint, details: { backup: file }, cause: error });
-  }
-  if (!(error instanceof TeamError)) return error;
-  const { code, message, hint, details } = error;
+/** Adds a sentence and facts to an error. An error that is a bug of teams stays as it is. */
+function withState(error: unknown, sentence: string, facts: Readonly<Record<string, string>> = {}): unknown {
+  const { code, message, hint, details } = failureOf(error);
+  if (code === "INTERNAL") return error;
   return new TeamError(
     code,
-    `${message} The archive was saved before: ${file}`,
-    defined({ hint, details: { ...details, backup: file }, cause: error }),
+    `${message} ${sentence}`,
+    defined({ hint, details: { ...details, ...facts }, cause: error }),
   );
 }
 

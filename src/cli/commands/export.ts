@@ -30,9 +30,10 @@ export const command = defineCommand({
       await io.bytesOut((await exportTeam(ref)).bytes);
       return EXIT.done;
     }
-    const { saveTeam, worktreeLines } = await import("../../runtime/commands/archive-file.ts");
+    const { BUSY_NOTE, saveTeam, worktreeLines } = await import("../../runtime/commands/archive-file.ts");
     const signal = io.interruption();
-    const saved = await saveTeam(ref, io.cwd, options.output, signal).catch((error: unknown) => {
+    const saving = saveTeam(ref, { cwd: io.cwd, file: options.output, signal });
+    const saved = await saving.catch((error: unknown) => {
       // Nothing was saved: the unfinished file is removed by now.
       if (signal.aborted) return undefined;
       throw error;
@@ -51,9 +52,6 @@ export const command = defineCommand({
 
 /** Files that lead to stdout. Its other lines would overwrite an archive that is written through them. */
 const STDOUT_FILES: ReadonlySet<string> = new Set(["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]);
-
-const BUSY_NOTE =
-  "The team kept writing during the export: each file is complete, but the last ones may be a second newer than the first.";
 
 function terminalOutputError(): TeamError {
   return new TeamError("INVALID_INPUT", "An archive cannot be written to a terminal; nothing was saved.", {

@@ -20,17 +20,23 @@ export interface SavedArchive extends Pick<TeamArchive, "files" | "consistent"> 
   readonly worktree?: string;
 }
 
+interface SaveOptions {
+  readonly cwd: string;
+  /** Relative to `cwd`, replaced if it exists; without it a free name made of the team and the time. */
+  readonly file?: string | undefined;
+  /** Cancels: nothing is saved, and the reason of the signal is thrown. */
+  readonly signal?: AbortSignal;
+  /** How to save it in another place, for hints. */
+  readonly elsewhere?: string;
+}
+
 /**
  * Saves a team's archive to a file, atomically. A pipe or a device is written in place.
- * @param file relative to `cwd`, replaced if it exists; without it a free name made of the team and the time
- * @param signal cancels: nothing is saved, and the reason of the signal is thrown
  * @throws TeamError INVALID_INPUT without a place for the file, PERMISSION_DENIED if it cannot be written, and the errors of `exportTeam`
  */
 export async function saveTeam(
   ref: TeamRef,
-  cwd: string,
-  file?: string,
-  signal?: AbortSignal,
+  { cwd, file, signal, elsewhere = "name another file with -o" }: SaveOptions,
 ): Promise<SavedArchive> {
   const path = file === undefined ? freePath(ref, cwd) : resolve(cwd, file);
   if (isDirectory(path)) {
@@ -38,7 +44,7 @@ export async function saveTeam(
       hint: `Name a file in it: ${resolve(path, basename(freePath(ref, path)))}`,
     });
   }
-  if (!isDirectory(dirname(path))) throw missingDirectoryError(path);
+  if (!isDirectory(dirname(path))) throw missingDirectoryError(path, elsewhere);
   const archive = await exportTeam(ref);
   try {
     const bytes = await replaceWithBytes(path, archive.bytes, signal);
@@ -48,9 +54,13 @@ export async function saveTeam(
       worktree: gitDirectoriesOf(dirname(path))?.top,
     });
   } catch (error) {
-    throw isSystemError(error) ? saveError(path, error) : error;
+    throw isSystemError(error) ? saveError(path, error, elsewhere) : error;
   }
 }
+
+/** Shown if an archive is not consistent. */
+export const BUSY_NOTE =
+  "The team kept writing during the export: each file is complete, but the last ones may be a second newer than the first.";
 
 /** Says that an archive, which contains whole conversations, is among the files of a repository; nothing for any other one. */
 export function worktreeLines({ worktree }: SavedArchive): readonly string[] {
@@ -72,20 +82,20 @@ function freePath(ref: TeamRef, directory: string): string {
   }
 }
 
-function missingDirectoryError(path: string): TeamError {
+function missingDirectoryError(path: string, elsewhere: string): TeamError {
   const directory = dirname(path);
   const message = `The directory ${directory} for ${basename(path)} does not exist; nothing was saved.`;
   return new TeamError("INVALID_INPUT", message, {
-    hint: `Create it: mkdir -p ${shellWord(directory)}; or name another file with -o.`,
+    hint: `Create it: mkdir -p ${shellWord(directory)}; or ${elsewhere}.`,
     details: { file: path },
   });
 }
 
-function saveError(path: string, error: NodeJS.ErrnoException): TeamError {
+function saveError(path: string, error: NodeJS.ErrnoException, elsewhere: string): TeamError {
   // Without the system's message: it names a temporary file that the user does not know.
   const end = isSpecialFile(path) ? "the archive is incomplete" : "nothing was saved";
   return new TeamError(systemErrorCode(error), `${path} cannot be written (${error.code}); ${end}.`, {
-    hint: `${systemErrorHint(error)} Or name another file with -o.`,
+    hint: `${systemErrorHint(error)} Or ${elsewhere}.`,
     details: { file: path, errno: error.code },
     cause: error,
   });

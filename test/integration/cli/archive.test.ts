@@ -16,7 +16,7 @@ import { buffer } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
+import { type Cli, cliIn, inThisProcess } from "../../support/processes/in-process-cli.ts";
 
 /** Returns a CLI whose home has one team with a task and a message. */
 async function home(): Promise<Cli> {
@@ -211,6 +211,17 @@ describe("teams delete --backup", () => {
     expect(existsSync(join(teams.root, "teams", "my-review", "config.json"))).toBe(true);
     expect(readFileSync(task, "utf8")).toBe("{");
     expect(archives(teams)).toEqual([]);
+  });
+
+  it("says that nothing is deleted if the archive cannot be written", async () => {
+    const teams = await home();
+    const there = inThisProcess(teams.env, join(teams.directory, "gone"));
+    const failed = await there(["delete", "my-review", "--backup", "--json"]);
+    expect(failed.error()).toMatchObject({
+      message: expect.stringMatching(/does not exist; nothing was saved\. Nothing was deleted\.$/),
+      hint: expect.stringMatching(/; or run it in another directory\.$/),
+    });
+    expect(existsSync(join(teams.root, "teams", "my-review", "config.json"))).toBe(true);
   });
 
   it("names the archive if the deletion fails after it", async () => {
