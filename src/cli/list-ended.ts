@@ -45,7 +45,8 @@ function endedIn(home: Home) {
       if (config === undefined) return [];
       // A person who takes a team over gets a session of their own.
       const ids = [config.leadSessionId, readMetadata(config, "formerLeadSession")];
-      return ids.map((id) => [id, config] as const);
+      // A team of another program may name no session.
+      return ids.flatMap((id) => (id ? [[id, config] as const] : []));
     }),
   );
   return readEndedTeams(home)

@@ -345,3 +345,17 @@ describe("teams doctor", () => {
     );
   });
 });
+
+describe("teams ls --ended", () => {
+  it("lists a deleted team without a session as deleted while another one is left", async () => {
+    const teams = cliIn();
+    await teams(["create", "left"]);
+    const file = join(teams.root, "teams", "left", "config.json");
+    const config = JSON.parse(readFileSync(file, "utf8")) as object;
+    writeFileSync(file, JSON.stringify({ ...config, leadSessionId: "" }));
+    const ended = { team: "gone", createdAt: 1, endedAt: 2, cwd: "/", leadSessionId: "", sessions: [] };
+    writeFileSync(join(teams.root, "teams-ended.json"), JSON.stringify({ teams: [ended] }));
+    const listed = (await teams(["ls", "--ended", "--json"])).json();
+    expect(listed).toMatchObject({ teams: [{ name: "gone", state: "deleted" }] });
+  });
+});
