@@ -197,12 +197,14 @@ function conversation(call: AnyCall, { transcript, cwd }: Conversation, page: Pa
 /** @throws TeamError INVALID_INPUT if the agent writes no debug log */
 function debugLog({ out }: AnyCall, home: Home, name: string, sessionId: string, page: Page): LogView {
   const file = debugPath(home.root, sessionId);
-  if (entryOf(file) === undefined) {
+  const older = rotatedPath(file);
+  // Right after a rotation there is only the older file.
+  if (entryOf(file) === undefined && entryOf(older) === undefined) {
     throw new TeamError("INVALID_INPUT", `${name} writes no debug log.`, {
       hint: "Start it with --debug (teams spawn, teams run) or with TEAMS_DEBUG=1 in its environment.",
     });
   }
-  const feed = openLineFeed(file, (text) => [text], { older: rotatedPath(file) });
+  const feed = openLineFeed(file, (text) => [text], { older });
   const all = feed.poll();
   const start = Math.max(0, all.length - page.last);
   let shown = false;

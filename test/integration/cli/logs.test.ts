@@ -1,8 +1,8 @@
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openTranscript } from "../../../src/agent/conversation/transcript.ts";
-import { transcriptPath } from "../../../src/protocol/paths.ts";
+import { debugPath, transcriptPath } from "../../../src/protocol/paths.ts";
 import { withDebugLog } from "../../../src/runtime/debug-view.ts";
 import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
@@ -10,6 +10,7 @@ import { addMembers } from "../../../src/team/members/members.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
+import { rotatedPath } from "../../../src/telemetry/event-log.ts";
 import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
 import { statusOf } from "../../support/team/status-records.ts";
 import { eventually } from "../../support/timing/eventually.ts";
@@ -235,6 +236,10 @@ describe("teams logs", () => {
     expect(`${lines.join("\n")}\n`).toBe(out);
     await eventually("the same lines", () => log.out() === out);
     await log.stop();
+    // As after a rotation, before the next line.
+    const file = debugPath(teams.root, "session-dev");
+    renameSync(file, rotatedPath(file));
+    expect((await teams(["logs", "dev", "--debug"])).out).toBe(out);
   });
 
   it("finds the conversation in a home that was moved", async () => {
