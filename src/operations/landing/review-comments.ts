@@ -34,6 +34,8 @@ interface QuotedComment extends ReviewComment {
 }
 
 const COMMENT = /^([^\s:][^:]*):(\d{1,7})(?:-(\d{1,7}))?(?::\d+)?:\s*(\S.*)$/;
+/** An object, or a list that is empty or holds objects: a path may begin with a bracket, as `[id]/page.tsx` does. */
+const JSON_START = /^\s*(?:\{|\[\s*[\]{])/;
 /** How many wrong lines an error names. */
 const MAX_NAMED = 5;
 /** Lines of a range that are quoted, and characters of a line. */
@@ -48,7 +50,7 @@ const MAX_QUOTED_CHARS = 200;
  * @throws TeamError INVALID_INPUT with the number of each wrong line
  */
 export function parseComments(text: string, source: string): readonly ReviewComment[] {
-  const comments = /^\s*[[{]/.test(text) ? parseJson(text, source) : parseLines(text, source);
+  const comments = JSON_START.test(text) ? parseJson(text, source) : parseLines(text, source);
   if (comments.length > 0) return comments;
   throw new TeamError("INVALID_INPUT", `${source} has no comment; nothing was sent.`, { hint: FORM_HINT });
 }

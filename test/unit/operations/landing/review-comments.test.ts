@@ -25,6 +25,12 @@ test("parseComments › reads paths, lines, ranges and indented lines; ignores b
   ]);
 });
 
+test("parseComments › reads a path that begins with a bracket", () => {
+  const path = "[id]/page.tsx";
+  const text = "use the cache here";
+  expect(parseComments(`${path}:3: ${text}`, "f")).toEqual([{ path, line: 3, text, at: "line 1" }]);
+});
+
 test("parseComments › reads JSON: a list, or an object with a list of comments", () => {
   const comments = [
     { path: "a:b.ts", line: 1, text: " why? " },
