@@ -97,7 +97,7 @@ test("a live pane › draws a result, the end of its call and what runs next at 
   ]);
 });
 
-test("a live pane › shows the tokens of its turn beside the running call", () => {
+test("a live pane › shows the tokens of its turn in the row of the running call", () => {
   const { view, rows } = livePane();
   const usage = { input: 0, output: 1_200, cacheRead: 0, cacheWrite: 0 };
   view.event(TURN);
