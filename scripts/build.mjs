@@ -40,11 +40,20 @@ const COMMANDS = [
 const LIBRARY = "src/index.ts";
 
 /**
- * The first lines of a command. Node 22.1 and newer keeps its compile cache next to the code and starts the
- * next command with it. Only a user who may write the code may write there; without write access each start
- * compiles again.
+ * The first lines of a command. npm only warns about an older Node, whose missing functions would look like bugs of teams.
+ * Node 22.1 and newer keeps its compile cache next to the code and starts the next command with it. Only a user who may write
+ * the code may write there; without write access each start compiles again.
  */
 const COMMAND_HEAD = `#!/usr/bin/env node
+{
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major < 20 || (major === 20 && minor < 19)) {
+    const found = "this is " + process.versions.node + " (" + process.execPath + ")";
+    const hint = "Install a newer one from https://nodejs.org, and put it first on the PATH.";
+    require("fs").writeSync(2, "teams: Node.js 20.19 or newer is needed, " + found + "; nothing was done.\\n  hint: " + hint + "\\n");
+    process.exit(6);
+  }
+}
 require("node:module").enableCompileCache?.(require("node:path").join(__dirname, "compile-cache"));`;
 
 /**

@@ -58,10 +58,14 @@ export function secondsOption(value: string | undefined, option: string): number
   });
 }
 
+/** The largest number of lines or entries that an option takes. */
+const MAX_COUNT = 9_999_999;
+
 /** Parses a whole number above zero. @throws TeamError INVALID_INPUT */
-export function countOption(value: string | undefined, option: string): number | undefined {
+export function countOption(value: string | undefined, option: string, max = MAX_COUNT): number | undefined {
   if (value === undefined) return undefined;
-  if (/^[1-9]\d{0,6}$/.test(value)) return Number(value);
+  const count = /^[1-9]\d*$/.test(value) ? Number(value) : Number.NaN;
+  if (count <= max) return count;
   throw new TeamError("INVALID_INPUT", `${option} cannot be ${JSON.stringify(value)}.`, {
     hint: `Give a whole number above zero: ${option} 50`,
   });

@@ -1,8 +1,8 @@
+import { isServerAddress, keyProblem } from "../agent/model/server-access.ts";
 import { messageOf } from "../errors.ts";
 import { pause } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { httpFetch } from "../os/net/http-fetch.ts";
-import { parsedUrl } from "../text/parsed-url.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 import { routeText } from "./proxies.ts";
 
@@ -14,18 +14,24 @@ const TIMEOUT_MS = 10_000;
 /** Checks whether a key is set. Sends no request. */
 export function checkModel(env: Env): Finding {
   const base = env.ANTHROPIC_BASE_URL;
-  if (base !== undefined && parsedUrl(base) === undefined) {
+  if (base && !isServerAddress(base)) {
     return fail(
       NAME,
-      `ANTHROPIC_BASE_URL is not a URL: ${base}`,
+      `ANTHROPIC_BASE_URL is not an http address: ${withoutCredentials(base)}`,
       "Set it to a URL, such as http://localhost:8080.",
     );
   }
+  const damage = keyProblem(env.ANTHROPIC_API_KEY, env.ANTHROPIC_AUTH_TOKEN);
+  if (damage !== undefined)
+    return fail(NAME, damage, "Copy the key again, without quotation marks around it.");
   if (env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN) {
     const route = routeText(base || VENDOR, env);
-    return ok(NAME, `a key is set${base ? `, for ${base}` : ""}${route} (tried only with --online)`);
+    return ok(
+      NAME,
+      `a key is set${base ? `, for ${withoutCredentials(base)}` : ""}${route} (tried only with --online)`,
+    );
   }
-  if (base) return ok(NAME, `${base}, without a key${routeText(base, env)}`);
+  if (base) return ok(NAME, `${withoutCredentials(base)}, without a key${routeText(base, env)}`);
   const text = "no key is set: teams run plays the built-in playbook";
   return warn(
     NAME,
@@ -41,14 +47,19 @@ export async function checkModelOnline(env: Env): Promise<Finding> {
   const base = (env.ANTHROPIC_BASE_URL || VENDOR).replace(/\/+$/, "");
   try {
     const status = await statusOf(`${base}/v1/models?limit=1`, env);
-    return judgeStatus(base, status, routeText(base, env));
+    return judgeStatus(withoutCredentials(base), status, routeText(base, env));
   } catch (error) {
     return fail(
       NAME,
-      `${base} cannot be reached: ${messageOf(error)}`,
+      `${withoutCredentials(base)} cannot be reached: ${messageOf(error)}`,
       "Check the network, the proxy (HTTPS_PROXY, NO_PROXY) and ANTHROPIC_BASE_URL.",
     );
   }
+}
+
+/** People paste the output of doctor elsewhere. */
+function withoutCredentials(address: string): string {
+  return address.replace(/\/\/[^/?#]*@/, "//");
 }
 
 function judgeStatus(base: string, status: number, route: string): Finding {

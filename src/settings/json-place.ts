@@ -40,7 +40,7 @@ function parsed(text: string): {
 } {
   const errors: ParseError[] = [];
   try {
-    return { tree: parseTree(text, errors), errors };
+    return { tree: parseTree(text, errors, { disallowComments: true }), errors };
   } catch (error) {
     // Nested too deeply for this parser; the error is then reported without a line.
     if (error instanceof RangeError) return { tree: undefined, errors: [] };

@@ -38,7 +38,7 @@ function parsed(file: string, text: string): unknown {
     const line = lineOfError(text);
     const where = line === undefined ? "" : ` (line ${line})`;
     throw new TeamError("CORRUPT_FILE", `${file} is not JSON${where}.`, {
-      hint: "Correct it (often a comma is missing or extra); the file was not changed.",
+      hint: "Correct it (often a comma is missing or extra, or there is a comment); the file was not changed.",
       cause,
     });
   }

@@ -19,7 +19,7 @@ export interface Io {
   err(text: string): void;
   /** Everything on stdin, as UTF-8. */
   readStdin(): Promise<string>;
-  /** The next typed line; undefined at the end of the input. */
+  /** The next typed line; undefined at the end of the input, and once {@link interruption} aborts. */
   readLine(): Promise<string | undefined>;
   /** Drops the text typed into the terminal of stdin until now: it is not an answer to a later question. A pipe keeps its lines. */
   dropTyped(): Promise<void>;

@@ -212,7 +212,8 @@ async function dropTyped(): Promise<void> {
 
 async function readLine(): Promise<string | undefined> {
   const { createInterface } = await import("node:readline");
-  const lines = createInterface({ input: process.stdin, terminal: false });
+  // A command that handles Ctrl-C itself waits for no answer after it.
+  const lines = createInterface({ input: process.stdin, terminal: false, signal: interrupted?.signal });
   try {
     return await new Promise((resolve) => {
       lines.once("line", resolve);

@@ -5,12 +5,12 @@ import type { Env } from "../../os/env.ts";
 import { httpFetch } from "../../os/net/http-fetch.ts";
 import { isLastingProxyError } from "../../os/net/proxy-error.ts";
 import type { TokenCount } from "../../schema/tokens.ts";
-import { parsedUrl } from "../../text/parsed-url.ts";
 import { costOf, type ModelFacts, USUAL_WINDOW } from "./catalog.ts";
 import { failureKind, tokenLimit } from "./failures.ts";
 import { type Model, ModelError, type ModelEvent, type ModelFailure, type ModelRequest } from "./model.ts";
 import { limitResetMs } from "./rate-limits.ts";
 import { isLimited, nextDelay, retryAfterMs } from "./retry-policy.ts";
+import { isServerAddress, keyProblem } from "./server-access.ts";
 import { wireRequest } from "./wire-request.ts";
 import { AnswerBuilder } from "./wire-response.ts";
 
@@ -107,9 +107,12 @@ async function connect({
   if (!apiKey && !authToken && baseUrl === undefined) {
     throw new ModelError("auth", "The model has no key. Set ANTHROPIC_API_KEY, or use --model scripted.");
   }
-  if (baseUrl !== undefined && !/^https?:/.test(parsedUrl(baseUrl)?.protocol ?? "")) {
+  if (baseUrl !== undefined && !isServerAddress(baseUrl)) {
     throw new ModelError("invalid_request", `ANTHROPIC_BASE_URL is not an http address: ${baseUrl}`);
   }
+  const damage = keyProblem(apiKey, authToken);
+  // Otherwise the failed header would count as a lost connection, and be tried again for minutes.
+  if (damage !== undefined) throw new ModelError("auth", `${damage}: copy it again. Nothing was sent.`);
   // The SDK needs one credential. Without any it would search for one elsewhere, which a custom server does not need.
   const key = apiKey || (authToken ? undefined : "none");
   return new Anthropic({

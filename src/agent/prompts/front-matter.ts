@@ -10,8 +10,11 @@ interface Document {
 /** Maximum characters of front matter, which holds only names and short texts. */
 const MAX_MATTER = 16_000;
 
-/** Matches front matter with its two lines of `---`; the first group is its YAML. A line such as `---x: 1` does not end it. */
-export const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n?---[ \t]*(?:\r?\n|$)/;
+/**
+ * Matches front matter with its two lines of `---`; the first group is its YAML. Only a whole line ends it: not `---x: 1`, and not a line
+ * that ends with `---`, after which restrictions may follow.
+ */
+export const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n(?:([\s\S]*?)\r?\n)??---[ \t]*(?:\r?\n|$)/;
 
 /**
  * Reads a Markdown file with YAML between two lines of `---` at its top.

@@ -54,7 +54,8 @@ export const command = defineCommand({
     if (excluded) throw usageError(command, `accepts --${excluded[0]} or --${excluded[1]}, not both.`);
     const page: Page = {
       last: options.all ? Number.POSITIVE_INFINITY : (countOption(options.last, "-n") ?? LAST),
-      before: countOption(options.before, "--before"),
+      // A byte offset: conversations grow beyond 10 MB.
+      before: countOption(options.before, "--before", Number.MAX_SAFE_INTEGER),
     };
     if (options.session !== undefined) {
       if (args.agent !== undefined) throw usageError(command, "accepts an agent or --session, not both.");

@@ -121,7 +121,7 @@ async function up(call: UpCall, given: string): Promise<number> {
     );
     return EXIT.done;
   }
-  if (!(await mayChange(call, checked))) return EXIT.failed;
+  if (!(await mayChange(call, checked))) return signal.aborted ? EXIT.interrupted : EXIT.failed;
   const applied = await checked.apply();
   noteApplied(call, checked, applied);
   await Promise.all(background);

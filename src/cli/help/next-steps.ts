@@ -1,3 +1,4 @@
+import { defaultModelName, SCRIPTED } from "../../agent/model/model-names.ts";
 import { EXIT } from "../../errors.ts";
 import { type TeamOverview, teamOverview } from "../../operations/team-summary.ts";
 import type { Env } from "../../os/env.ts";
@@ -29,7 +30,10 @@ const MIN_REASON = 16;
 const MAX_REASON = 80;
 
 /** Prints what to do next from here: what waits, the running teams, what is missing, and how to start a team. */
-export function printNextSteps(io: Io, options: { readonly json: boolean; readonly quiet: boolean }): number {
+export async function printNextSteps(
+  io: Io,
+  options: { readonly json: boolean; readonly quiet: boolean },
+): Promise<number> {
   const out = openOutput(io, { ...options, verbose: false });
   const home = teamsHome(io.env);
   const teams = listTeams(home)
@@ -39,7 +43,7 @@ export function printNextSteps(io: Io, options: { readonly json: boolean; readon
     .map(({ team }) => team)
     .filter(({ state }) => state === "running" || state === "idle");
   const stopped = stoppedHere(teams, io);
-  const missing = missingParts(io);
+  const missing = missingParts(io, await hasModel(io, home));
   const next = [
     ...answers(running, home, io.env),
     ...visits(running, home, io.env),
@@ -145,9 +149,9 @@ function continuing(stopped: readonly TeamOverview[]): readonly NextStep[] {
 }
 
 function starts(missing: readonly Missing[]): readonly NextStep[] {
-  const hasModel = missing.every(({ part }) => part !== "model");
+  const isModelSetUp = missing.every(({ part }) => part !== "model");
   return [
-    hasModel
+    isModelSetUp
       ? { command: 'teams run "<goal>"', why: "a lead works on a goal here, with teammates in panes" }
       : { command: "teams run", why: "watch the built-in audit of this directory; it needs no key" },
     { command: `teams create <name>`, why: "lead a team by hand" },
@@ -161,8 +165,14 @@ interface Missing {
   readonly text: string;
 }
 
-function missingParts({ env }: Io): readonly Missing[] {
-  const hasModel = Boolean(env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN || env.ANTHROPIC_BASE_URL);
+/** Whether the environment or the settings name a model's key or server. */
+async function hasModel(io: Pick<Io, "env" | "cwd">, { root }: Home): Promise<boolean> {
+  if (defaultModelName(io.env) !== SCRIPTED) return true;
+  const { settingsEnv } = await import("../../doctor/settings.ts");
+  return defaultModelName(settingsEnv(root, io.cwd)) !== SCRIPTED;
+}
+
+function missingParts({ env }: Io, isModelSetUp: boolean): readonly Missing[] {
   return [
     ...(findProgram("tmux", env) === undefined
       ? [
@@ -172,7 +182,7 @@ function missingParts({ env }: Io): readonly Missing[] {
           },
         ]
       : []),
-    ...(hasModel
+    ...(isModelSetUp
       ? []
       : [
           {

@@ -1,6 +1,7 @@
 import { basename, dirname, resolve } from "node:path";
 import { TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
+import { isWritable } from "../../os/files/access.ts";
 import { entryOf, isDirectory, readText } from "../../os/files/fs.ts";
 import { run } from "../../os/process/run.ts";
 import { line } from "../../terminal/output.ts";
@@ -19,8 +20,8 @@ interface AuditOptions {
 /**
  * Checks that the built-in audit can work here, before anything is created.
  * @returns the report's absolute path
- * @throws TeamError INVALID_INPUT: no git repository, no directory for the report, or an existing file that no audit
- * wrote; CLI_NOT_FOUND without git
+ * @throws TeamError INVALID_INPUT: no git repository, or one that git refuses, no directory for the report, or an existing file that no
+ * audit wrote; PERMISSION_DENIED if the report cannot be written; CLI_NOT_FOUND without git
  */
 export async function checkAudit({ cwd, report, env }: AuditOptions): Promise<string> {
   await requireRepository(cwd, env);
@@ -31,15 +32,19 @@ export async function checkAudit({ cwd, report, env }: AuditOptions): Promise<st
     });
   }
   const entry = entryOf(path);
-  if (entry === undefined) return path;
-  if (entry.isFile() && isReport(path)) return path;
-  throw new TeamError(
-    "INVALID_INPUT",
-    `${path} exists and was not written by an audit; it was not changed.`,
-    {
-      hint: `Name another file: --report ${basename(path, ".md")}-2.md`,
-    },
-  );
+  if (entry !== undefined && !(entry.isFile() && isReport(path))) {
+    throw new TeamError(
+      "INVALID_INPUT",
+      `${path} exists and was not written by an audit; it was not changed.`,
+      {
+        hint: `Name another file: --report ${basename(path, ".md")}-2.md`,
+      },
+    );
+  }
+  if (isWritable(entry === undefined ? dirname(path) : path)) return path;
+  throw new TeamError("PERMISSION_DENIED", `You may not write the report ${path}; nothing was started.`, {
+    hint: "Name a file in a directory that you may write to, with --report.",
+  });
 }
 
 function isReport(path: string): boolean {
@@ -62,18 +67,35 @@ export function reportCheck(path: string, run: string): () => void {
 }
 
 async function requireRepository(cwd: string, env: Env): Promise<void> {
-  const git = await run("git", ["rev-parse", "--is-inside-work-tree"], { cwd, env });
+  const git = await run("git", ["rev-parse", "--is-inside-work-tree"], { cwd, env: { ...env, LC_ALL: "C" } });
   if (git.failure === "not-found") {
     throw new TeamError("CLI_NOT_FOUND", "The built-in audit needs git, and git is not on the PATH.", {
       hint: "Install git (apt install git, brew install git).",
     });
   }
   if (git.code === 0 && git.stdout.trim() === "true") return;
+  if (git.code !== 0 && !git.stderr.includes("not a git repository")) throw refusedByGit(cwd, git.stderr);
   throw new TeamError(
     "INVALID_INPUT",
     `${cwd} is not in a git work tree, and the built-in audit needs one.`,
     {
       hint: "Run it in a git repository, or play another playbook with --playbook.",
+    },
+  );
+}
+
+/** Makes the error for a repository that git does not open, such as that of another user. @param said its message, with its advice */
+function refusedByGit(cwd: string, said: string): TeamError {
+  const [reason = ""] = said.replace(/^fatal: /, "").split("\n");
+  const advice = /^\s+(git .+)$/m.exec(said)?.[1];
+  return new TeamError(
+    "INVALID_INPUT",
+    `git refuses ${cwd}, and the built-in audit needs it: ${reason}; nothing was started.`,
+    {
+      hint:
+        advice === undefined
+          ? "Run `git status` there to see the problem."
+          : `If you trust the files there: ${advice}`,
     },
   );
 }

@@ -44,7 +44,7 @@ interface LeadChoice extends Pick<LeadPlan, "team" | "goal" | "resumes" | "limit
 }
 
 /** Decides which team is led, by which model and with which goal. @throws TeamError INVALID_INPUT, and the errors of {@link teamToResume} */
-async function chooseLead(call: RunCall): Promise<LeadChoice> {
+async function chooseLead(call: RunCall, settings: Settings): Promise<LeadChoice> {
   const { args, options, io } = call;
   const typed = await goalOf(args.goal, io);
   const name = cliName(RUN, options);
@@ -58,14 +58,18 @@ async function chooseLead(call: RunCall): Promise<LeadChoice> {
     const cli = cliOf(name ?? before?.name, effort ?? (name === undefined ? before?.effort : undefined));
     // Another CLI does not know the model.
     const isSameCli = cli?.name === before?.name;
-    const model = cliModel(call, cli, given, isSameCli ? resumed.model : undefined);
+    const model = cliModel(call, settings, {
+      cli,
+      limits: given,
+      before: isSameCli ? resumed.model : undefined,
+    });
     requireResumable(options, resumed, { model, cli: cli?.name });
     const limits = { ...resumed.limits, ...given };
     const resumes = { teammateMode: options.teammateMode, wasByHand };
     return { model, cli, limits, typed, team, goal: typed, resumes };
   }
   const cli = cliOf(name, effort);
-  const model = cliModel(call, cli, given);
+  const model = cliModel(call, settings, { cli, limits: given });
   requireGoal(call, typed, model);
   // A name of this form may be changed by the lead, see isGeneratedTeamName.
   const team = options.team ?? `run-${randomBytes(2).toString("hex")}`;
@@ -77,9 +81,15 @@ function cliOf(name: string | undefined, effort: string | undefined): CliChoice 
   return name === undefined ? undefined : { name, effort };
 }
 
-/** @param before the model of the lead whose team is resumed */
-function cliModel(call: RunCall, cli: CliChoice | undefined, limits: ToolLimits, before?: string): string {
-  if (cli === undefined) return modelOf(call, before);
+interface ModelRequest {
+  readonly cli: CliChoice | undefined;
+  readonly limits: ToolLimits;
+  /** The model of the lead whose team is resumed. */
+  readonly before?: string | undefined;
+}
+
+function cliModel(call: RunCall, settings: Settings, { cli, limits, before }: ModelRequest): string {
+  if (cli === undefined) return modelOf(call, settings, before);
   refuseOwnOptions(cli.name, { ...call.options, ...limits });
   return call.options.model ?? before ?? cli.name;
 }
@@ -87,11 +97,11 @@ function cliModel(call: RunCall, cli: CliChoice | undefined, limits: ToolLimits,
 /** Finds every mistake in the options before anything is created. */
 export async function checkRun(call: RunCall): Promise<CheckedRun> {
   const { options, io } = call;
-  const { model: given, cli: chosen, typed, ...led } = await chooseLead(call);
+  const settings = loadSettings(teamsHome(io.env).root, io.cwd);
+  const { model: given, cli: chosen, typed, ...led } = await chooseLead(call, settings);
   const builtIn = given === SCRIPTED;
   const once = endsAtGoal(call, given);
   requireUsedOptions(call, builtIn);
-  const settings = loadSettings(teamsHome(io.env).root, io.cwd);
   const { model, budget } = chosen === undefined ? ownLead(call, given, settings) : cliLead(call, given);
   const spawn = spawnOptions(call, settings);
   const { backend } = await openBackends(io.env).choose(spawn.mode, "run");
@@ -178,8 +188,10 @@ function requireGoal(call: RunCall, goal: string, model: string): void {
 }
 
 /** @param before the model of the lead whose team is resumed */
-function modelOf({ options, io }: RunCall, before: string | undefined): string {
-  if (options.playbook === undefined) return options.model ?? before ?? defaultModelName(io.env);
+function modelOf({ options, io }: RunCall, settings: Settings, before: string | undefined): string {
+  // The key may be in the settings.
+  if (options.playbook === undefined)
+    return options.model ?? before ?? defaultModelName({ ...io.env, ...settings.env });
   if (options.model !== undefined && !isScripted(options.model)) {
     throw new TeamError(
       "INVALID_INPUT",

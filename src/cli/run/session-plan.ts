@@ -33,7 +33,7 @@ export async function planSession(
   if (resumed?.cli !== undefined) throw ledByCli(resumed.team, resumed.cli.name);
   const given =
     options.playbook === undefined ? options.model : `${SCRIPTED}:${resolve(io.cwd, options.playbook)}`;
-  const named = given ?? resumed?.model ?? defaultModelName(env);
+  const named = given ?? resumed?.model ?? defaultModelName({ ...env, ...settings.env });
   if (named === SCRIPTED) throw noModel();
   const { model, budget } = ownLead({ options, io }, named, settings);
   const limits = { ...resumed?.limits, ...toolLimits({ name: "acp", args: [] }, options) };

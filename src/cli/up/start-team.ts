@@ -212,7 +212,7 @@ function teamProblems({ io }: AnyCall, team: DeclaredTeam, settings: LoadedSetti
     );
     return problems;
   }
-  const model = lead.model ?? team.model ?? defaultModelName(io.env);
+  const model = lead.model ?? team.model ?? defaultModelName({ ...io.env, ...settings.env });
   check(lead.at("model"), () => resolve(model));
   if (model === SCRIPTED)
     problems.push({

@@ -36,8 +36,8 @@ const START_TIMEOUT = 15_000;
 const POLL_MS = 1_000;
 /** Milliseconds between two checks of a lead that this terminal asked to end. */
 const LEAD_END_POLL_MS = 50;
-/** Options for the session, which are not passed on to the lead in it. */
-const CALLER_OPTIONS: ReadonlySet<string> = new Set(["detach", "session", "team", "json"]);
+/** Options for the session, which are not passed on to the lead in it; `marked` is no option, but the team of the caller's pane. */
+const CALLER_OPTIONS: ReadonlySet<string> = new Set(["detach", "session", "team", "json", "marked"]);
 
 type RunOptions = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 

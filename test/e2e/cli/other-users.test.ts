@@ -108,6 +108,18 @@ describe.runIf(process.getuid?.() === 0)("as a user without an account", () => {
     }
   });
 
+  it("teams run plays no audit whose report it may not write", async () => {
+    const { base, teams } = place();
+    const [repository, report] = [join(base, "repo"), join(base, "shared", "AUDIT.md")];
+    execFileSync("git", ["init", "--quiet", repository]);
+    execFileSync("chown", ["-R", `${NOBODY}:${NOBODY}`, repository]);
+    mkdirSync(dirname(report));
+    const refused = await teams(["run", "--json", "--report", report], { env: { HOME: join(base, "home") } });
+    expect([refused.code, refused.error().code]).toEqual([1, "PERMISSION_DENIED"]);
+    expect(refused.error().message).toContain(report);
+    expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
+  });
+
   it("teams names TEAMS_HOME if there is no place for its directory", async () => {
     const { teams } = place();
     const refused = await teams(["create", "crew"], { env: { TEAMS_HOME: "" } });

@@ -190,6 +190,24 @@ describe("the built program", () => {
     expect(readdirSync(kept, { recursive: true }).length).toBeGreaterThanOrEqual(Math.max(before, 3));
   });
 
+  it.each([
+    ["18.20.8", 6],
+    ["20.18.3", 6],
+    ["20.19.0", 0],
+    ["100.0.0", 0],
+  ])("says which Node.js it needs, and does nothing, when it runs on %s", async (node, code) => {
+    const { directory, teams } = home();
+    const other = join(directory, "other-node.cjs");
+    const versions = `{ ...process.versions, node: ${JSON.stringify(node)} }`;
+    writeFileSync(other, `Object.defineProperty(process, "versions", { value: ${versions} });\n`);
+    const ended = await teams(["create", "a"], { nodeArgs: ["-r", other] });
+    expect(ended.code, ended.err).toBe(code);
+    expect(existsSync(join(directory, "root"))).toBe(code === 0);
+    if (code === 0) return;
+    expect(ended.err).toContain(`Node.js 20.19 or newer is needed, this is ${node}`);
+    expect(ended.err).toContain("\n  hint: Install a newer one");
+  });
+
   it("exits with the status of each kind of failure, with the error on stderr only", async () => {
     const { teams } = home();
     await teams(["create", "a"]);

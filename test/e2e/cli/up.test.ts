@@ -7,6 +7,7 @@ import { teamsIn } from "../../support/processes/built-program.ts";
 import { scriptFile } from "../../support/processes/script-process.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
+import { personInside } from "../../support/tmux/terminal-user.ts";
 
 const acpProgram = scriptFile("cli/acp");
 
@@ -121,6 +122,20 @@ it("up › adds members, changes modes and budgets, restarts stopped members, an
   ]);
   expect((await teams(["budget", "bob"])).out).toContain("of 2,000 tokens");
   expect((await teams(["kill", "crew", "--force"])).code).toBe(0);
+});
+
+it("up › changes nothing and ends when its question is answered by Ctrl-C", async () => {
+  const { place, teams, declare, up } = project();
+  declare({ name: "crew", tasks: [{ subject: "First" }] });
+  await up();
+  declare({ name: "crew", tasks: [{ subject: "First" }, { subject: "Second" }] });
+  const person = personInside(place, ["up", "team.json"]);
+  await person.sees("Make these changes? [y/N]");
+  person.type("C-c");
+  expect(await person.code()).toBe(130);
+  expect(person.screen()).toContain("Nothing was changed.");
+  const { tasks } = (await teams(["task", "list", "--json"])).json<{ tasks: object[] }>();
+  expect(tasks).toHaveLength(1);
 });
 
 it("up › says what it did before a failure, and continues when it is called again", async () => {

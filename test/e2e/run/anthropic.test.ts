@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { filesWith, leaves, leftoversOf, nothing } from "../../support/assertions/leftovers.ts";
@@ -153,6 +153,21 @@ describe("a team with a model of the Messages API", () => {
     expect(filesWith(t.runtime, KEY)).toEqual([]);
     expect(filesWith(t.root, "[secret]")).toHaveLength(2);
     expect(leftoversOf(t)).toMatchObject({ panes: [], processes: [], locks: [] });
+  });
+
+  it("leads by default when the key and the server are in the settings", async () => {
+    const t = privateTmux();
+    const team = played({ "team-lead": [{ when: /Count the words/, says: "There are three." }] });
+    const api = await startFakeMessagesApi(team.script, { key: KEY });
+    onTestFinished(() => api.close());
+    const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: KEY };
+    writeFileSync(join(t.root, "settings.json"), JSON.stringify({ env }));
+    const ended = await teamsIn(t.env, t.home)(["run", "--json", "Count the words"]);
+    expect(ended.code, ended.err).toBe(0);
+    expect(ended.json()).toMatchObject({
+      outcome: "completed",
+      result: expect.stringMatching(/^There are three/),
+    });
   });
 
   it("fails with MODEL_ERROR and keeps the team when the key is rejected", async () => {

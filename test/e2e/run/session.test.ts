@@ -10,6 +10,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { rootTag } from "../../../src/protocol/paths.ts";
+import { teamsHome } from "../../../src/team/ref.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
@@ -134,6 +136,18 @@ describe("run --detach", () => {
     expect(await goalOf(t)).toBe("go");
     expect(readFileSync(join(t.home, "term"), "utf8")).toMatch(/^(screen|tmux)/);
     expect(t.tmux("list-panes", "-s", "-t", "=work:").split("\n")).toHaveLength(1);
+  });
+
+  it("starts from a pane that belongs to one of several teams", async () => {
+    const t = privateTmux();
+    for (const name of ["one", "two"]) await teamsIn(t.env, t.home)(["create", name]);
+    const { pane } = t.session("mine");
+    t.tmux("set-option", "-p", "-t", pane, "@teams_team", "one");
+    t.tmux("set-option", "-p", "-t", pane, "@teams_root", rootTag(teamsHome(t.env).root));
+    const unnamed = run(t, "--detach", "go").filter((word) => word !== "--team" && word !== "crew");
+    const ended = await teamsIn(t.inside(pane), t.home)(unnamed);
+    expect([ended.err, ended.code]).toEqual(["", 0]);
+    expect(await goalOf(t)).toBe("go");
   });
 
   it("uses teammateMode of the settings by default", async () => {

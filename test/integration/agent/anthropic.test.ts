@@ -323,6 +323,16 @@ describe("anthropicModel, failures", () => {
     await expect(call.next()).rejects.toMatchObject({ kind: "auth" });
   });
 
+  test("sends nothing with a damaged key, names the character without the key, and does not try again", async () => {
+    const server = await serve([HELLO]);
+    const { error, slept } = await play(server, { apiKey: "\u201ckey-of-a-test\u201d" });
+    expect(error).toMatchObject({
+      kind: "auth",
+      message: expect.stringContaining("ANTHROPIC_API_KEY holds the character U+201C"),
+    });
+    expect([slept, server.requests, String(error)]).toEqual([[], [], expect.not.stringContaining("key-of")]);
+  });
+
   test.each(["notaurl", "ftp://127.0.0.1/", ""])("rejects the invalid base URL %j", async (baseUrl) => {
     const model = anthropicModel({ model: "fake-1", apiKey: "k", baseUrl });
     const call = model.stream(QUESTION, new AbortController().signal)[Symbol.asyncIterator]();

@@ -201,6 +201,21 @@ describe("teams logs", () => {
     expect((await teams(following)).code).toBe(2);
   });
 
+  it("prints the older entries of a conversation of more than 10 MB", async () => {
+    const { teams, say } = await talk([{ say: "ok" }]);
+    await say("begin");
+    const entries = Array.from({ length: 12 }, (_, i) => ({
+      type: "note",
+      text: `entry ${i} ${"x".repeat(1e6)}`,
+    }));
+    const file = join(teams.root, "teams-sessions", "session-dev.jsonl");
+    for (const entry of entries) appendFileSync(file, `${JSON.stringify(entry)}\n`);
+    const { err } = await teams(["logs", "dev", "--raw", "-n", "1"]);
+    const older = /^Older entries: teams (logs dev .*--before \d{8})$/m.exec(err)?.[1]?.split(" ") ?? [];
+    const { out, code } = await teams(older);
+    expect([out.match(/entry \d+/g), code]).toEqual([["entry 10"], 0]);
+  });
+
   it("follows new entries with -f", async () => {
     noSlowCheck();
     const { teams, say } = await talk([{ say: "first" }, { say: "second" }]);

@@ -57,6 +57,16 @@ describe("teams task", () => {
     expect((await teams(["task", "list", "--json"])).json<{ tasks: unknown[] }>().tasks).toHaveLength(1);
   });
 
+  it("update refuses an empty subject, as add does", async () => {
+    const teams = await team();
+    await taskOf(teams, ["add", "Fix it"]);
+    for (const subject of ["", " "]) {
+      const refused = await teams(["task", "update", "1", "--subject", subject, "--json"]);
+      expect([refused.code, refused.error().code]).toEqual([2, "INVALID_INPUT"]);
+    }
+    expect(await taskOf(teams, ["show", "1"])).toMatchObject({ subject: "Fix it" });
+  });
+
   it("add and update set what lists show while it is worked on; an empty value removes it", async () => {
     const teams = await team();
     await taskOf(teams, ["add", "Write the report", "--active-form", "Writing the report"]);

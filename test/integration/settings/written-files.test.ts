@@ -267,3 +267,11 @@ it("settings that are not JSON › still stop a start, with the line", () => {
   expect(() => loadSettings(root, cwd)).toThrow(TeamError);
   expect(() => loadSettings(root, cwd)).toThrow("is not JSON (line 2)");
 });
+
+it("settings with a comment › stop a start, with its line and the reason", () => {
+  const { root, cwd } = written(() => '{\n"a": 1,\n// "b": 2,\n"c": 3\n}');
+  expect(() => loadSettings(root, cwd)).toThrow("is not JSON (line 3)");
+  expect(() => loadSettings(root, cwd)).toThrow(
+    expect.objectContaining({ hint: expect.stringContaining("there is a comment") }),
+  );
+});

@@ -9,3 +9,25 @@ it("checkModel judges the environment and never shows the key", () => {
   expect(checkModel({ ANTHROPIC_BASE_URL: "nonsense" }).level).toBe("fail");
   expect(checkModel({ ANTHROPIC_BASE_URL: "http://localhost:1" }).level).toBe("ok");
 });
+
+it("checkModel › refuses an address without http, as agents do, and shows no credentials of one", () => {
+  expect(checkModel({ ANTHROPIC_BASE_URL: "localhost:8080" })).toMatchObject({
+    level: "fail",
+    text: expect.stringContaining("is not an http address: localhost:8080"),
+  });
+  expect(checkModel({ ANTHROPIC_BASE_URL: "", ANTHROPIC_API_KEY: "sk-secret" }).level).toBe("ok");
+  const found = checkModel({ ANTHROPIC_BASE_URL: "https://me:word@model.test/v1" });
+  expect(found).toMatchObject({ level: "ok", text: "https://model.test/v1, without a key" });
+});
+
+it.each(["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"])(
+  "checkModel › names a %s that cannot be sent",
+  (name) => {
+    const found = checkModel({ [name]: "sk-secret\u200b" });
+    expect([found.level, found.text]).toEqual([
+      "fail",
+      `${name} holds the character U+200B, which no key has`,
+    ]);
+    expect(checkModel({ [name]: "sk-secret\n" }).level).toBe("ok");
+  },
+);

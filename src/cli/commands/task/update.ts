@@ -40,6 +40,7 @@ export const command = defineCommand({
     const { status, subject } = options;
     const description = await textOption(io, options.description, "description");
     const metadata = removals(metadataOption(options.metadata));
+    if (subject?.trim() === "") throw usageError(command, "needs a text for --subject; nothing was changed.");
     if (options.noOwner && options.owner !== undefined)
       throw usageError(command, "accepts --owner or --no-owner, not both.");
     const { activeForm, verify, reviewer, touches } = options;

@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { REPORT_MARK, reportCheck } from "../../../../src/cli/run/audit-report.ts";
+import { checkAudit, REPORT_MARK, reportCheck } from "../../../../src/cli/run/audit-report.ts";
+import { GIT_IDENTITY, git } from "../../../support/files/git.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
 it("reportCheck fails if the report is missing, from another run or by another author", () => {
@@ -15,4 +16,22 @@ it("reportCheck fails if the report is missing, from another run or by another a
   expect(check).not.toThrow();
   writeFileSync(report, "somebody else's");
   expect(check).toThrow(failure);
+});
+
+it("checkAudit › names git's reason and advice for a repository that git refuses", async () => {
+  const cwd = temporaryDirectory();
+  git(cwd, "init", "--quiet");
+  const own = { ...GIT_IDENTITY, PATH: process.env.PATH };
+  const audit = { cwd, report: undefined };
+  expect(await checkAudit({ ...audit, env: own })).toBe(join(cwd, "AUDIT.md"));
+  // As for a repository of another user, such as one that is mounted into a container.
+  const env = { ...own, GIT_TEST_ASSUME_DIFFERENT_OWNER: "1" };
+  await expect(checkAudit({ ...audit, env })).rejects.toMatchObject({
+    code: "INVALID_INPUT",
+    message: expect.stringContaining("dubious ownership"),
+    hint: expect.stringContaining("git config --global --add safe.directory"),
+  });
+  await expect(checkAudit({ ...audit, cwd: temporaryDirectory(), env })).rejects.toThrow(
+    "is not in a git work tree",
+  );
 });

@@ -16,6 +16,13 @@ test.each([
   ],
   ["no front matter", "# Title\n\n---\n\nText", {}, "# Title\n\n---\n\nText"],
   ["empty front matter", "---\n---\nText", {}, "Text"],
+  ["empty front matter before a rule", "---\n---\nText\n\n---\n", {}, "Text\n\n---"],
+  [
+    "fields after a line that ends with dashes",
+    "---\nname: x\n# --- rights ---\ndisallowedTools: [Bash]\n---\nDo it.",
+    { name: "x", disallowedTools: ["Bash"] },
+    "Do it.",
+  ],
   ["no text after it", "---\nname: x\n---", { name: "x" }, ""],
 ])("readDocument reads %s", (_, text, matter, body) => {
   expect(readDocument(text)).toEqual({ matter, body });
