@@ -31,7 +31,11 @@ function shortName(agentId: string, agentType = "subagent"): string {
 function printable({ tokens, files, ...facts }: Facts): Facts {
   const plain = (value: unknown): unknown => (typeof value === "object" && value !== null ? "{…}" : value);
   const entries = Object.entries(facts).map(([key, value]) => [key, plain(value)]);
-  return { ...Object.fromEntries(entries), tokens, files: Array.isArray(files) ? files.map(plain) : plain(files) };
+  return {
+    ...Object.fromEntries(entries),
+    tokens,
+    files: Array.isArray(files) ? files.map(plain) : plain(files),
+  };
 }
 
 /** The facts of each event type; empty ones are omitted. */

@@ -82,7 +82,8 @@ function withLanded(error: unknown, reports: readonly LandReport[]): unknown {
   const before = `Landed before: ${landed.join(", ")}.`;
   if (isSystemError(error)) {
     const options = { hint: systemErrorHint(error), details: { landed }, cause: error };
-    return new TeamError(systemErrorCode(error), `The system refused it: ${error.message}. ${before}`, options);
+    const message = `The system refused it: ${error.message}. ${before}`;
+    return new TeamError(systemErrorCode(error), message, options);
   }
   if (!(error instanceof TeamError)) return error;
   const { code, message, hint, details, cause } = error;

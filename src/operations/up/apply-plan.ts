@@ -140,7 +140,9 @@ async function addDeclaredTask(
 
 function addedMeanwhile(subject: string): TeamError {
   const message = `Another command has added the task ${JSON.stringify(subject)} meanwhile; it was not added again.`;
-  return new TeamError("TASK_CONFLICT", message, { hint: "Run teams up again: it first compares the file with the team." });
+  return new TeamError("TASK_CONFLICT", message, {
+    hint: "Run teams up again: it first compares the file with the team.",
+  });
 }
 
 /** @throws TeamError if it could not be restarted */
