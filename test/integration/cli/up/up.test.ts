@@ -78,7 +78,14 @@ describe("teams up", () => {
 
   it("adds no task that another command has added since the plan was made", async () => {
     const { up, teams } = project({ name: "crew", tasks: [{ subject: "First" }] });
-    const added = { id: "7", subject: "First", description: "", status: "pending", blocks: [], blockedBy: [] };
+    const added = {
+      id: "7",
+      subject: "First",
+      description: "",
+      status: "pending",
+      blocks: [],
+      blockedBy: [],
+    };
     const command = `echo '${JSON.stringify(added)}' > '${join(teams.root, "tasks/crew/7.json")}'`;
     mkdirSync(teams.root);
     const hooks = { TaskCreated: [{ hooks: [{ type: "command", command }] }] };
