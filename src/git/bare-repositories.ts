@@ -5,7 +5,7 @@ import { git } from "./git.ts";
 import { variablesOf } from "./hidden-changes.ts";
 import { gitDirectoriesOf } from "./repository.ts";
 
-/** Whether a directory has the parts by which git recognizes a repository without a checkout. */
+/** Whether a directory has the parts by which git recognizes its own directory, such as a bare repository. */
 export function looksBare(directory: string): boolean {
   return (
     entryOf(join(directory, "HEAD")) !== undefined &&
@@ -32,13 +32,16 @@ export async function commitsOnlyInBare(own: string, env: Env): Promise<number> 
   return Number((await git(own, words, env, variablesOf({ top: own, own }), received.join(""))).trim());
 }
 
-/** Returns the commits that a fetch or a clone has brought. A clone packs its refs; without a remote, git packs the repository's own. */
+/**
+ * Returns the commits that the last fetch or the clone has brought. A clone packs its refs. So does gc, which packs the repository's own
+ * refs too, and writes info/refs.
+ */
 function receivedCommits(own: string): readonly string[] {
   const text = (name: string): string => {
     const file = join(own, name);
     return (entryOf(file)?.isFile() ? readText(file) : undefined) ?? "";
   };
-  const isClone = /^\s*\[remote "/m.test(text("config"));
+  const isClone = /^\s*\[remote "/m.test(text("config")) && entryOf(join(own, "info/refs")) === undefined;
   const listed = [text("FETCH_HEAD"), ...(isClone ? [text("packed-refs")] : [])];
   return listed.flatMap((lines) => lines.match(/^[0-9a-f]{40,64}\b/gm) ?? []);
 }

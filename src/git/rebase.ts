@@ -14,8 +14,10 @@ export interface RebaseFailure {
   readonly output: string;
 }
 
+/** What the reflog says of each commit that HEAD is at during a rebase of this program. */
+const REFLOG_ACTION = "teams land";
 /** No editor opens, and no setting of the user changes the rebase. */
-const QUIET: Env = { GIT_EDITOR: ":", GIT_SEQUENCE_EDITOR: ":", GIT_REFLOG_ACTION: "teams land" };
+const QUIET: Env = { GIT_EDITOR: ":", GIT_SEQUENCE_EDITOR: ":", GIT_REFLOG_ACTION: REFLOG_ACTION };
 const SETTINGS = [
   "rebase.autoStash=false",
   "rebase.autoSquash=false",
@@ -77,14 +79,17 @@ export function rebaseIn(top: string): RebaseInProgress | undefined {
 }
 
 /**
- * Whether tracked files were changed since a rebase stopped at a commit: an abort would lose these changes, such as resolved conflicts.
- * False if git was ended in the middle of the rebase. @throws GitError
+ * Whether a rebase of this program was worked on since it stopped at a commit: commits were made, or tracked files were changed. An abort
+ * would lose that, such as resolved conflicts. False if git was ended in the middle of the rebase. @throws GitError
  */
-export async function isChangedSinceStop(top: string, env: Env): Promise<boolean> {
+export async function isWorkedOnSinceStop(top: string, env: Env): Promise<boolean> {
   const own = gitDirectoriesOf(top)?.own;
   // Git writes this file after those with conflicts.
   const stop = own === undefined ? undefined : entryOf(join(own, "rebase-merge", "stopped-sha"));
   if (stop === undefined) return false;
+  const newest = ["--walk-reflogs", "--max-count=1", "--format=%gs", "HEAD", "--"];
+  const action = await git(top, ["log", ...newest], env);
+  if (action.trim() !== "" && !action.startsWith(REFLOG_ACTION)) return true;
   const listed = await git(top, ["diff", "--name-only", "--ignore-submodules", "-z", "HEAD", "--"], env);
   const paths = listed.split("\0").filter((path) => path !== "");
   return paths.some((path) => Number(entryOf(join(top, path))?.ctimeMs ?? 0) > Number(stop.mtimeMs));

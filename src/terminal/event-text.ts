@@ -16,7 +16,7 @@ export function eventText(event: TeamEvent, { styleText }: Pick<Output, "styleTe
   const at = localTime(event.ts, "seconds");
   const who = event.agentId === undefined ? "-" : shortName(event.agentId, event.agentType);
   const known = EVENT_TYPES.find((type) => type === event.type);
-  const facts = known === undefined ? otherFacts(event) : FACTS[known](event);
+  const facts = known === undefined ? otherFacts(event) : FACTS[known](printable(event));
   const shownFacts = facts.filter((fact) => fact !== "").join(", ");
   return line`${styleText(at, "quiet")} ${styleText(who, "bold")} ${shownFacts}`.trimEnd();
 }
@@ -25,6 +25,17 @@ export function eventText(event: TeamEvent, { styleText }: Pick<Output, "styleTe
 function shortName(agentId: string, agentType = "subagent"): string {
   const { name, team } = splitAddress(agentId);
   return team === undefined ? `${agentType} ${textStart(name, 8)}` : name;
+}
+
+/** Replaces objects, which may have no text: a person may have edited the file. */
+function printable({ tokens, files, ...facts }: Facts): Facts {
+  const plain = (value: unknown): unknown => (typeof value === "object" && value !== null ? "{…}" : value);
+  const entries = Object.entries(facts).map(([key, value]) => [key, plain(value)]);
+  return {
+    ...Object.fromEntries(entries),
+    tokens,
+    files: Array.isArray(files) ? files.map(plain) : plain(files),
+  };
 }
 
 /** The facts of each event type; empty ones are omitted. */

@@ -1,4 +1,4 @@
-import { messageOf, TeamError } from "../../errors.ts";
+import { isSystemError, messageOf, systemErrorCode, systemErrorHint, TeamError } from "../../errors.ts";
 import { GitError, guardedGitEnv } from "../../git/git.ts";
 import { requireLinkedWorktree } from "../../git/own-repository.ts";
 import { gitDirectoriesOf } from "../../git/repository.ts";
@@ -70,17 +70,25 @@ export async function landWork(
   try {
     for (const work of works) reports.push(await landOne(ctx, work, options));
   } catch (error) {
-    throw error instanceof TeamError ? withLanded(error, reports) : error;
+    throw withLanded(error, reports);
   }
   return reports;
 }
 
-function withLanded(error: TeamError, reports: readonly LandReport[]): TeamError {
+/** Adds to an error what landed before it. An error that is a bug of teams stays as it is. */
+function withLanded(error: unknown, reports: readonly LandReport[]): unknown {
   const landed = reports.filter(({ outcome }) => outcome === "landed").map(({ agent }) => agent);
   if (landed.length === 0) return error;
-  const { code, message, hint, cause } = error;
-  const options = { ...(hint && { hint }), details: { landed }, cause };
-  return new TeamError(code, `${message} Landed before: ${landed.join(", ")}.`, options);
+  const before = `Landed before: ${landed.join(", ")}.`;
+  if (isSystemError(error)) {
+    const options = { hint: systemErrorHint(error), details: { landed }, cause: error };
+    const message = `The system refused it: ${error.message}. ${before}`;
+    return new TeamError(systemErrorCode(error), message, options);
+  }
+  if (!(error instanceof TeamError)) return error;
+  const { code, message, hint, details, cause } = error;
+  const options = { ...(hint && { hint }), details: { ...details, landed }, cause };
+  return new TeamError(code, `${message} ${before}`, options);
 }
 
 async function landOne(ctx: OperationContext, work: AgentWork, options: LandOptions): Promise<LandReport> {

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import * as z from "zod/mini";
 import { TeamError } from "../../errors.ts";
-import { abortRebase, isChangedSinceStop, rebaseIn } from "../../git/rebase.ts";
+import { abortRebase, isWorkedOnSinceStop, rebaseIn } from "../../git/rebase.ts";
 import { pause, steadyNow } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import { formatJson, makeDirBelow, replaceFile } from "../../os/files/atomic-write.ts";
@@ -93,18 +93,18 @@ export async function recoverLanding(ref: TeamRef, agent: string, env: Env): Pro
     await pause(POLL_MS);
   }
   if (isRebasing(record)) {
-    if (await isChangedSinceStop(worktree, env)) throw changedSince(worktree);
+    if (await isWorkedOnSinceStop(worktree, env)) throw workedOn(worktree);
     await abortRebase(worktree, env);
   }
   endLanding(ref, agent);
 }
 
-function changedSince(worktree: string): TeamError {
+function workedOn(worktree: string): TeamError {
   const git = `git -C ${shellWord(worktree)} rebase`;
   return new TeamError(
     "WORKTREE_DIRTY",
-    `A killed landing left its rebase in ${worktree}, and files were changed there since then.`,
-    { hint: `Finish it there: ${git} --continue   or give those changes up: ${git} --abort` },
+    `A killed landing left its rebase in ${worktree}, and that rebase was worked on since then.`,
+    { hint: `Finish it there: ${git} --continue   or give up that work: ${git} --abort` },
   );
 }
 

@@ -49,14 +49,15 @@ export async function returnWork(
   rework: Rework,
 ): Promise<ReturnedWork> {
   const { ref, clock } = ctx;
+  // It may have left during the check.
+  const isMember = lookUpMember(readTeam(ref), agent) !== undefined;
   // The tasks of that name belong to its new holder.
-  if (member === undefined && lookUpMember(readTeam(ref), agent) !== undefined)
-    return { taskId: null, notified: false };
+  if (member === undefined && isMember) return { taskId: null, notified: false };
   const { kind, commit, onto } = rework;
   const reason = [agent, kind, commit, onto].join(" ");
   const task = taskToReopen(ref, agent, reason);
-  const isReopened = task?.status === "completed" && (await reopen(ctx, task, reason, member !== undefined));
-  if (member === undefined) return { taskId: task?.id ?? null, notified: false };
+  const isReopened = task?.status === "completed" && (await reopen(ctx, task, reason, isMember));
+  if (!isMember) return { taskId: task?.id ?? null, notified: false };
   const text = [
     `Your work has not landed on ${target}. ${rework.reason}`,
     ...(rework.output === "" ? [] : [shortenedStart(stripControls(rework.output), MAX_QUOTED)]),

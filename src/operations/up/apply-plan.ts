@@ -118,6 +118,10 @@ async function addDeclaredTask(
   const reserved = hooks?.created === undefined ? undefined : await reserveTaskId(ref);
   if (reserved !== undefined)
     await hooks?.created?.({ id: reserved, subject, description: description ?? "" });
+  // The plan was made before a person confirmed it.
+  const assertMay = (): void => {
+    if (listTasks(ref).some((task) => task.subject === subject)) throw addedMeanwhile(subject);
+  };
   const { id } = await createTask(
     ref,
     {
@@ -127,11 +131,18 @@ async function addDeclaredTask(
       ...(owner === undefined ? {} : { owner, assignedBy: actor }),
       ...defined({ metadata, verify, reviewer, touches }),
     },
-    { reserved, actor },
+    { reserved, assertMay, actor },
   );
   // Only a person starts a declared team, after the file that names the command was trusted.
   if (verify !== undefined) await confirmVerify(ref, id, verify, clock.now());
   return { id, subject };
+}
+
+function addedMeanwhile(subject: string): TeamError {
+  const message = `Another command has added the task ${JSON.stringify(subject)} meanwhile; it was not added again.`;
+  return new TeamError("TASK_CONFLICT", message, {
+    hint: "Run teams up again: it first compares the file with the team.",
+  });
 }
 
 /** @throws TeamError if it could not be restarted */

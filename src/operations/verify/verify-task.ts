@@ -54,7 +54,7 @@ export async function verifyTask(task: Task, options: VerifyOptions): Promise<vo
       { hint: `Run it again: teams task done ${task.id}` },
     );
   }
-  // A person has confirmed another command, or removed it, while this one ran: its result counts no longer.
+  // A person has confirmed another command, or removed it, while this one ran: its result no longer counts.
   if (readVerify(ref, task.id)?.command !== record.command) return verifyTask(task, options);
   if (run.outcome !== "passed") await rejectCompletion(task, { command: record.command, run }, options);
 }

@@ -31,7 +31,8 @@ export interface WorktreeEnd {
 }
 
 /**
- * Removes a worktree without unsaved changes; with `discard`, any worktree whose commits are all on branches. Idempotent.
+ * Removes a worktree without unsaved changes; for a kill that discards it and still runs, any worktree whose commits are all on
+ * branches. Idempotent.
  */
 export async function cleanUpWorktree(ctx: OperationContext, worktree: WorktreeRecord): Promise<WorktreeEnd> {
   return cleanUpUnlessInUse(ctx, worktree, readTeam(ctx.ref).members);

@@ -175,7 +175,7 @@ export function syncNames(directory: string): void {
 }
 
 /**
- * Puts the name of a file on disk that was renamed.
+ * Puts the name of a renamed file on disk.
  * @throws TeamError PERMISSION_DENIED if fsync fails; the file is there nevertheless
  */
 export function confirmName(path: string): void {

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { isSystemError, messageOf, systemErrorCode, TeamError } from "../../errors.ts";
+import { isSystemError, systemErrorCode, TeamError } from "../../errors.ts";
 import { isOwnRuntime } from "../../os/files/app-directories.ts";
 import { makeDirBelow } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, listDir, removeIfEmpty, removeTree, rename } from "../../os/files/fs.ts";
@@ -39,7 +39,11 @@ function moveTeamToTrash(ref: TeamRef): readonly string[] {
   // Under the lock: later it may belong to a new team.
   removeRuntime(ref);
   rename(ref.paths.dir, trash.dir);
-  moveTasksToTrash(ref, trash.tasks);
+  try {
+    moveTasksToTrash(ref, trash.tasks);
+  } catch (error) {
+    throw isSystemError(error) ? notRemoved(ref, [trash.dir, ref.paths.tasks], error) : error;
+  }
   return [trash.dir, trash.tasks];
 }
 
@@ -65,13 +69,20 @@ function emptyTrash(ref: TeamRef, trash: readonly string[]): void {
   const [first] = failures;
   if (first === undefined) return;
   if (!isSystemError(first.error)) throw first.error;
-  const paths = failures.map(({ path }) => path);
-  const message = `The team ${ref.team} is deleted, but some of its files could not be removed: ${paths.join(", ")} (${messageOf(first.error)}).`;
+  throw notRemoved(
+    ref,
+    failures.map(({ path }) => path),
+    first.error,
+  );
+}
+
+function notRemoved({ team }: TeamRef, paths: readonly string[], error: NodeJS.ErrnoException): TeamError {
+  const message = `The team ${team} is deleted, but some of its files could not be removed: ${paths.join(", ")} (${error.message}).`;
   const operands = paths.map(shellWord).join(" ");
-  throw new TeamError(systemErrorCode(first.error), message, {
+  return new TeamError(systemErrorCode(error), message, {
     hint: `Remove them, nothing uses them any more: chmod -R u+rwX ${operands} && rm -r ${operands}`,
-    details: { team: ref.team, stays: paths },
-    cause: first.error,
+    details: { team, stays: paths },
+    cause: error,
   });
 }
 

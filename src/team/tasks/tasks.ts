@@ -32,16 +32,15 @@ export interface NewTask extends TaskFields {
 
 /**
  * Adds a task under the next unused id.
- * @param reserved its id, if {@link reserveTaskId} has returned one; if the file of that id exists by now, the task gets the next one
- * @throws TeamError TASK_NOT_FOUND if a blocker does not exist; nothing is added in that case
+ * @throws TeamError TASK_NOT_FOUND if a blocker does not exist, and errors of `assertMay`; nothing is added in that case
  */
-/** @param actor the acting member, for the event of a task without an owner */
 export async function createTask(
   ref: TeamRef,
   input: NewTask,
-  { reserved, actor }: { readonly reserved?: string | undefined } & Actor = {},
+  { reserved, assertMay, actor }: NewTaskOptions = {},
 ): Promise<Task> {
   const created = await lockTasks(ref, async (held) => {
+    assertMay?.();
     const blockedBy = [...new Set(input.blockedBy ?? [])];
     for (const blocker of blockedBy) getTask(ref, blocker);
     const id = nextTaskId(ref, reserved);
@@ -59,6 +58,13 @@ export async function createTask(
 interface Actor {
   /** The member that acts on a task, and is the subject of the event; undefined if teams itself does. */
   readonly actor?: string | undefined;
+}
+
+interface NewTaskOptions extends Actor {
+  /** Its id, if {@link reserveTaskId} has returned one. If the file of that id exists by now, the task gets the next id. */
+  readonly reserved?: string | undefined;
+  /** Called under the tasks' lock: no other process adds a task meanwhile. */
+  readonly assertMay?: () => void;
 }
 
 /** @param context the task before a change, and who changed it */

@@ -128,12 +128,6 @@ export async function updateTask(
     await removeVerify(ref, id);
     return undefined;
   }
-  if (update.addBlocks?.length || update.addBlockedBy?.length) {
-    await linkTasks(ref, { id, addBlocks: update.addBlocks ?? [], addBlockedBy: update.addBlockedBy ?? [] });
-  }
-  const { removeBlockedBy = [] } = update;
-  const wasBlocked = isBlockedNow(ref, before);
-  if (removeBlockedBy.length > 0) await unlinkTasks(ref, id, removeBlockedBy);
   const change = (current: Task): Task => {
     assertAllowed(current, actor, wanted, get);
     const next = applied(ref, current, actor, wanted);
@@ -142,6 +136,14 @@ export async function updateTask(
       assertNoOverlap(ref, next);
     return withNotifications(current, next, actor);
   };
+  const { addBlocks = [], addBlockedBy = [], removeBlockedBy = [] } = update;
+  if (addBlocks.length + addBlockedBy.length > 0) {
+    // A change that the new links would refuse is refused before they are added.
+    change({ ...before, blockedBy: [...before.blockedBy, ...addBlockedBy] });
+    await linkTasks(ref, { id, addBlocks, addBlockedBy });
+  }
+  const wasBlocked = isBlockedNow(ref, before);
+  if (removeBlockedBy.length > 0) await unlinkTasks(ref, id, removeBlockedBy);
   const planned = applied(ref, before, actor, wanted);
   const task = await startAlone(ref, planned, () => changeTask(ref, id, change, { actor }));
   await changeConfirmed(ref, id, fields.verify, { at: clock.now(), confirms: hooks?.confirms === true });

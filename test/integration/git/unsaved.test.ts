@@ -429,9 +429,14 @@ describe("a repository inside a worktree", () => {
     const nested = [{ path: "ignored/own.git", changed: 0, untracked: 0, commits: 2 }];
     expect(await unsaved()).toEqual({ ...CHANGED, changed: 0, nested });
     expect(await discardLoss(path, ENV)).toEqual({ commits: 0, nested });
-    git(elsewhere, "push", "--quiet", join(path, "ignored/cache.git"), "HEAD:refs/heads/main");
-    const counts = (await unsaved())?.nested.map((one) => `${one.path} ${one.commits}`);
-    expect(counts?.toSorted()).toEqual(["ignored/cache.git 1", "ignored/own.git 2"]);
+    const cache = join(path, "ignored/cache.git");
+    git(elsewhere, "push", "--quiet", cache, "HEAD:refs/heads/main");
+    const counts = async () =>
+      (await unsaved())?.nested.map((one) => `${one.path} ${one.commits}`).toSorted();
+    expect(await counts()).toEqual(["ignored/cache.git 1", "ignored/own.git 2"]);
+    // It packs the pushed branch, too: then all commits count.
+    git(cache, "gc", "--quiet");
+    expect(await counts()).toEqual(["ignored/cache.git 2", "ignored/own.git 2"]);
   });
 
   test("does not count without a checkout if its files are in the commit around it", async () => {

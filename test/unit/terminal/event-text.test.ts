@@ -54,6 +54,8 @@ describe("eventText", () => {
       { type: "memory_loaded", files: ["/w/CLAUDE.md"], size: 26, skills: 0 },
     ],
     ["question defaulted: question-1", { type: "question", what: "defaulted", requestId: "question-1" }],
+    ["task #{…} created", { type: "task", what: "created", taskId: { toString: 1 } }],
+    ["memory loaded: {…}", { type: "memory_loaded", files: [{ toString: 1 }] }],
     ['of_tomorrow, agentId "ada@crew", x {"y":1}', { type: "of_tomorrow", x: { y: 1 } }],
   ];
 

@@ -76,6 +76,29 @@ describe("teams up", () => {
     expect((await up(["--json"])).json()).toMatchObject({ changed: false, tasks: [], left: [] });
   });
 
+  it("adds no task that another command has added since the plan was made", async () => {
+    const { up, teams } = project({ name: "crew", tasks: [{ subject: "First" }] });
+    const added = {
+      id: "7",
+      subject: "First",
+      description: "",
+      status: "pending",
+      blocks: [],
+      blockedBy: [],
+    };
+    const command = `echo '${JSON.stringify(added)}' > '${join(teams.root, "tasks/crew/7.json")}'`;
+    mkdirSync(teams.root);
+    const hooks = { TaskCreated: [{ hooks: [{ type: "command", command }] }] };
+    writeFileSync(join(teams.root, "settings.json"), JSON.stringify({ hooks }));
+    expect((await up(["--json"])).error()).toMatchObject({
+      code: "TASK_CONFLICT",
+      message: expect.stringContaining('has added the task "First" meanwhile'),
+    });
+    expect((await up(["--json"])).json()).toMatchObject({ changed: false, tasks: [] });
+    const { tasks } = (await teams(["task", "list", "--json"])).json<{ tasks: object[] }>();
+    expect(tasks).toMatchObject([{ id: "7", subject: "First" }]);
+  });
+
   it("refuses a member's CLI in a version that teams does not know, before it creates the team", async () => {
     const { teams } = project("{}");
     mkdirSync(teams.root);

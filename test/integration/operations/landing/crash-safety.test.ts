@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { rebaseOnto } from "../../../../src/git/rebase.ts";
 import { landWork } from "../../../../src/operations/landing/land.ts";
 import {
   beginLanding,
@@ -130,11 +131,11 @@ test("land › ends the check of a killed landing before it begins again", async
 });
 
 test("land › keeps what was resolved in the rebase of a killed landing", async () => {
-  const { ref, ctx, worktree } = await readyTeam(CONFLICTS);
+  const { ref, ctx, worktree, commit } = await readyTeam(CONFLICTS);
   const top = worktree("dev");
-  const from = git(top, "rev-parse", "HEAD");
+  const from = commit(top, "shared.txt", SHARED.replace("one", "dev again"));
   writeLanding(ref, "dev", { ...beginLanding(ref, "dev", top), from });
-  expect(() => git(top, "rebase", "main")).toThrow("could not apply");
+  expect(await rebaseOnto(top, "main", ctx.env)).toMatchObject({ conflicts: ["shared.txt"] });
   const [file, resolved] = [join(top, "shared.txt"), SHARED.replace("one", "dev and main")];
   const stopped = git(top, "rev-parse", "--path-format=absolute", "--git-path", "rebase-merge/stopped-sha");
   // Of the clock that stamps files.
@@ -143,13 +144,18 @@ test("land › keeps what was resolved in the rebase of a killed landing", async
     return statSync(file).ctimeMs > statSync(stopped).mtimeMs;
   });
   const land = () => landWork(ctx, ["dev"], { signal: new AbortController().signal });
-  expect(await land()).toMatchObject([
-    { outcome: "refused", reason: expect.stringContaining("files were changed there since then") },
-  ]);
+  const refused = [{ outcome: "refused", reason: expect.stringContaining("was worked on since then") }];
+  expect(await land()).toMatchObject(refused);
   expect(readFileSync(file, "utf8")).toBe(resolved);
+  const proceed = () => git(top, "-c", "core.editor=true", "rebase", "--continue");
   git(top, "add", "shared.txt");
-  git(top, "-c", "core.editor=true", "rebase", "--continue");
-  expect(await land()).toMatchObject([{ outcome: "landed", commits: 2 }]);
+  // The last commit has a conflict too, which nothing has changed yet.
+  expect(proceed).toThrow("could not apply");
+  expect(await land()).toMatchObject(refused);
+  writeFileSync(file, SHARED.replace("one", "all"));
+  git(top, "add", "shared.txt");
+  proceed();
+  expect(await land()).toMatchObject([{ outcome: "landed", commits: 3 }]);
 });
 
 test("land › waits for the git commands of a killed landing", async () => {

@@ -10,6 +10,7 @@ import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { getTask } from "../../../../src/team/tasks/tasks.ts";
 import { addTask, updateTask } from "../../../../src/team/tasks/update-task.ts";
+import { failingRenames } from "../../../support/files/failing-renames.ts";
 import { git } from "../../../support/files/git.ts";
 import { type LandingTeam, landingTeam, SHARED } from "../../../support/team/landing-team.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
@@ -129,6 +130,38 @@ test("land › gives work back when another task in progress touches the same fi
   expect(failed).toMatchObject({ outcome: "gate-failed", taskId: id, notified: true, output: "red" });
   expect(getTask(ref, id)).toMatchObject({ status: "pending", owner: "dev" });
   expect(await textsTo(ref, "dev")).toEqual([expect.stringContaining("red")]);
+});
+
+test("land › says why the check failed when the agent leaves the team meanwhile, and frees its task", async () => {
+  const team = await landingTeam(["dev"]);
+  const { ref, worktree, commit } = team;
+  commit(worktree("dev"), "a.txt", "a\n");
+  const id = await completedTask(ref, "dev");
+  const left = join(dirname(ref.home.root), "left");
+  const leave = async (): Promise<void> => {
+    await updateTeam(ref, (config) => moveToFormer(config, "dev", "shutdown", 5));
+    writeFileSync(left, "");
+  };
+  const onStep = (_agent: string, step: string): void => void (step === "checks" && leave());
+  const verify = `until test -e '${left}'; do sleep 0.01; done; echo red; false`;
+  expect(await land(team, ["dev"], { verify, onStep })).toMatchObject([
+    { outcome: "gate-failed", taskId: id, notified: false, output: "red" },
+  ]);
+  expect(getTask(ref, id)).toMatchObject({ status: "pending" });
+  expect(getTask(ref, id).owner).toBeUndefined();
+});
+
+test("land › says what landed before the disk was full", async () => {
+  const team = await landingTeam(["dev", "eve"]);
+  const { repository, worktree, commit } = team;
+  for (const name of ["dev", "eve"]) commit(worktree(name), `${name}.txt`, "x\n");
+  failingRenames((_from, to) => to.endsWith("/landings/eve.json"));
+  await expect(land(team, [])).rejects.toMatchObject({
+    code: "STORAGE_ERROR",
+    message: expect.stringMatching(/ENOSPC.* Landed before: dev\.$/),
+    details: { landed: ["dev"] },
+  });
+  expect(logOf(repository)).toEqual(["Change dev.txt", "Change shared.txt"]);
 });
 
 test("land › checks again on top of commits that came during the check", async () => {

@@ -20,6 +20,7 @@ import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import { startedIn, teamRef } from "../../../../src/team/ref.ts";
 import { openRequest } from "../../../../src/team/requests/requests.ts";
 import { changeTask, createTask, listTasks } from "../../../../src/team/tasks/tasks.ts";
+import { failingRenames } from "../../../support/files/failing-renames.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testHome, testTeam } from "../../../support/team/test-team.ts";
 
@@ -214,6 +215,18 @@ test.skipIf(process.getuid?.() === 0)(
     chmodSync(path, 0o700);
   },
 );
+
+test("removeTeamFiles › says that the team is deleted when its tasks cannot be moved", async () => {
+  const ref = await testTeam();
+  await createTask(ref, { subject: "s" });
+  failingRenames((from) => from === ref.paths.tasks);
+  await expect(removeTeamFiles(ref)).rejects.toMatchObject({
+    code: "STORAGE_ERROR",
+    message: expect.stringContaining("The team crew is deleted, but some of its files could not be removed"),
+    details: { stays: [expect.stringContaining(".crew.deleted-"), ref.paths.tasks] },
+  });
+  expect(existsSync(ref.paths.dir)).toBe(false);
+});
 
 test("startedIn › is the team of exactly this name, even if another has a similar name", () => {
   const home = testHome();

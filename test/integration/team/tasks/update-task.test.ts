@@ -171,6 +171,15 @@ test("updateTask › adds no links if the change is refused", async () => {
   expect(getTask(ref, "1").blockedBy).toEqual([]);
 });
 
+test("updateTask › adds no links that block its own start", async () => {
+  const ref = await withTasks(["a"], { subject: "1" }, { subject: "2" });
+  for (const actor of ["a", LEAD]) {
+    const update = updateTask(ref, actor, "1", { status: "in_progress", addBlockedBy: ["2"] });
+    await expect(update).rejects.toMatchObject({ code: "TASK_BLOCKED" });
+  }
+  expect([getTask(ref, "1").blockedBy, getTask(ref, "2").blocks]).toEqual([[], []]);
+});
+
 test("updateTask › returns undefined for a deletion, and the task is gone", async () => {
   const ref = await withTasks(["a"], { subject: "x" });
   expect(await updateTask(ref, "a", "1", { status: "deleted" })).toBeUndefined();
