@@ -16,7 +16,6 @@ import type {
   InputOrigin,
   Model,
   ModelRequest,
-  StopReason,
   ToolResultBlock,
   ToolUseBlock,
 } from "./model/model.ts";
@@ -245,7 +244,7 @@ class ConversationAgent implements Agent {
     return runTurn(progress, {
       ...{ model, conversation, window, signal, emit, beforeCall },
       request: () => this.request(),
-      runTools: (uses, stopReason) => this.runTools(uses, stopReason, signal),
+      runTools: (uses, isTruncated) => this.runTools(uses, isTruncated, signal),
     });
   }
 
@@ -261,14 +260,14 @@ class ConversationAgent implements Agent {
 
   private async runTools(
     uses: readonly ToolUseBlock[],
-    stopReason: StopReason,
+    isTruncated: boolean,
     signal: AbortSignal,
   ): Promise<ToolCallResults> {
     const { tools, isOffered, cwd, env, snapshot, permissions, hooks, betweenTools } = this.options;
     const ran = await runTools(uses, {
       tools,
       isOffered: isOffered ?? (() => true),
-      isTruncated: stopReason === "max_tokens" || stopReason === "window_exceeded",
+      isTruncated,
       permissions,
       hooks,
       signal,

@@ -69,23 +69,21 @@ export async function compactConversation(input: CompactionInput): Promise<Compa
   if (summed.outcome !== "summed") return summed;
   const { summary, missingBecause } = summed;
   const opening = newestInput(messages);
+  const replaced = opening !== undefined && head.includes(opening) ? opening : undefined;
+  const isAsked = asked !== undefined;
   const text = summaryMessage({
     summary,
-    request: opening !== undefined && head.includes(opening) ? requestText(opening) : undefined,
+    // The turn of this request has ended.
+    request: isAsked && replaced !== undefined ? requestText(replaced) : undefined,
     facts: input.facts(),
-    isAsked: asked !== undefined,
+    isAsked,
   });
-  const first: UserMessage = {
-    role: "user",
-    content: [{ type: "text", text }],
-    // Between two turns, it begins no turn.
-    ...(opening?.origin === undefined || !head.includes(opening) || asked !== undefined
-      ? {}
-      : { origin: opening.origin }),
-  };
+  const first: UserMessage = { role: "user", content: [{ type: "text", text }], summary: true };
+  // A separate message: if the model refuses the turn, only the turn is left out, and not the summary.
+  const again = isAsked || replaced === undefined ? [] : [shortInput(replaced)];
   return {
     outcome: "compacted",
-    messages: [first, ...kept],
+    messages: [first, ...again, ...kept],
     ...(missingBecause === undefined ? {} : { noSummary: missingBecause }),
   };
 }
@@ -101,6 +99,10 @@ function roomFor({ request: { system, tools }, window }: CompactionInput): numbe
 function newestInput(messages: readonly ConversationMessage[]): UserMessage | undefined {
   const opening = messages.findLast((message) => message.role === "user" && message.origin !== undefined);
   return opening?.role === "user" ? opening : undefined;
+}
+
+function shortInput(opening: UserMessage): UserMessage {
+  return { ...opening, content: [{ type: "text", text: requestText(opening) }] };
 }
 
 function requestText(opening: UserMessage): string {
@@ -155,7 +157,7 @@ function summaryIn(
   return isWhole && toolUsesOf(message).length === 0 ? messageText(message).trim() : "";
 }
 
-/** Replaces a part without a summary with the newest inputs of the agent in it, because they hold requests and rules. */
+/** Replaces a part without a summary with earlier summaries and the newest inputs in it, because they hold requests and rules. */
 function withoutSummary(
   { window, request }: CompactionInput,
   head: readonly ConversationMessage[],
@@ -168,7 +170,8 @@ function withoutSummary(
   // The newest input is kept in any case.
   const opening = newestInput(request.messages);
   for (const message of [...head].reverse()) {
-    if (message.role !== "user" || message.origin === undefined || message === opening) continue;
+    if (message.role !== "user" || message === opening) continue;
+    if (message.origin === undefined && !message.summary) continue;
     const text = cutMiddle(messageText(message), longest);
     room -= tokensOfText(text);
     if (room < 0) break;

@@ -35,7 +35,7 @@ export function noSummary(reason: string, inputs: readonly string[]): string {
 
 interface SummaryParts {
   readonly summary: string;
-  /** Input of the current turn, if it is not in the messages after the summary. */
+  /** Input of the newest turn, if it is not in the messages after the summary. */
   readonly request?: string | undefined;
   /** Current facts from the disk; "" for none. */
   readonly facts: string;

@@ -59,8 +59,8 @@ export function mcpTool(server: string, described: Described, call: CallTool): A
 }
 
 /**
- * Returns an input schema without what the Messages API allows only below its top level: it would refuse every request. Instead the
- * conditions are a text for the description; the MCP server checks them anyway.
+ * Splits off the conditions at the top of an input schema: the Messages API refuses every request with one there. The model reads
+ * them in the description, and the MCP server still checks them.
  */
 function splitSchema({ oneOf, anyOf, allOf, ...inputSchema }: Readonly<Record<string, unknown>>): {
   readonly inputSchema: Readonly<Record<string, unknown>>;

@@ -81,7 +81,7 @@ const MAX_STDERR = 500;
 /** Maximum tools of one server, and characters of one input schema, because each model call pays for them. */
 const MAX_TOOLS = 200;
 const MAX_SCHEMA = 50_000;
-/** The keys of an input that a model's server accepts. It refuses every request with a tool that has another one. */
+/** The keys of an input that a model's server accepts. It refuses every request that offers a tool with another key. */
 const ACCEPTED_KEY = /^[a-zA-Z0-9_.-]{1,64}$/;
 /** Maximum characters of a key in a message to a person. */
 const MAX_KEY = 80;
@@ -178,7 +178,7 @@ class ServerConnection {
     }
   }
 
-  /** @param isAgain whether the server has refused the call before, because it did not know the session */
+  /** @param isAgain the server has refused the call once, because it did not know the session */
   async #callTool(
     request: Parameters<Client["callTool"]>[0],
     signal: AbortSignal,

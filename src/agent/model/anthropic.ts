@@ -158,6 +158,7 @@ async function* tryOnce(
       yield { type: "text", text };
     }
     signal.throwIfAborted();
+    if (!answer.begun && isJson(response)) throw new ModelError("invalid_request", NO_STREAM);
     if (!answer.isWhole) throw new ModelError("connection", "The server's answer was cut off.");
   } catch (error) {
     return { ...failureOf(error, clock.now()), spoke, usage: answer.begun ? answer.tokens : undefined };
@@ -176,11 +177,22 @@ const WHERE_KEYS_ARE =
   " (the key is in ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, the server in ANTHROPIC_BASE_URL: teams doctor --online)";
 
 /** Returns true for a web page, such as a login page: the server is not a model's, and a retry does not help. */
-function isPage({ headers }: Response): boolean {
-  return /^text\/html/i.test(headers.get("content-type") ?? "");
+function isPage(response: Response): boolean {
+  return contentType(response).startsWith("text/html");
+}
+
+/** Returns true for JSON: without any event, it is the answer of a server that cannot stream. */
+function isJson(response: Response): boolean {
+  return contentType(response).startsWith("application/json");
+}
+
+function contentType({ headers }: Response): string {
+  return (headers.get("content-type") ?? "").toLowerCase();
 }
 
 const NO_API = "The server answered with a web page, so it is not a model's server; check ANTHROPIC_BASE_URL";
+const NO_STREAM =
+  "The server answered with JSON instead of a stream of events, which teams needs; check ANTHROPIC_BASE_URL";
 
 /** The fields of the SDK's errors; its classes are not imported, since it is loaded lazily. */
 interface ApiErrorLike {

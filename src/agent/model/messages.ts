@@ -81,20 +81,17 @@ const REFUSED_TURN = "[A turn that you refused to continue was left out here.]";
 const LOST_START = "[The start of the conversation cannot be read any more.]";
 
 /**
- * Adds an error result after each tool call without a result, and leaves out each result without its call: the file's line with
- * either may be damaged. Calls of a refused message never ran and are skipped.
+ * Adds an error result after each tool call without a result, and leaves out each result that does not follow its call: the line
+ * with the other one may be damaged. Calls of a refused message never ran and are skipped.
  */
 export function closeDangling(messages: readonly ConversationMessage[]): ConversationMessage[] {
   const closed: ConversationMessage[] = [];
-  let called: ReadonlySet<string> = new Set();
   for (const [i, message] of messages.entries()) {
     if (message.role === "user") {
-      const answering = withoutOrphans(message, called);
-      if (answering !== undefined) closed.push(answering);
+      closed.push(...withoutOrphans(message, messages[i - 1]));
       continue;
     }
     closed.push(message);
-    called = new Set(toolUsesOf(message).map(({ id }) => id));
     if (message.refused) continue;
     const next = messages[i + 1];
     const answered = new Set(next?.role === "user" ? toolResultsOf(next).map((r) => r.toolUseId) : []);
@@ -104,11 +101,12 @@ export function closeDangling(messages: readonly ConversationMessage[]): Convers
   return closed;
 }
 
-/** @param called ids of the calls before the message @returns undefined if nothing is left */
-function withoutOrphans(message: UserMessage, called: ReadonlySet<string>): UserMessage | undefined {
+/** @returns the message without results of calls that are not in the message before it; none if nothing is left */
+function withoutOrphans(message: UserMessage, before: ConversationMessage | undefined): UserMessage[] {
+  const called = new Set(before?.role === "assistant" ? toolUsesOf(before).map(({ id }) => id) : []);
   const content = message.content.filter(
     (block) => block.type !== "tool_result" || called.has(block.toolUseId),
   );
-  if (content.length === message.content.length) return message;
-  return content.length === 0 ? undefined : { ...message, content };
+  if (content.length === message.content.length) return [message];
+  return content.length === 0 ? [] : [{ ...message, content }];
 }

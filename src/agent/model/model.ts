@@ -31,8 +31,10 @@ export type AssistantBlock = TextBlock | ToolUseBlock | OpaqueBlock;
 export interface UserMessage {
   readonly role: "user";
   readonly content: readonly UserBlock[];
-  /** The source of the text, for a playbook's placeholders. */
+  /** The source of the text, for a playbook's placeholders. Only the input that begins a turn has one. */
   readonly origin?: InputOrigin;
+  /** The text replaces earlier messages, which were too long. */
+  readonly summary?: true;
 }
 export interface AssistantMessage {
   readonly role: "assistant";
@@ -87,6 +89,11 @@ export type StopReason =
   | "pause_turn"
   /** The window was full before the answer was complete. */
   | "window_exceeded";
+
+/** Whether an answer reached its maximum length: its last block may be incomplete. */
+export function isTruncated(reason: StopReason): boolean {
+  return reason === "max_tokens" || reason === "window_exceeded";
+}
 
 export type ModelEvent =
   /** The playbook's turn that this call plays; the first event, and kept even if the call ends early. */

@@ -1,6 +1,6 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
 import type { TokenCount } from "../../schema/tokens.ts";
-import type { AssistantBlock, StopReason } from "./model.ts";
+import { type AssistantBlock, isTruncated, ModelError, type StopReason } from "./model.ts";
 import { objectInput, parseInput } from "./unusable-input.ts";
 
 type WireEvent = Anthropic.RawMessageStreamEvent;
@@ -25,17 +25,17 @@ export class AnswerBuilder {
     switch (event.type) {
       case "message_start":
         this.started = true;
-        this.count(event.message.usage);
+        this.count(partOf(event, "message").usage);
         return "";
       case "content_block_start":
-        return this.open(event.index, { ...event.content_block });
+        return this.open(event.index, { ...partOf(event, "content_block") });
       case "content_block_delta":
-        return this.grow(event.index, { ...event.delta });
+        return this.grow(event.index, { ...partOf(event, "delta") });
       case "content_block_stop":
         this.closed.add(event.index);
         return "";
       case "message_delta":
-        this.stopReason = event.delta.stop_reason ?? this.stopReason;
+        this.stopReason = partOf(event, "delta").stop_reason ?? this.stopReason;
         this.count(event.usage);
         return "";
       case "message_stop":
@@ -69,12 +69,7 @@ export class AnswerBuilder {
 
   get content(): AssistantBlock[] {
     const blocks = [...this.blocks].sort(([a], [b]) => a - b).map(([, block]) => block);
-    return blocks.map((block, i) => finished(block, this.isTruncated && i === blocks.length - 1));
-  }
-
-  /** Whether the answer reached its maximum length: its last block may be incomplete. */
-  private get isTruncated(): boolean {
-    return this.reason === "max_tokens" || this.reason === "window_exceeded";
+    return blocks.map((block, i) => finished(block, isTruncated(this.reason) && i === blocks.length - 1));
   }
 
   get reason(): StopReason {
@@ -108,19 +103,33 @@ export class AnswerBuilder {
       const added = delta[field];
       if (typeof added === "string") block.value[field] = `${block.value[field] ?? ""}${added}`;
     }
-    return delta.type === "text_delta" ? String(delta.text) : "";
+    return delta.type === "text_delta" && typeof delta.text === "string" ? delta.text : "";
   }
 
-  /** Other servers than Anthropic's may omit the usage. */
-  private count(usage: WireUsage = {}): void {
+  /** Other servers than Anthropic's may omit the usage, or send `null`. */
+  private count(usage: WireUsage | null | undefined): void {
     const { input, output, cacheRead, cacheWrite } = this.usage;
     this.usage = {
-      input: usage.input_tokens ?? input,
-      output: usage.output_tokens ?? output,
-      cacheRead: usage.cache_read_input_tokens ?? cacheRead,
-      cacheWrite: usage.cache_creation_input_tokens ?? cacheWrite,
+      input: usage?.input_tokens ?? input,
+      output: usage?.output_tokens ?? output,
+      cacheRead: usage?.cache_read_input_tokens ?? cacheRead,
+      cacheWrite: usage?.cache_creation_input_tokens ?? cacheWrite,
     };
   }
+}
+
+/**
+ * Returns a part that an event must have.
+ * @throws ModelError if it is missing: another try would get the same answer
+ */
+function partOf<E extends WireEvent, K extends keyof E & string>(event: E, name: K): E[K] {
+  const part: unknown = event[name];
+  if (typeof part === "object" && part !== null) return event[name];
+  const problem = `its event ${event.type} has no ${name}`;
+  throw new ModelError(
+    "invalid_request",
+    `The server's answer is not valid in the Messages API: ${problem}; check ANTHROPIC_BASE_URL`,
+  );
 }
 
 /** Running totals; a missing count keeps its value. */
@@ -137,13 +146,13 @@ export function thoughtIn(value: unknown): string | undefined {
   return type === "thinking" && typeof thinking === "string" && thinking.trim() !== "" ? thinking : undefined;
 }
 
-/** @param mayBeCut nothing came after the block, although more may have been meant */
+/** @param mayBeCut the answer may have been truncated in this block */
 function finished({ value, json }: OpenBlock, mayBeCut: boolean): AssistantBlock {
   if (value.type === "text") return { type: "text", text: String(value.text ?? "") };
   if (value.type !== "tool_use") return { type: "opaque", value };
   const given = objectInput(value.input ?? {});
-  // A call without any input yet must not be made without one.
-  const isCut = mayBeCut && json === "" && Object.keys(given).length === 0;
+  // An empty input may only be the start of one, and some tools accept it.
+  const isCut = mayBeCut && Object.keys(given).length === 0;
   return {
     type: "tool_use",
     id: String(value.id),

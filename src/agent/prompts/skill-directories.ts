@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { isSystemError, messageOf } from "../../errors.ts";
+import { listDir } from "../../os/files/fs.ts";
 
 /** Where the skills of an agent are. */
 export interface SkillPlaces {
@@ -29,3 +31,20 @@ export function skillDirectories({ root, cwd, home }: SkillPlaces): readonly Ski
 }
 
 const PROJECT_SKILLS = [join(".agents", "skills"), join(".claude", "skills")];
+
+interface SkillEntries {
+  /** Sorted. */
+  readonly names: readonly string[];
+  /** Why the directory cannot be read, as a sentence; undefined if it can, or is missing. */
+  readonly problem?: string;
+}
+
+/** Lists a directory of skills. The agent does without a directory that its user may not read. */
+export function skillEntries({ path }: SkillDirectory): SkillEntries {
+  try {
+    return { names: listDir(path) };
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return { names: [], problem: `${path}: its skills cannot be read: ${messageOf(error)}.` };
+  }
+}

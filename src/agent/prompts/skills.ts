@@ -1,7 +1,6 @@
 import { join, relative } from "node:path";
 import * as z from "zod/mini";
 import { messageOf } from "../../errors.ts";
-import { listDir } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { cutText, shortened } from "../../text/characters/cut-text.ts";
 import { isInside } from "../permissions/protected-paths.ts";
@@ -10,7 +9,7 @@ import { failed } from "../tools/file-access.ts";
 import { readTextFile } from "../tools/text-file.ts";
 import { readDocument, textOfField } from "./front-matter.ts";
 import type { IsReadDenied } from "./memory-files.ts";
-import { type SkillPlaces, skillDirectories } from "./skill-directories.ts";
+import { type SkillPlaces, skillDirectories, skillEntries } from "./skill-directories.ts";
 
 /** Written instructions for one kind of work. */
 interface Skill {
@@ -24,7 +23,7 @@ interface Skill {
 
 interface Skills {
   readonly skills: readonly Skill[];
-  /** One sentence for each unusable skill. */
+  /** One sentence for each unusable skill or directory. */
   readonly problems: readonly string[];
 }
 
@@ -47,11 +46,12 @@ export function loadSkills(
   const skills = new Map<string, Skill>();
   const problems: string[] = [];
   const ownNames = new Set<string>();
-  const entries = skillDirectories(places).flatMap(({ path, isOwn }) =>
-    listDir(path)
-      .sort()
-      .map((entry) => ({ isOwn, entry, path: join(path, entry, "SKILL.md") })),
-  );
+  const entries = skillDirectories(places).flatMap((directory) => {
+    const { names, problem } = skillEntries(directory);
+    if (problem !== undefined) problems.push(problem);
+    const { path, isOwn } = directory;
+    return names.map((entry) => ({ isOwn, entry, path: join(path, entry, "SKILL.md") }));
+  });
   for (const { isOwn, entry, path } of entries) {
     try {
       const found = skillAt(path, entry, isOwn ? undefined : cwd, (place) => isReadDenied(place, cwd));
@@ -107,7 +107,7 @@ export function replacingSkills(
   const found: { file: string; text: string }[] = [];
   const directories = skillDirectories(places);
   const hasSkills = (own: boolean): boolean =>
-    directories.some(({ path, isOwn }) => isOwn === own && listDir(path).length > 0);
+    directories.some((one) => one.isOwn === own && skillEntries(one).names.length > 0);
   if (!hasSkills(true) || !hasSkills(false)) return found;
   loadSkills(
     places,

@@ -10,7 +10,15 @@ import type { ContextWindow } from "../conversation/context-window.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { AgentEvent } from "../events.ts";
 import { INTERRUPTED, messageText, toolUsesOf } from "../model/messages.ts";
-import type { Model, ModelFailure, ModelRequest, StopReason, ToolUseBlock } from "../model/model.ts";
+import {
+  isTruncated,
+  type Model,
+  type ModelFailure,
+  type ModelRequest,
+  type StopReason,
+  type ToolUseBlock,
+} from "../model/model.ts";
+import { inputProblem } from "../model/unusable-input.ts";
 import type { ToolCallResults } from "./tool-calls.ts";
 import { isProcessEnding } from "./turn-abort.ts";
 
@@ -43,8 +51,8 @@ interface TurnParts {
   readonly emit: (event: AgentEvent) => void;
   /** Returns the next request to the model as of now. */
   readonly request: () => ModelRequest;
-  /** Runs calls and adds their results to the conversation. @param stopReason of the answer with the calls */
-  readonly runTools: (uses: readonly ToolUseBlock[], stopReason: StopReason) => Promise<ToolCallResults>;
+  /** Runs calls and adds their results to the conversation. @param isTruncated the answer with the calls is incomplete */
+  readonly runTools: (uses: readonly ToolUseBlock[], isTruncated: boolean) => Promise<ToolCallResults>;
   readonly beforeCall: ((signal: AbortSignal) => Promise<"go" | "stop">) | undefined;
 }
 
@@ -52,7 +60,7 @@ type TurnEnd = Pick<TurnResult, "outcome" | "failure" | "failureKind" | "endedBy
 
 /** Maximum model calls in one turn: far above real work, but low enough to limit the cost. */
 const MAX_ROUNDS = 500;
-/** How many times a model is asked to continue an answer that reached its maximum length. */
+/** How many times in a row a model may continue an answer that reached its maximum length, or make its calls again. */
 const MAX_CONTINUATIONS = 3;
 /** Maximum compactions in a row after the server rejects the conversation as too long. The estimate was wrong each time. */
 const MAX_COMPACTIONS = 3;
@@ -85,8 +93,8 @@ class Turn {
   #text: string;
   #toolCalls: number;
   #spent: Spent = NOTHING_SPENT;
-  /** How many times the model was asked to continue a truncated answer. */
-  #continuations = 0;
+  /** How many answers in a row were truncated and had no complete call. */
+  #truncatedInARow = 0;
   /** Whether the next answer continues a truncated one. */
   #continuesAnswer = false;
   /** How many times in a row the server rejected the conversation as too long. */
@@ -124,13 +132,15 @@ class Turn {
     // Tool calls that were begun before the refusal are dropped.
     if (answer.stopReason === "refusal") return { outcome: "failed", failure: REFUSED };
     const uses = toolUsesOf(answer.message);
+    this.#countTruncated(answer.stopReason, uses);
     if (uses.length === 0) return this.#withoutTools(answer.stopReason);
     // After an interrupt, none of the calls runs.
     await this.#isWritten();
-    const ran = await runTools(uses, answer.stopReason);
+    const ran = await runTools(uses, isTruncated(answer.stopReason));
     this.#toolCalls += ran.calls;
     if (signal.aborted || ran.stopped) return { outcome: "interrupted" };
-    return ran.endedBy === undefined ? undefined : { outcome: "completed", endedBy: ran.endedBy };
+    if (ran.endedBy !== undefined) return { outcome: "completed", endedBy: ran.endedBy };
+    return this.#tooLongAnswers();
   }
 
   /** Waits until the conversation is on the disk: the agent acts on nothing else. @returns false if the turn was interrupted before */
@@ -183,17 +193,24 @@ class Turn {
   async #withoutTools(stopReason: StopReason): Promise<TurnEnd | undefined> {
     // The server continues a paused answer when it gets the same conversation again.
     if (stopReason === "pause_turn") return undefined;
-    if (stopReason !== "max_tokens" && stopReason !== "window_exceeded") return { outcome: "completed" };
-    if (this.#continuations === MAX_CONTINUATIONS) return { outcome: "failed", failure: TOO_LONG };
-    this.#continuations += 1;
-    if (stopReason === "window_exceeded") {
-      this.#parts.window.recordFull();
-      const failedToCompact = await this.#compact();
-      if (failedToCompact !== undefined) return failedToCompact;
-    }
+    if (!isTruncated(stopReason)) return { outcome: "completed" };
+    const failed =
+      this.#tooLongAnswers() ?? (stopReason === "window_exceeded" ? await this.#compact() : undefined);
+    if (failed !== undefined) return failed;
     this.#continuesAnswer = true;
     this.#note(CONTINUE_ANSWER);
     return undefined;
+  }
+
+  #countTruncated(stopReason: StopReason, uses: readonly ToolUseBlock[]): void {
+    const isPart = isTruncated(stopReason) && uses.every(({ input }) => inputProblem(input) !== undefined);
+    this.#truncatedInARow = isPart ? this.#truncatedInARow + 1 : 0;
+    if (stopReason === "window_exceeded") this.#parts.window.recordFull();
+  }
+
+  /** @returns the end of the turn after too many truncated answers in a row */
+  #tooLongAnswers(): TurnEnd | undefined {
+    return this.#truncatedInARow > MAX_CONTINUATIONS ? { outcome: "failed", failure: TOO_LONG } : undefined;
   }
 
   async #compact(): Promise<TurnEnd | undefined> {

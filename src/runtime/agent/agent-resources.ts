@@ -1,11 +1,10 @@
 import { dirname } from "node:path";
 import { isInside } from "../../agent/permissions/protected-paths.ts";
 import { type IsReadDenied, loadMemory, memorySection } from "../../agent/prompts/memory-files.ts";
-import { type SkillPlaces, skillDirectories } from "../../agent/prompts/skill-directories.ts";
+import { type SkillPlaces, skillDirectories, skillEntries } from "../../agent/prompts/skill-directories.ts";
 import type { AnyTool } from "../../agent/tool.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
-import { listDir } from "../../os/files/fs.ts";
 import { withoutModelCredentials } from "../../os/redact.ts";
 import type { Sandbox } from "../../os/sandbox/sandbox.ts";
 import type { McpServer } from "../../schema/mcp-server.ts";
@@ -82,12 +81,13 @@ interface FoundSkills {
   readonly readDirs: readonly string[];
 }
 
-/** Loads the skill reader only if there are skills: it includes a YAML parser. */
+/** Loads the skill reader only if there are skills, or a problem with them: it includes a YAML parser. */
 async function openSkills(places: SkillPlaces, isReadDenied: IsReadDenied): Promise<FoundSkills> {
   const { root, cwd } = places;
   const directories = skillDirectories(places);
-  const hasNoSkills = directories.every(({ path }) => listDir(path).length === 0);
-  if (hasNoSkills) return { count: 0, problems: [], section: undefined, tools: [], readDirs: [] };
+  const found = directories.map(skillEntries);
+  if (found.every(({ names, problem }) => names.length === 0 && problem === undefined))
+    return { count: 0, problems: [], section: undefined, tools: [], readDirs: [] };
   const { loadSkills, skillsSection, skillTool } = await import("../../agent/prompts/skills.ts");
   // The confirmations are read at each use: a person may take trust back while the agent runs.
   const { skills, problems } = loadSkills(places, isReadDenied, (file, text) =>

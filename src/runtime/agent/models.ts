@@ -111,7 +111,7 @@ export function modelsOf(
     const { sandbox } = limited;
     const choice = { model, agent, ref, program, cwd, env, names, prices, passSecrets, sandbox };
     const port = await withLimits(await createModel(choice), choice, live, { ...limited, isBackground });
-    return withRecording(port, agent, choice);
+    return withRecording(port, agent, choice, limited.note);
   };
 }
 

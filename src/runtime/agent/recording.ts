@@ -2,7 +2,7 @@ import { basename, dirname, extname, join, resolve } from "node:path";
 import * as z from "zod/mini";
 import type { Model } from "../../agent/model/model.ts";
 import type { RecordingContext } from "../../agent/playbook/record-turn.ts";
-import { TeamError } from "../../errors.ts";
+import { isSystemError, messageOf, TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import { createWhole, formatJson } from "../../os/files/atomic-write.ts";
 import { ensureDir, entryOf, isDirectory, listDir, removeTree } from "../../os/files/fs.ts";
@@ -35,11 +35,16 @@ export function checkRecording(file: string, cwd: string): string {
   });
 }
 
-/** Returns the model; in a recorded run, wraps it to append each turn to a file, with secrets redacted. */
+/**
+ * Returns the model; in a recorded run, wraps it to append each turn to a file, with secrets redacted. A turn that cannot be
+ * written does not fail: it is appended with the next one.
+ * @param note tells the user that a turn is not recorded yet
+ */
 export async function withRecording(
   model: Model,
   agent: string,
   context: Pick<RecordingContext, "cwd"> & { readonly env: Env; readonly ref: TeamRef },
+  note: (text: string) => void,
 ): Promise<Model> {
   const { env, cwd, ref } = context;
   const directory = env[RECORDING_VARIABLE];
@@ -47,6 +52,11 @@ export async function withRecording(
   const { recordingModel } = await import("../../agent/playbook/recorder.ts");
   const secrets = secretsOf(env);
   const file = join(directory, `${agentFileName(agent)}.jsonl`);
+  const unrecorded: unknown[] = [];
+  const append = (): void => {
+    ensureDir(directory);
+    for (; unrecorded.length > 0; unrecorded.shift()) appendJsonLines(file, unrecorded.slice(0, 1));
+  };
   return recordingModel(model, {
     run: {
       cwd,
@@ -57,8 +67,13 @@ export async function withRecording(
       secrets,
     },
     record: (newTurn: PlaybookTurn) => {
-      ensureDir(directory);
-      appendJsonLines(file, [redactValue({ agent, turn: newTurn }, secrets)]);
+      unrecorded.push(redactValue({ agent, turn: newTurn }, secrets));
+      try {
+        append();
+      } catch (error) {
+        if (!isSystemError(error)) throw error;
+        note(`its newest turn is not in the recording yet: ${messageOf(error)}`);
+      }
     },
   });
 }

@@ -132,7 +132,7 @@ export class CliQuestions {
       this.#show(entry);
       signal.addEventListener("abort", onAbort);
       if (signal.aborted) onAbort();
-      // It came while the question was sent.
+      // The request may have come while the question was sent.
       else if (this.#context.queue.hasShutdown) entry.settle(undefined);
       // An answer may have come first.
       else this.readAnswers();

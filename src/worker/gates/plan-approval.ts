@@ -174,7 +174,8 @@ export class PlanApproval {
     this.#request = undefined;
     this.#verdict = { key, requestId };
     if (message.approved) this.#change(this.#approvedMode(message.permissionMode));
-    await this.#recordAnswer(message);
+    // A failure is only shown (a full disk): the agent acts on the verdict, and then closes the request anyway.
+    await this.#context.notifications.attempt(() => this.#recordAnswer(message));
     return true;
   }
 

@@ -22,7 +22,7 @@ async function serve(script: FakeScript, options?: FakeOptions): Promise<FakeMes
   return api;
 }
 
-const HELLO: FakeReply = { kind: "message", blocks: [{ type: "text", text: "Hello dear world" }] };
+const HELLO = { kind: "message", blocks: [{ type: "text", text: "Hello dear world" }] } as const;
 const QUESTION: ModelRequest = {
   system: "Be brief.",
   messages: [{ role: "user", content: [{ type: "text", text: "hi" }] }],
@@ -85,6 +85,17 @@ describe("anthropicModel", () => {
       stopReason: "end_turn",
       usage: { input: 12, output: 34, cacheRead: 56, cacheWrite: 78 },
     });
+  });
+
+  test("accepts an answer without a usage", async () => {
+    const withoutUsage: FakeReply = {
+      ...HELLO,
+      change: (event) =>
+        event.type === "message_start" ? { ...event, message: { usage: null } } : { ...event, usage: null },
+    };
+    const { events } = await play(await serve([withoutUsage]));
+    expect(textOf(events)).toBe("Hello dear world");
+    expect(lastOf(events).usage).toEqual({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0 });
   });
 
   test("returns tool calls with their complete input", async () => {
@@ -301,13 +312,14 @@ describe("anthropicModel, failures", () => {
     [200, "text/html; charset=utf-8", /^The server answered with a web page.*ANTHROPIC_BASE_URL/],
     [404, "text/html", /^404 The server answered with a web page.*ANTHROPIC_BASE_URL/],
     [404, "text/plain", /^404 page not found$/],
+    [200, "application/json; charset=utf-8", /^The server answered with JSON instead.*ANTHROPIC_BASE_URL/],
   ])("reports a server without the Messages API (%i, %s) without a retry", async (status, type, message) => {
     let asked = 0;
     const page = createServer((_, response) => {
       asked += 1;
-      const html = type.startsWith("text/html");
       response.writeHead(status, { "content-type": type });
-      response.end(html ? "<!doctype html><title>Sign in</title>" : "page not found");
+      if (type.startsWith("text/html")) response.end("<!doctype html><title>Sign in</title>");
+      else response.end(type === "text/plain" ? "page not found" : '{"type":"message","content":[]}');
     });
     await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void page.close());
@@ -315,6 +327,20 @@ describe("anthropicModel, failures", () => {
     const { error, slept } = await play({ url } as FakeMessagesApi);
     expect(error).toMatchObject({ kind: "invalid_request", message: expect.stringMatching(message) });
     expect([asked, slept]).toEqual([1, []]);
+  });
+
+  test.each([
+    ["message_start", "message"],
+    ["content_block_start", "content_block"],
+    ["content_block_delta", "delta"],
+    ["message_delta", "delta"],
+  ])("reports an event %s without its %s without a retry", async (type, part) => {
+    const bare = { type, index: 0 };
+    const reply: FakeReply = { ...HELLO, change: (event) => (event.type === type ? bare : event) };
+    const { error, slept } = await play(await serve([reply]));
+    const message = expect.stringContaining(`its event ${type} has no ${part}; check ANTHROPIC_BASE_URL`);
+    expect(error).toMatchObject({ kind: "invalid_request", message });
+    expect(slept).toEqual([]);
   });
 
   test("fails without a request if there is no key", async () => {

@@ -285,6 +285,15 @@ describe("loadSkills and skillTool", () => {
     ]);
   });
 
+  it("reports a directory that cannot be read, and lists the skills of the others", () => {
+    const { root, project, home } = files({ "project/.claude/skills/good/SKILL.md": "Good." });
+    const loop = join(root, "skills");
+    symlinkSync(loop, loop);
+    const { skills, problems } = loadSkills({ root, cwd: project, home }, nothing, () => true);
+    expect(skills.map(({ name }) => name)).toEqual(["good"]);
+    expect(problems).toEqual([expect.stringContaining(`${loop}: its skills cannot be read: ELOOP`)]);
+  });
+
   it("reports a broken skill and one outside the project, and lists the others", () => {
     const { root, project, home } = files({
       "secret.md": "---\nname: s\n---\nthe key",

@@ -843,6 +843,25 @@ describe("Agent.run over the Messages API", () => {
     },
   );
 
+  const TOO_LONG = "The answer reached the model's maximum length 4 times.";
+  test.each([
+    ["fails after four answers in a row without a whole call", 4, { outcome: "failed", failure: TOO_LONG }],
+    ["continues after a complete call", 3, { outcome: "completed", text: "last" }],
+  ] as const)("a turn › %s", async (_, cutInARow, result) => {
+    const cut = { ...call, json: '{"command": "tou' };
+    const inARow = (length: number): FakeBlock[] => Array.from({ length }, () => cut);
+    const answers = [...inARow(cutInARow), call, ...inARow(3)];
+    const api = await startFakeMessagesApi((_request, index) => {
+      const block = answers[index] ?? { type: "text", text: "last" };
+      return { kind: "message", blocks: [block], stopReason: block === cut ? "max_tokens" : "end_turn" };
+    });
+    onTestFinished(() => api.close());
+    const ada = agent({ model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url }) });
+    expect(await ada.run(input("x"), never)).toMatchObject(result);
+    expect(api.requests).toHaveLength(result.outcome === "failed" ? 4 : 8);
+    for (const request of api.requests) expectValidRequest(request);
+  });
+
   test("accepts an answer of one token and an empty answer", async () => {
     const api = await startFakeMessagesApi([
       { kind: "message", blocks: [{ type: "text", text: "K" }] },

@@ -31,6 +31,8 @@ export type FakeReply =
       readonly usage?: FakeUsage;
       /** The event with this index is left out, as if the model had stopped before it. */
       readonly dropDelta?: number;
+      /** Changes each event before it is sent. */
+      readonly change?: (event: WireEvent) => WireEvent;
       /** Milliseconds between two events. */
       readonly paceMs?: number;
       /** The second half of the events waits for it. */
@@ -193,6 +195,7 @@ async function stream(
 ): Promise<void> {
   response.writeHead(200, { "content-type": "text/event-stream" });
   const { paceMs = 0, until, cutAfter = Number.POSITIVE_INFINITY, cutCleanly = false, dropDelta } = reply;
+  const { change = (event) => event } = reply;
   const events = messageEvents(reply);
   for (const [i, event] of events.entries()) {
     if (i === Math.floor(events.length / 2)) await until;
@@ -203,7 +206,7 @@ async function stream(
     }
     if (response.destroyed) return;
     if (i === dropDelta) continue;
-    send(response, event);
+    send(response, change(event));
     if (paceMs > 0) await delay(paceMs);
   }
   response.end();

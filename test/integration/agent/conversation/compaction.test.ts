@@ -211,6 +211,26 @@ describe("compaction near the end of the context window", () => {
     expect(agent().restoredKeys).toEqual(["k1"]);
   });
 
+  test("keeps the summary if the model refuses to continue the turn", async () => {
+    let calls = 0;
+    await serve(20_000, (_, summary) => {
+      if (summary) return say("SUMMARY");
+      calls += 1;
+      if (calls === 12) return { ...say("I cannot."), stopReason: "refusal" } as FakeReply;
+      return calls < 12 ? big(9_000, `t${calls}`) : say("done");
+    });
+    const ada = agent();
+    expect(await ada.run(input("count the very special thing"), never)).toMatchObject({ outcome: "failed" });
+    expect(events.map(({ type }) => type)).toContain("compacted");
+    for (const next of [ada, agent()]) {
+      expect(await next.run(input("and now?"), never)).toMatchObject({ outcome: "completed" });
+      const sent = api.requests.at(-1) as FakeRequest;
+      expectValidRequest(sent);
+      expect(textsOf(sent)).toMatch(/SUMMARY.*refused to continue.*and now\?/);
+      expect(textsOf(sent)).not.toContain("very special thing");
+    }
+  });
+
   test("removes thinking blocks, which are valid only after the original messages", async () => {
     const thinking = { type: "thinking", thinking: "hm", signature: "s" } as const;
     await serve(20_000, (_, summary) =>
@@ -330,6 +350,22 @@ describe("compaction with an unusable summary", () => {
     expect(next).toContain("This part could not be summarised: the model returned no summary.");
     expect(next.slice(0, 9_000)).toMatch(/The newest messages to you in this part.*MANGO-2/);
     expect(missingSummary()).toEqual(["the model returned no summary"]);
+  });
+
+  test("keeps an earlier summary if a later one is missing", async () => {
+    let asked = 0;
+    await serve(20_000, (_, summary) => {
+      if (!summary) return say("fine");
+      asked += 1;
+      return asked === 1 ? say("SUMMARY") : tool;
+    });
+    const ada = agent();
+    while (missingSummary().length < 2) {
+      const result = await ada.run(input(`request ${"y".repeat(12_000)}`), never);
+      expect(result).toMatchObject({ outcome: "completed", text: "fine" });
+    }
+    expect(missingSummary()).toEqual([undefined, "the model returned no summary"]);
+    expect(textsOf(api.requests.at(-1) as FakeRequest)).toMatch(/could not be summarised.*SUMMARY/);
   });
 
   test("uses a summary that is truncated twice", async () => {

@@ -1,10 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Model, ModelRequest } from "../../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../../src/agent/playbook/scripted-model.ts";
 import type { AgentType } from "../../../../src/agent/prompts/agent-types.ts";
 import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { startWorker, type WorkerInput } from "../../../support/worker/start-worker.ts";
@@ -136,4 +137,24 @@ it("plan mode › lets an agent that may write only its notes write its plan, an
   expect(readFileSync(join(dev.cwd, notes), "utf8")).toBe("# Words");
   expect(existsSync(join(dev.cwd, "else.md"))).toBe(false);
   expect(dev.shown.filter((line) => line.includes("You have Write for your notes alone"))).toHaveLength(2);
+});
+
+it("plan mode › ends with an approval that cannot be recorded", async () => {
+  const plan = { tools: [{ name: "ExitPlanMode", input: { plan: "# Steps" } }] };
+  const { ref, dev } = await planner({ modeAfterPlan: "acceptEdits", turns: [plan, { say: "done" }] });
+  await dev.worker.handleTypedLine("plan it");
+  await eventually("the wait", () => readStatus(ref, "dev")?.state === "awaiting-approval");
+  const { planApproval } = dev.worker;
+  const requestId = planApproval.request ?? "";
+  const { requests } = ref.paths;
+  // A loop of links: the requests cannot be read.
+  renameSync(requests, `${requests}-kept`);
+  symlinkSync(requests, requests);
+  const verdict = { type: "plan_approval_response", requestId, approved: true } as const;
+  const none = { feedback: undefined, permissionMode: undefined };
+  expect(await planApproval.handleVerdict({ ...verdict, ...none }, "k1")).toBe(true);
+  unlinkSync(requests);
+  renameSync(`${requests}-kept`, requests);
+  expect([planApproval.isWaiting, planApproval.mode]).toEqual([false, "acceptEdits"]);
+  expect(dev.shown).toContainEqual(expect.stringMatching(/^error: ELOOP/));
 });
