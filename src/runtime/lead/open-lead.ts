@@ -86,7 +86,7 @@ async function createLedTeam({ io }: AnyCall, plan: LeadPlan, settings: Lead["se
   await removeTeamOnFailure({ plan, ctx: { ref } }, async () => {
     await recordCli(ref, plan);
     await recordLeadLimits(ref, plan.limits);
-    await recordNewLead(ref, plan, io);
+    await recordNewLead(ref, plan, io, settings());
   });
   if (!plan.delegate) return { ref, sessionId, mode: before };
   // Set after creation: teammates inherit the mode before it.
