@@ -300,7 +300,7 @@ describe("anthropicModel, failures", () => {
   test.each([
     [200, "text/html; charset=utf-8", /^The server answered with a web page.*ANTHROPIC_BASE_URL/],
     [404, "text/html", /^404 The server answered with a web page.*ANTHROPIC_BASE_URL/],
-    [404, "text/plain", /^404 page not found$/],
+    [404, "text/plain", /^404 page not found \(.*ANTHROPIC_BASE_URL: teams doctor --online\)$/],
   ])("reports a server without the Messages API (%i, %s) without a retry", async (status, type, message) => {
     let asked = 0;
     const page = createServer((_, response) => {
