@@ -89,7 +89,7 @@ async function toggle(call: AnyCall, { ref }: OpenTeam): Promise<number> {
     out.done({ team: ref.team, open: false }, () => "");
     return EXIT.done;
   }
-  const paneId = await openSidebar(io, ref, pane);
+  const { pane: paneId } = await openSidebar(io, ref, pane);
   out.done({ team: ref.team, open: true, paneId }, () => "");
   return EXIT.done;
 }
