@@ -281,6 +281,8 @@ async function help(io: Io, words: readonly string[]): Promise<number> {
 }
 
 function printVersion(io: Io): number {
-  io.out(`teams ${programVersion(io)}\n`);
+  const out = openOutput(io, { json: hasFlag(io.argv, "--json"), quiet: false, verbose: false });
+  const version = programVersion(io);
+  out.answer({ version }, () => `teams ${version}`);
   return EXIT.done;
 }

@@ -11,6 +11,7 @@ import { memberWord } from "../team/address-words.ts";
 import type { AnyCall } from "../terminal/call.ts";
 import { line, wantsColors } from "../terminal/output.ts";
 import { type StatusLayout, statusText } from "../terminal/status-text.ts";
+import { canDraw } from "../terminal/terminal-abilities.ts";
 import { printableJson } from "../text/terminal-text.ts";
 import { statusJson } from "./json-times.ts";
 import { readStuckAfterMs } from "./stuck-after.ts";
@@ -60,7 +61,7 @@ type WatchOptions = StatusOptions & { readonly stuckAfterMs: number };
 
 function watch(call: AnyCall, ctx: OperationContext, options: WatchOptions): Promise<number> {
   const { io, out } = call;
-  return io.terminal.stdout && !out.json
+  return io.terminal.stdout && !out.json && canDraw(io.env)
     ? watchOnScreen(call, ctx, options)
     : printChanges(call, ctx, options);
 }

@@ -71,6 +71,13 @@ function judgeStatus(base: string, status: number, route: string): Finding {
       "Check ANTHROPIC_API_KEY; you may need a new key.",
     );
   }
+  if (status === 404 && base.endsWith("/v1")) {
+    return warn(
+      NAME,
+      `${base} does not know ${base}/v1/models (404)${route}`,
+      "Remove /v1 from the end of ANTHROPIC_BASE_URL: every request adds it.",
+    );
+  }
   // The user's own server need not list models.
   if (status === 404) return ok(NAME, `${base} answers${route}`);
   return warn(NAME, `${base} answers with ${status}${route}`, "Try again later; the key was not checked.");

@@ -36,9 +36,12 @@ export function judgeTmux(version: TmuxVersion): Finding {
 }
 
 export async function checkGit(env: Env): Promise<Finding> {
+  if (findProgram("git", env) === undefined)
+    return warn("git", "not found on the PATH", "Install git: worktrees and the built-in audit need it.");
   const { stdout, code } = await run("git", ["--version"], { env, timeoutMs: VERSION_TIMEOUT_MS });
   if (code === 0) return ok("git", stdout.trim().replace(/^git version /, ""));
-  return warn("git", "not found on the PATH", "Install git: worktrees and the built-in audit need it.");
+  // As on macOS without the command line tools of Xcode.
+  return warn("git", "does not print its version", "Run `git --version` to see the problem.");
 }
 
 /** Shells whose aliases and functions can be captured for the agents. */

@@ -8,7 +8,7 @@ import type { LoadedSettings } from "../settings/settings.ts";
 import { tmuxCaller } from "../tmux/caller.ts";
 import type { BackendsOptions } from "./backends.ts";
 import type { Caller } from "./caller.ts";
-import { agentIdentity, type OpenTeam, openTeam, type Selection } from "./select-team.ts";
+import { agentIdentity, namedTeam, type OpenTeam, openTeam, type Selection } from "./select-team.ts";
 
 /**
  * Returns the context of a command that reads or changes where teammates run.
@@ -85,7 +85,7 @@ export function openOwnTeam(
   options: Selection & { readonly force: boolean },
   argument: string | undefined,
 ): OpenTeam {
-  const name = argument ?? options.team;
+  const name = namedTeam(env, options, argument);
   const open = openTeam(env, { ...options, team: name });
   refuseForeignTeam(open, { named: name !== undefined, force: options.force });
   return open;

@@ -27,13 +27,7 @@ export interface Selection {
  */
 function resolveTeam(home: Home, env: Env, selection: Selection, words: Addressed = {}): TeamRef {
   const { team: addressed } = words;
-  const named = selection.team;
-  if (named !== undefined && addressed !== undefined && !isSameTeam(home, named, addressed)) {
-    throw new TeamError("INVALID_INPUT", `--team names ${named}, but the address names ${addressed}.`, {
-      hint: "Omit one of them.",
-    });
-  }
-  const given = named ?? addressed ?? agentIdentity(env)?.team;
+  const given = oneTeam(home, selection.team, addressed) ?? agentIdentity(env)?.team;
   const name = given ?? markedTeam(home, selection.marked, words) ?? (env.TEAMS_TEAM || undefined);
   return name === undefined ? teamAt(home, impliedTeam(home, env, words)) : findTeam(home, name);
 }
@@ -47,6 +41,23 @@ function markedTeam(home: Home, marked: string | undefined, words: Addressed): s
   );
   const [only, ...more] = owners;
   return only !== undefined && more.length === 0 ? only.team : marked;
+}
+
+/**
+ * Returns the team that a command names by an operand, by `--team`, or by both.
+ * @throws TeamError INVALID_INPUT if they name two teams, INVALID_NAME
+ */
+export function namedTeam(env: Env, { team }: Selection, word: string | undefined): string | undefined {
+  return oneTeam(teamsHome(env), team, word);
+}
+
+function oneTeam(home: Home, option: string | undefined, word: string | undefined): string | undefined {
+  if (option !== undefined && word !== undefined && !isSameTeam(home, option, word)) {
+    throw new TeamError("INVALID_INPUT", `The command names two teams: ${word}, and --team ${option}.`, {
+      hint: "Omit one of them.",
+    });
+  }
+  return option ?? word;
 }
 
 function isSameTeam(home: Home, a: string, b: string): boolean {

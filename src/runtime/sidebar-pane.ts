@@ -2,6 +2,7 @@ import { callersServer } from "../backend/tmux/server-for.ts";
 import {
   closeSidebarPane,
   keepSidebarWidth,
+  type OpenedSidebar,
   openSidebarPane,
   type SidebarRequest,
   type SidebarWidths,
@@ -29,7 +30,6 @@ const LOCALE_VARIABLES = ["LC_ALL", "LC_CTYPE", "LANG"];
 /**
  * Opens the team's sidebar to the right of a pane.
  * @param neighbourWidth fewest columns that this pane keeps
- * @returns the sidebar's pane
  * @throws TeamError TMUX_ERROR if there is no room
  */
 export async function openSidebar(
@@ -37,7 +37,7 @@ export async function openSidebar(
   ref: TeamRef,
   neighbour: string,
   neighbourWidth?: number,
-): Promise<string> {
+): Promise<OpenedSidebar> {
   const env = Object.fromEntries([
     ...SIDEBAR_VARIABLES.map((name) => [name, io.env[name]]),
     ...LOCALE_VARIABLES.map((name) => [name, io.env[name] ?? ""]),

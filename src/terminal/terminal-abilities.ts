@@ -20,7 +20,12 @@ export function terminalAbilities(env: Env): TerminalAbilities {
     TERM_PROGRAM === "tmux"
       ? tmuxHasLinks(TERM_PROGRAM_VERSION)
       : LINKING.has(TERM_PROGRAM) || Number(VTE_VERSION) >= LINKING_VTE;
-  return { links, ascii: !hasUtf8(env) };
+  return { links: links && canDraw(env), ascii: !hasUtf8(env) };
+}
+
+/** Whether a terminal follows control sequences. A dumb one, such as the Emacs shell, shows them as text. */
+export function canDraw(env: Env): boolean {
+  return env.TERM !== "dumb";
 }
 
 /** Since 3.4. A build before the release of 3.7 is called `next-3.7`. */

@@ -161,7 +161,8 @@ async function* tryOnce(
     if (!answer.begun && isJson(response)) throw new ModelError("invalid_request", NO_STREAM);
     if (!answer.isWhole) throw new ModelError("connection", "The server's answer was cut off.");
   } catch (error) {
-    return { ...failureOf(error, clock.now()), spoke, usage: answer.begun ? answer.tokens : undefined };
+    const failure = failureOf(error, clock.now(), client.baseURL);
+    return { ...failure, spoke, usage: answer.begun ? answer.tokens : undefined };
   }
   yield {
     type: "message",
@@ -175,6 +176,9 @@ async function* tryOnce(
 /** Added to the error that most users see first. */
 const WHERE_KEYS_ARE =
   " (the key is in ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, the server in ANTHROPIC_BASE_URL: teams doctor --online)";
+
+/** Added if a server of the user's does not know the address, as with `/v1` at the end of the variable. */
+const WHERE_THE_SERVER_IS = " (the server is in ANTHROPIC_BASE_URL: teams doctor --online)";
 
 /** Returns true for a web page, such as a login page: the server is not a model's, and a retry does not help. */
 function isPage(response: Response): boolean {
@@ -213,7 +217,7 @@ const STREAM_ERRORS: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 
-function failureOf(thrown: unknown, now: number): Omit<Failure, "spoke" | "usage"> {
+function failureOf(thrown: unknown, now: number, server: string): Omit<Failure, "spoke" | "usage"> {
   if (thrown instanceof ModelError) return { error: thrown, retryAfterMs: undefined, shouldRetry: undefined };
   const { status: httpStatus, headers, error: body } = thrown as ApiErrorLike;
   const type = String(body?.error?.type ?? "");
@@ -221,10 +225,10 @@ function failureOf(thrown: unknown, now: number): Omit<Failure, "spoke" | "usage
   const said = body?.error?.message;
   const message = typeof said === "string" && said !== "" ? said : withoutPage(causeOf(thrown), status);
   const kind = status === undefined ? unansweredKind(thrown) : failureKind(status, message);
+  const isUnknown = status === 404 && server !== ANTHROPIC_URL && message !== NO_API;
+  const where = kind === "auth" ? WHERE_KEYS_ARE : isUnknown ? WHERE_THE_SERVER_IS : "";
   const text =
-    status === undefined
-      ? `The model's server did not answer: ${message}`
-      : `${status} ${message}${kind === "auth" ? WHERE_KEYS_ARE : ""}`;
+    status === undefined ? `The model's server did not answer: ${message}` : `${status} ${message}${where}`;
   const advice = headers?.get("x-should-retry");
   return {
     error: new ModelError(kind, text, status, { cause: thrown, limit: tokenLimit(message) }),

@@ -18,6 +18,12 @@ const OPENED = "teams-sidebar";
 /** Fewest columns of the sidebar, and of the pane that it splits. */
 const MIN_WIDTH = 20;
 
+export interface OpenedSidebar {
+  readonly pane: PaneId;
+  /** Columns of the neighbour now; undefined if tmux did not say. */
+  readonly neighbourWidth: number | undefined;
+}
+
 export interface SidebarRequest {
   /** The pane to the left of the sidebar; it keeps the focus. */
   readonly neighbour: string;
@@ -35,10 +41,9 @@ export interface SidebarRequest {
 /**
  * Opens the sidebar to the right of a pane; it gets fewer columns if that pane is narrow. A sidebar that opens unasked leaves the
  * user's zoom as it is; any other one ends it, to be seen.
- * @returns the sidebar's pane
  * @throws TeamError TMUX_ERROR if there is no room (kind `narrow`), or no such pane
  */
-export async function openSidebarPane(server: TmuxServer, request: SidebarRequest): Promise<PaneId> {
+export async function openSidebarPane(server: TmuxServer, request: SidebarRequest): Promise<OpenedSidebar> {
   const seen = await listPanes(server, [WINDOW_LAYOUT, ...POSITION_OPTIONS]);
   const { serverPid } = seen;
   const neighbour = neighbourIn(seen, request);
@@ -61,9 +66,7 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
   ];
   const batch = isUnasked ? keepZoom(neighbour.window, [split]) : [split];
   const created = await attemptBatch(server, batch, { serverPid });
-  // A hook of the user's can print other lines.
-  const printed = created.lines.find((line) => line.startsWith(`${OPENED} `));
-  const pane = paneId(printed?.slice(OPENED.length + 1));
+  const pane = paneId(printedIn(created.lines));
   if (pane === undefined)
     throw refused(created.errors.join("; ").replace(/\.$/, ""), created.errors, await created.advice());
   const set = (option: string, value: string): TmuxCommand => ["set-option", "-p", "-t", pane, option, value];
@@ -72,8 +75,14 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
     set(TAG.before, neighbour.options[WINDOW_LAYOUT] ?? ""),
     set("remain-on-exit", "off"),
   ];
-  await attemptBatch(server, tags, { serverPid });
-  return pane;
+  const measure = ["display-message", "-p", "-t", neighbour.id, `${OPENED} #{pane_width}`];
+  const { lines } = await attemptBatch(server, [...tags, measure], { serverPid });
+  return { pane, neighbourWidth: Number(printedIn(lines)) || undefined };
+}
+
+/** Returns the printed value: a hook of the user's can print other lines. */
+function printedIn(lines: readonly string[]): string | undefined {
+  return lines.find((line) => line.startsWith(`${OPENED} `))?.slice(OPENED.length + 1);
 }
 
 /**

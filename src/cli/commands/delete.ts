@@ -2,7 +2,7 @@ import { TeamError } from "../../errors.ts";
 import { deleteTeam } from "../../operations/ending/delete-team.ts";
 import type { SavedArchive } from "../../runtime/commands/archive-file.ts";
 import { operationContext, refuseForeignTeam } from "../../runtime/operation-context.ts";
-import { deciderOf, openTeam } from "../../runtime/select-team.ts";
+import { deciderOf, namedTeam, openTeam } from "../../runtime/select-team.ts";
 import { defined } from "../../schema/defined.ts";
 import { leftoversOf, removeLeftovers } from "../../team/config/delete-files.ts";
 import { findTeam } from "../../team/config/find-team.ts";
@@ -32,7 +32,7 @@ export const command = defineCommand({
     "A worktree with unsaved work stays, and its path is printed.",
   async run(call) {
     const { args, options, io, out } = call;
-    const name = args.name ?? options.team;
+    const name = namedTeam(io.env, options, args.name);
     const named = name !== undefined;
     const ref = named ? findTeam(teamsHome(io.env), name) : undefined;
     if (ref !== undefined && leftoversOf(ref).length > 0) {

@@ -7,6 +7,7 @@ import { settingsEnv, settingsFindings } from "../../doctor/settings.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import { rootDirectory, runtimeDirectory } from "../../os/files/app-directories.ts";
 import { agentTypesIn } from "../../runtime/agent/load-agent-types.ts";
+import { namedTeam } from "../../runtime/select-team.ts";
 import { listTeams } from "../../team/config/config.ts";
 import { findTeam } from "../../team/config/find-team.ts";
 import { assertTeam } from "../../team/config/team-lock.ts";
@@ -33,7 +34,7 @@ export const command = defineCommand({
     "The exit status is 1 if a check fails; a warning is not a failure. --fix prints what it repairs. " +
     "The original of a broken file stays in the same directory.",
   async run({ args, options, io, out }) {
-    const team = args.name ?? options.team;
+    const team = namedTeam(io.env, options, args.name);
     if (team !== undefined) requireTeam(teamsHome(io.env), team, options.fix && !options.force);
     const root = rootDirectory(io.env);
     const examined = await runChecks({

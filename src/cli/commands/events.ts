@@ -1,7 +1,7 @@
 import { EXIT } from "../../errors.ts";
 import { follow } from "../../operations/follow-team.ts";
 import { systemClock } from "../../os/clock.ts";
-import { openTeam } from "../../runtime/select-team.ts";
+import { namedTeam, openTeam } from "../../runtime/select-team.ts";
 import { EVENT_TYPES, type TeamEvent, teamEvent } from "../../schema/event.ts";
 import { parseJsonLine } from "../../store/jsonl.ts";
 import { openLineFeed } from "../../store/tail.ts";
@@ -24,7 +24,7 @@ export const command = defineCommand({
     "Events stay on this machine, in events.jsonl in the team's directory. They contain ids, names, sizes, tokens and times, but no " +
     "text of a message, a model or a tool. The newest 8 to 16 MB are kept.",
   async run({ args, options, io, out }) {
-    const { ref } = openTeam(io.env, { ...options, team: args.name ?? options.team });
+    const { ref } = openTeam(io.env, { ...options, team: namedTeam(io.env, options, args.name) });
     const since = timeOption(options.since, "since", systemClock.now());
     const isWanted = ({ type, ts }: TeamEvent): boolean =>
       (options.type.length === 0 || options.type.some((one) => one === type)) &&

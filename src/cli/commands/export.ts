@@ -1,5 +1,5 @@
 import { EXIT, TeamError } from "../../errors.ts";
-import { openTeam } from "../../runtime/select-team.ts";
+import { namedTeam, openTeam } from "../../runtime/select-team.ts";
 import { line } from "../../terminal/output.ts";
 import { defineCommand } from "../command.ts";
 import { formatBytes } from "../option-values.ts";
@@ -23,7 +23,7 @@ export const command = defineCommand({
   notes:
     "The team can keep working during the export. The archive contains whole conversations: keep it as safe as those.",
   async run({ args, options, io, out }) {
-    const { ref } = openTeam(io.env, { ...options, team: args.name ?? options.team });
+    const { ref } = openTeam(io.env, { ...options, team: namedTeam(io.env, options, args.name) });
     if (options.output === "-" || STDOUT_FILES.has(options.output ?? "")) {
       if (io.terminal.stdout) throw terminalOutputError();
       const { exportTeam } = await import("../../team/archive/export-team.ts");

@@ -1,5 +1,6 @@
 import { TeamError } from "../../errors.ts";
 import { ancestorThat } from "../../os/process/ancestors.ts";
+import { namedTeam } from "../../runtime/select-team.ts";
 import { tmuxCaller } from "../../tmux/caller.ts";
 import { defineCommand } from "../command.ts";
 import { adoptPane } from "../persons-panes.ts";
@@ -26,7 +27,7 @@ export const command = defineCommand({
     }
     await adoptPane(call, {
       pane,
-      team: args.team,
+      team: namedTeam(io.env, options, args.team),
       name: options.name,
       cli: options.cli,
       // The variables of a command may name any pane; only the program that started it joins.

@@ -4,6 +4,7 @@ import type { OperationContext } from "../../operations/context.ts";
 import { operationContext } from "../../runtime/operation-context.ts";
 import { openAddress } from "../../runtime/select-team.ts";
 import type { AnyCall } from "../../terminal/call.ts";
+import { canDraw } from "../../terminal/terminal-abilities.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { defineCommand } from "../command.ts";
 import { countOption } from "../option-values.ts";
@@ -30,8 +31,8 @@ export const command = defineCommand({
     const ctx = await operationContext(call, open);
     const count = countOption(options.lines, "-n") ?? SCREEN_LINES;
     if (options.follow) {
-      const canDraw = io.terminal.stdout && !out.json && io.env.TERM !== "dumb";
-      return watch(call, ctx, name, canDraw ? screenRenderer(io, out, name) : rowRenderer(out, name), count);
+      const isDrawn = io.terminal.stdout && !out.json && canDraw(io.env);
+      return watch(call, ctx, name, isDrawn ? screenRenderer(io, out, name) : rowRenderer(out, name), count);
     }
     const lines = await captureScreen(ctx, name, count);
     out.answer({ agent: name, lines }, () => stripControls(lines.join("\n")));

@@ -1,7 +1,7 @@
 import { EXIT, messageOf, TeamError } from "../../errors.ts";
 import { moveAfterRename } from "../../operations/follow-team.ts";
 import { filesContext, operationContext } from "../../runtime/operation-context.ts";
-import { type OpenTeam, openTeam } from "../../runtime/select-team.ts";
+import { namedTeam, type OpenTeam, openTeam } from "../../runtime/select-team.ts";
 import { closeSidebar, openSidebar, widthKeeper } from "../../runtime/sidebar-pane.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line, wantsColors } from "../../terminal/output.ts";
@@ -20,7 +20,7 @@ export const command = defineCommand({
     "Keys: j k move, Enter goes to the pane, a and r answer requests, v shows one in full, d shows changes, m sends a message, q closes; ? lists all. Closing the sidebar loses nothing.",
   async run(call) {
     const { args, options, io } = call;
-    const open = openTeam(io.env, { ...options, team: args.name ?? options.team });
+    const open = openTeam(io.env, { ...options, team: namedTeam(io.env, options, args.name) });
     if (options.split) return toggle(call, open);
     if (!io.terminal.stdin || !io.terminal.stdout) {
       throw new TeamError("INVALID_INPUT", "The sidebar needs a terminal, and stdin or stdout is not one.", {
@@ -89,7 +89,7 @@ async function toggle(call: AnyCall, { ref }: OpenTeam): Promise<number> {
     out.done({ team: ref.team, open: false }, () => "");
     return EXIT.done;
   }
-  const paneId = await openSidebar(io, ref, pane);
+  const { pane: paneId } = await openSidebar(io, ref, pane);
   out.done({ team: ref.team, open: true, paneId }, () => "");
   return EXIT.done;
 }

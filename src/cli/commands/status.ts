@@ -1,7 +1,7 @@
 import { EXIT } from "../../errors.ts";
 import { teamStatus } from "../../operations/status.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
-import { openTeam, openTeams } from "../../runtime/select-team.ts";
+import { namedTeam, openTeam, openTeams } from "../../runtime/select-team.ts";
 import { brokenTasksNote, statusLine } from "../../terminal/status-line.ts";
 import { defineCommand, usageError } from "../command.ts";
 export const command = defineCommand({
@@ -20,7 +20,7 @@ export const command = defineCommand({
     const excluded = options.line ? (["git", "watch"] as const).find((key) => options[key]) : undefined;
     if (excluded) throw usageError(command, `accepts --line or --${excluded}, not both.`);
     if (options.path && !options.line) throw usageError(command, "accepts --path only with --line.");
-    const selection = { ...options, team: args.name ?? options.team };
+    const selection = { ...options, team: namedTeam(io.env, options, args.name) };
     if (options.line && !options.path) {
       const opened = openTeams(io.env, selection, (error) => out.note(error.message));
       const all = await Promise.all(opened.map((open) => teamStatus(filesContext(call, open))));

@@ -29,6 +29,11 @@ export function unknownWord(
   families: readonly string[],
 ): TeamError {
   if (first.startsWith("-")) return unknownOption(first);
+  if (families.includes(first) && second.startsWith("-")) {
+    return new TeamError("INVALID_INPUT", `teams ${first} needs a command before ${second}.`, {
+      hint: `See its commands: teams ${first} --help`,
+    });
+  }
   const typed = families.includes(first) ? `${first} ${second}` : first;
   const synonym = Object.hasOwn(SYNONYMS, typed) ? SYNONYMS[typed] : undefined;
   const nearest = synonym ?? nearestNames(typed, commands)[0];

@@ -11,12 +11,13 @@ export function rootDirectory(env: Env): string {
 }
 
 /**
- * Returns the environment with absolute `$TEAMS_HOME` and `$CLAUDE_CONFIG_DIR`: an agent in another directory must find the same root.
+ * Returns the environment with absolute `$TEAMS_HOME`, `$CLAUDE_CONFIG_DIR` and `$HOME`: an agent in another directory must find the
+ * same root.
  * @param cwd called for the directory to which they are relative, if one is
  */
 export function withAbsoluteRoot(env: Env, cwd: () => string): Env {
   const isRelative = (name: string): boolean => Boolean(env[name]) && !isAbsolute(env[name] ?? "");
-  const relative = ["TEAMS_HOME", "CLAUDE_CONFIG_DIR"].filter(isRelative);
+  const relative = ["TEAMS_HOME", "CLAUDE_CONFIG_DIR", "HOME"].filter(isRelative);
   if (relative.length === 0) return env;
   const base = cwd();
   return { ...env, ...Object.fromEntries(relative.map((name) => [name, resolve(base, env[name] ?? "")])) };

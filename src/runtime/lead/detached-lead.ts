@@ -23,6 +23,7 @@ import type { Io } from "../../terminal/io.ts";
 import { line } from "../../terminal/output.ts";
 import { optionWords as shellOption, shellWord } from "../../text/shell-quote.ts";
 import { longName, stripControls } from "../../text/terminal-text.ts";
+import { listPanes } from "../../tmux/list-panes.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 import { openFileBell } from "../../wakeup/file-bell.ts";
 import type { LeadPlan } from "./lead.ts";
@@ -75,7 +76,7 @@ export async function runLeadDetached(
       ...terminalSize(io),
     });
     if (!how.attach) {
-      await awaitLeadStart(resultFile, session, signal);
+      await awaitLeadStart(server, session, resultFile, signal);
       keepsResult = true;
       out.answer(
         { team, session: session.name, attach: session.attach, resultFile },
@@ -135,8 +136,13 @@ async function stopUnshownTeam(server: TmuxServer, session: TeamSession, ref: Te
   );
 }
 
-/** @throws the failure that the lead reported; TeamError SPAWN_FAILED if it reported nothing in time, INTERRUPTED */
-async function awaitLeadStart(file: string, session: TeamSession, signal: AbortSignal): Promise<void> {
+/** @throws the failure that the lead reported; TeamError SPAWN_FAILED if it reported nothing before its end or in time, INTERRUPTED */
+async function awaitLeadStart(
+  server: TmuxServer,
+  session: TeamSession,
+  file: string,
+  signal: AbortSignal,
+): Promise<void> {
   const attachCommand = session.attach.map(shellWord).join(" ");
   const bell = openFileBell(file);
   const deadline = steadyNow() + START_TIMEOUT;
@@ -152,7 +158,18 @@ async function awaitLeadStart(file: string, session: TeamSession, signal: AbortS
           },
         );
       }
-      if ((await bell.wait({ timeoutMs: Math.min(timeoutMs, POLL_MS), signal })) === "aborted") {
+      const woken = await bell.wait({ timeoutMs: Math.min(timeoutMs, POLL_MS), signal });
+      // Its report may have come just before its end.
+      if (woken === "timeout" && (await hasEnded(server, session)) && readReport(file) === undefined) {
+        throw new TeamError(
+          "SPAWN_FAILED",
+          `The lead in the session ${session.name} ended before it had started.`,
+          {
+            hint: "To see its error, run the same command without --detach. If it has created its team, teams ls lists that.",
+          },
+        );
+      }
+      if (woken === "aborted") {
         throw new TeamError(
           "INTERRUPTED",
           `The lead in the session ${session.name} continues without this terminal.`,
@@ -165,6 +182,13 @@ async function awaitLeadStart(file: string, session: TeamSession, signal: AbortS
   } finally {
     bell.close();
   }
+}
+
+/** Whether the process in the lead's pane has ended. */
+async function hasEnded(server: TmuxServer, session: TeamSession): Promise<boolean> {
+  const { panes, serverPid } = await listPanes(server);
+  const pane = panes.find(({ id }) => id === session.pane);
+  return serverPid !== session.serverPid || pane === undefined || pane.dead;
 }
 
 /** Prints the result if the run has ended; else a note with the command to attach and the path of the result. */

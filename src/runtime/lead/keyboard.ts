@@ -1,7 +1,10 @@
 import { LEAD_NAME } from "../../schema/names.ts";
 import { onDoubleInterrupt } from "../../terminal/double-interrupt.ts";
 import { readTypedLines, type TypingHandlers } from "../../terminal/input/line-reader.ts";
+import { readPlainLines } from "../../terminal/input/plain-lines.ts";
 import { liveRegion } from "../../terminal/live/live-region.ts";
+import { wantsColors } from "../../terminal/output.ts";
+import { canDraw } from "../../terminal/terminal-abilities.ts";
 import type { Worker } from "../../worker/worker.ts";
 import { paneKeys } from "../pane/pane-keys.ts";
 import { attachScreen } from "./attach-screen.ts";
@@ -29,7 +32,7 @@ export function readKeys(lead: Lead, worker: Worker, { signal, followMode }: Key
     view,
     worker,
     mode: lead.mode,
-    plain: !io.terminal.stdout || Boolean(io.env.NO_COLOR),
+    plain: !io.terminal.stdout || !wantsColors(io.env, true),
     width: () => io.columns ?? 80,
     own: leadCommands(lead, worker),
     followMode,
@@ -45,6 +48,7 @@ export function readKeys(lead: Lead, worker: Worker, { signal, followMode }: Key
     end: () => endByUser(lead, worker, "keep"),
     mayInterrupt: interrupts.press,
   };
+  if (!canDraw(io.env)) return readPlainLines(leadHandlers);
   if (region !== undefined) return readTypedLines(region, leadHandlers);
   if (screen === undefined) {
     const out = io.terminal.stdout ? io.out : io.err;

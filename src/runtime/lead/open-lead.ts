@@ -21,8 +21,9 @@ import { setMode } from "../../team/members/permission-mode.ts";
 import { movableRef, type TeamRef, teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { liveRegion } from "../../terminal/live/live-region.ts";
+import { wantsColors } from "../../terminal/output.ts";
 import { createPaneView, type PaneView } from "../../terminal/pane/pane-view.ts";
-import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
+import { canDraw, terminalAbilities } from "../../terminal/terminal-abilities.ts";
 import { homePath } from "../../text/home-path.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
@@ -85,7 +86,7 @@ async function createLedTeam({ io }: AnyCall, plan: LeadPlan, settings: Lead["se
   await removeTeamOnFailure({ plan, ctx: { ref } }, async () => {
     await recordCli(ref, plan);
     await recordLeadLimits(ref, plan.limits);
-    await recordNewLead(ref, plan, io);
+    await recordNewLead(ref, plan, io, settings());
   });
   if (!plan.delegate) return { ref, sessionId, mode: before };
   // Set after creation: teammates inherit the mode before it.
@@ -134,7 +135,7 @@ async function openLead(
   const paneOptions = {
     width: () => io.columns ?? 80,
     ...(io.terminal.stdout && { height: () => io.rows ?? 24 }),
-    plain: !(call.out.json ? io.terminal.stderr : io.terminal.stdout) || Boolean(io.env.NO_COLOR),
+    plain: !(call.out.json ? io.terminal.stderr : io.terminal.stdout) || !wantsColors(io.env, true),
   };
   const inProcess = inProcessBackend({
     // A request in a teammate's view must fit into the rows of that view.
@@ -151,13 +152,13 @@ async function openLead(
   });
   const place = await ctx.backends.choose(plan.spawn.mode ?? "auto", "run");
   const abilities = terminalAbilities(io.env);
-  const isUserPresent = isInteractive(call) && plan.cli?.ownScreen !== true;
+  const isDrawn = isInteractive(call) && plan.cli?.ownScreen !== true && canDraw(io.env);
   const screen =
-    isUserPresent && place.backend === inProcess
+    isDrawn && place.backend === inProcess
       ? openScreen(call, ref, inProcess, { plain: paneOptions.plain, ascii: abilities.ascii })
       : undefined;
   const region =
-    isUserPresent && screen === undefined
+    isDrawn && screen === undefined
       ? liveRegion({
           height: () => io.rows ?? 24,
           ...paneOptions,
@@ -207,7 +208,7 @@ async function openLead(
       mode,
       cwd: homePath(io.cwd, io.env.HOME),
       hint: io.terminal.stdin
-        ? "type a line to the lead · /help · Esc interrupts it · Ctrl-C twice ends the run"
+        ? `type a line to the lead · /help · ${canDraw(io.env) ? "Esc interrupts it · Ctrl-C twice" : "Ctrl-C"} ends the run`
         : "",
     });
     for (const text of ignored) view.note(text);

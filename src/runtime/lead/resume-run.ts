@@ -32,7 +32,7 @@ export async function resumeRun(call: AnyCall, plan: LeadPlan, settings: Lead["s
   if (plan.screens !== undefined) await recordScreens(ref, plan.screens);
   await recordCli(ref, plan);
   await recordLeadLimits(ref, plan.limits);
-  if (isNew) await recordNewLead(ref, plan, call.io);
+  if (isNew) await recordNewLead(ref, plan, call.io, settings());
   const mode = permissionMode.safeParse(findMember(readTeam(ref), LEAD_NAME).mode);
   return { ref, sessionId, mode: mode.success ? mode.data : before };
 }

@@ -50,7 +50,7 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
     replace: plan.resumes === undefined ? undefined : lead.ctx.ref,
   });
   let sidebar = opened.open;
-  if (sidebar) await resized(call);
+  await resized(call, opened.width);
   lead.showHeader();
   if (plan.resumes !== undefined && (lead.region ?? lead.screen) !== undefined) {
     const { showRecent } = await import("../pane/recent-conversation.ts");
@@ -151,13 +151,13 @@ async function useNewName({ call: { io }, ctx, view, notePlacement }: Lead, befo
 async function tryOpenSidebar(
   lead: Lead,
   { replace }: { readonly replace: TeamRef | undefined },
-): Promise<{ readonly open: boolean; readonly problem?: string }> {
+): Promise<{ readonly open: boolean; readonly width?: number | undefined; readonly problem?: string }> {
   const { call, plan, ctx } = lead;
   if (!plan.sidebar || ctx.callerPane === undefined || call.out.json) return { open: false };
   try {
     if (replace !== undefined) await closeOwnSidebar(lead, replace);
-    await openSidebar(call.io, ctx.ref, ctx.callerPane, LEAD_WIDTH);
-    return { open: true };
+    const { neighbourWidth } = await openSidebar(call.io, ctx.ref, ctx.callerPane, LEAD_WIDTH);
+    return { open: true, width: neighbourWidth };
   } catch (error) {
     // The team works without it.
     const isNarrow = error instanceof TeamError && error.details?.kind === "narrow";
@@ -165,11 +165,14 @@ async function tryOpenSidebar(
   }
 }
 
-/** Waits until this terminal has the size that the sidebar leaves it, so that the first output is wrapped at that width. */
-async function resized({ io }: AnyCall): Promise<void> {
-  const before = io.columns;
+/**
+ * Waits until this terminal has the width that the sidebar leaves it, so that the first output is wrapped there. A zoomed pane keeps
+ * its width.
+ */
+async function resized({ io }: AnyCall, width: number | undefined): Promise<void> {
+  if (width === undefined || io.columns === undefined) return;
   const deadline = steadyNow() + RESIZE_MS;
-  while (io.columns === before && steadyNow() < deadline) await pause(RESIZE_POLL_MS);
+  while (io.columns !== width && steadyNow() < deadline) await pause(RESIZE_POLL_MS);
 }
 
 async function closeOwnSidebar({ call, ctx }: Lead, ref: TeamRef = ctx.ref): Promise<void> {

@@ -4,7 +4,7 @@ import { teamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests/requests.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
-import { personInside } from "../../support/tmux/terminal-user.ts";
+import { personInside, personOutside } from "../../support/tmux/terminal-user.ts";
 
 it("status --watch › shows what fits, what waits first, scrolls, follows resizes, and leaves the scrollback alone", async () => {
   const t = privateTmux();
@@ -30,4 +30,17 @@ it("status --watch › shows what fits, what waits first, scrolls, follows resiz
   expect(t.tmux("display-message", "-p", "-t", person.pane, "#{history_size}")).toBe("0");
   person.type("q");
   expect(await person.code()).toBe(0);
+});
+
+it("status --watch › appends each change on a dumb terminal", async () => {
+  const t = privateTmux();
+  const teams = teamsIn(t.env, t.home);
+  await teams(["create", "crew"]);
+  await teams(["task", "add", "Count the words"]);
+  const person = personOutside(t, ["status", "--watch"], { env: { TERM: "dumb" } });
+  await person.sees("0 of 1 task");
+  await teams(["task", "done", "1"]);
+  await person.sees(/0 of 1 task[\s\S]*1 of 1 task/);
+  person.type("C-c");
+  expect(await person.code()).toBe(130);
 });

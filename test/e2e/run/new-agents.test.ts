@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
 import { doneIn, teamsIn } from "../../support/processes/built-program.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
@@ -56,5 +57,23 @@ it("a new agent › has its source, tools, model, colour and memory in its event
     { agentId: "bob@crew", source: "flag", toolCount: "all", hasCustomModel: true, ...none },
   ]);
   expect(created[2]).not.toHaveProperty("memoryScope");
+  await done("delete", "crew", "--force");
+});
+
+it.each([
+  ["the default model", [], false],
+  ["another model", ["--model", "opus"], true],
+])("a new lead › with %s has that in its event", async (_, words, hasCustomModel) => {
+  const t = privateTmux();
+  const api = await startFakeMessagesApi([{ kind: "message", blocks: [{ type: "text", text: "Done." }] }]);
+  onTestFinished(() => api.close());
+  const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
+  const done = doneIn(env, t.home);
+  const run = await teamsIn(env, t.home)(["run", "Go.", "-p", "--team", "crew", "--keep", ...words]);
+  expect(run.code, run.err).toBe(0);
+  const { events } = (await done("events", "crew", "--type", "agent", "--json")).json<{
+    events: Created[];
+  }>();
+  expect(events.find(({ what }) => what === "created")).toMatchObject({ hasCustomModel });
   await done("delete", "crew", "--force");
 });

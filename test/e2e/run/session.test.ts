@@ -128,6 +128,24 @@ describe("run --detach", () => {
     expect(panes[0]).toBe(`${lead}`);
   });
 
+  it.each(["on", "off"])(
+    "says that the lead ended before its start, in a pane that stays (%s)",
+    async (remainOnExit) => {
+      const t = privateTmux();
+      t.session();
+      t.tmux("set-option", "-g", "remain-on-exit", remainOnExit);
+      // Only in the session: its program ends before it reads a word of its command line.
+      t.tmux("set-environment", "-g", "NODE_OPTIONS", `--require ${join(t.home, "missing.cjs")}`);
+      const env = { ...t.env, NODE_OPTIONS: undefined };
+      const ended = await teamsIn(env, t.home)(run(t, "--detach", "--json", "go"));
+      expect(ended.code).toBe(1);
+      expect(ended.error()).toMatchObject({
+        code: "SPAWN_FAILED",
+        message: "The lead in the session teams-crew ended before it had started.",
+      });
+    },
+  );
+
   it("starts a separate session from inside tmux, with TERM set by tmux", async () => {
     const t = privateTmux();
     const person = personInside(t, run(t, "--detach", "go"), { env: { TERM: "vt100" } });

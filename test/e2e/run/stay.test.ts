@@ -102,6 +102,18 @@ describe("run with a goal on a terminal", () => {
     await leaves(t, nothing());
   });
 
+  it("reads lines on a dumb terminal, and sends it no control sequences", async () => {
+    const t = privateTmux({ config: "set -g default-terminal dumb" });
+    const person = personInside(t, run(t, [{ say: "**Three.**" }], "--rm", "count the words"));
+    await talksOn(person);
+    // The terminal itself has echoed the line.
+    expect(person.screen()).toMatch(/^one more$/m);
+    expect(t.tmux("capture-pane", "-p", "-e", "-S", "-200", "-t", person.pane)).not.toContain("\x1b");
+    person.type("/exit", "Enter");
+    expect(await person.code()).toBe(0);
+    await leaves(t, nothing(["work:cat"]));
+  });
+
   it("tells the model that the user can continue to type, or with --once that the run ends", async () => {
     const t = privateTmux();
     const says = { kind: "message" as const, blocks: [{ type: "text" as const, text: "Three." }] };

@@ -311,7 +311,7 @@ describe("anthropicModel, failures", () => {
   test.each([
     [200, "text/html; charset=utf-8", /^The server answered with a web page.*ANTHROPIC_BASE_URL/],
     [404, "text/html", /^404 The server answered with a web page.*ANTHROPIC_BASE_URL/],
-    [404, "text/plain", /^404 page not found$/],
+    [404, "text/plain", /^404 page not found \(.*ANTHROPIC_BASE_URL: teams doctor --online\)$/],
     [200, "application/json; charset=utf-8", /^The server answered with JSON instead.*ANTHROPIC_BASE_URL/],
   ])("reports a server without the Messages API (%i, %s) without a retry", async (status, type, message) => {
     let asked = 0;

@@ -48,6 +48,20 @@ describe("runProgram", () => {
   it("prints its version", async () => {
     const { version } = await import("../../../package.json");
     expect((await cliIn()(["--version"])).out).toBe(`teams ${version}\n`);
+    for (const words of [
+      ["--version", "--json"],
+      ["--json", "-V"],
+    ])
+      expect((await cliIn()(words)).json()).toEqual({ version });
+  });
+
+  it("asks for the command of a group before an option", async () => {
+    const ended = await cliIn()(["task", "--json"]);
+    expect(ended).toMatchObject({ code: 2, out: "" });
+    expect(ended.error()).toMatchObject({
+      message: "teams task needs a command before --json.",
+      hint: "See its commands: teams task --help",
+    });
   });
 
   it.each([

@@ -34,6 +34,23 @@ describe("a command without --team › with several teams", () => {
   });
 });
 
+const OF_A_TEAM = ["delete", "status", "down", "resume", "events", "export", "doctor"];
+
+describe("a command whose operand and --team name two teams", () => {
+  it.each(OF_A_TEAM)("%s is refused", async (word) => {
+    const teams = cliIn();
+    for (const team of ["review", "docs"]) await teams(["create", team]);
+    const refused = await teams([word, "review", "--team", "docs", "--json"]);
+    expect(refused).toMatchObject({ code: 2, out: "" });
+    expect(refused.error()).toMatchObject({
+      code: "INVALID_INPUT",
+      message: "The command names two teams: review, and --team docs.",
+    });
+    for (const team of ["review", "docs"])
+      expect((await teams(["status", team, "--team", team])).code).toBe(0);
+  });
+});
+
 describe("teams create, ls and delete", () => {
   it("ls suggests a command when there is no team yet", async () => {
     const teams = cliIn();

@@ -22,4 +22,20 @@ describe("model access", () => {
     });
     expect(unreachable).toMatchObject({ level: "fail", text: expect.stringContaining("cannot be reached") });
   });
+
+  it("checkModelOnline names the /v1 that an address has twice, but needs no list of models", async () => {
+    const server = createServer((_, response) => response.writeHead(404).end());
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const ask = (path: string): ReturnType<typeof checkModelOnline> =>
+      checkModelOnline({
+        ANTHROPIC_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
+      });
+    expect(await ask("/v1/")).toMatchObject({
+      level: "warn",
+      text: expect.stringContaining("/v1/v1/models"),
+      remedy: expect.stringContaining("Remove /v1"),
+    });
+    expect(await ask("/models")).toMatchObject({ level: "ok" });
+  });
 });

@@ -11,7 +11,18 @@ describe("required programs", () => {
       level: "fail",
       remedy: expect.stringContaining("install tmux"),
     });
-    expect(await checkGit(env)).toMatchObject({ level: "warn" });
+    expect(await checkGit(env)).toMatchObject({ level: "warn", text: "not found on the PATH" });
+  });
+
+  it("reports a git that fails, and how to see why", async () => {
+    const directory = temporaryDirectory();
+    writeFileSync(join(directory, "git"), "#!/bin/sh\necho 'xcode-select: no developer tools' >&2\nexit 1\n");
+    chmodSync(join(directory, "git"), 0o755);
+    expect(await checkGit({ PATH: directory })).toMatchObject({
+      level: "warn",
+      text: "does not print its version",
+      remedy: expect.stringContaining("git --version"),
+    });
   });
 
   it("warns about a missing shell and about a shell that it cannot take a snapshot of", () => {

@@ -173,7 +173,7 @@ describe("sidebar pane", () => {
     t.tmux("split-window", "-d", "-v", "-t", pane, "env", "cat");
     const before = t.tmux("display-message", "-p", "-t", pane, "#{window_layout}");
     const request = { ...TEAM, neighbour: pane, argv: ["env", "cat"], env: { SIDE: "bar" } };
-    const sidebar = await openSidebarPane(t.server, request);
+    const { pane: sidebar } = await openSidebarPane(t.server, request);
     const [left, width, height] = t
       .tmux("display-message", "-p", "-t", sidebar, "#{pane_left} #{pane_width} #{pane_height}")
       .split(" ")

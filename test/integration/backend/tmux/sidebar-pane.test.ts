@@ -13,7 +13,7 @@ const OURS = { team: "crew", rootTag: "0123456789ab" };
 async function opened(atStart?: number) {
   const t = privateTmux();
   const { pane: beside } = t.session("work", { width: 160, height: 40 });
-  const pane = await openSidebarPane(t.server, { ...OURS, neighbour: beside, argv: ["cat"] });
+  const { pane } = await openSidebarPane(t.server, { ...OURS, neighbour: beside, argv: ["cat"] });
   let widths: SidebarWidths | number | undefined = atStart;
   return {
     t,
@@ -96,8 +96,8 @@ function zoomed(leftColumns: number) {
 
 test("openSidebarPane › keeps the user's zoom when it opens unasked", async () => {
   const { t, request, toggleZoom, isZoomed, widths, isRecorded } = zoomed(119);
-  await openSidebarPane(t.server, { ...request, neighbourWidth: 65 });
-  expect([isZoomed(), isRecorded()]).toEqual([true, false]);
+  const { neighbourWidth } = await openSidebarPane(t.server, { ...request, neighbourWidth: 65 });
+  expect([isZoomed(), isRecorded(), neighbourWidth]).toEqual([true, false, 160]);
   toggleZoom();
   expect(widths()).toEqual([84, 34, 40]);
 });
@@ -109,8 +109,8 @@ test("openSidebarPane › counts the columns that a zoomed pane has without its 
   ).rejects.toMatchObject({ details: { kind: "narrow" } });
   expect(narrow.isZoomed()).toBe(true);
   const { t, request, widths, isZoomed } = zoomed(49);
-  await openSidebarPane(t.server, request);
-  expect([isZoomed(), widths()]).toEqual([false, [28, 20, 110]]);
+  const { neighbourWidth } = await openSidebarPane(t.server, request);
+  expect([isZoomed(), widths(), neighbourWidth]).toEqual([false, [28, 20, 110], 28]);
 });
 
 test("closeSidebarPane › keeps the zoom of another pane, and restores the layout below it", async () => {

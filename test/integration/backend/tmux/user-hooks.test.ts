@@ -60,7 +60,7 @@ describe.each(["hooks-fail", "hooks-rename", "hooks-split"])('the user\'s hooks 
     expect(t.tmux("display-message", "-p", "-t", session.pane, format)).toBe(
       `${session.id} ${session.id}/0123456789ab/audit`,
     );
-    const sidebar = await openSidebarPane(t.server, {
+    const { pane: sidebar } = await openSidebarPane(t.server, {
       ...TEAM,
       neighbour: session.pane,
       argv: ["env", "cat"],

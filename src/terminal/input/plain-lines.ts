@@ -1,0 +1,36 @@
+import { StringDecoder } from "node:string_decoder";
+import { steadyNow } from "../../os/clock.ts";
+import type { TypingHandlers } from "./line-reader.ts";
+
+/**
+ * Reads lines from this process's terminal in line mode: a dumb terminal edits and echoes them itself. Reads nothing if stdin is
+ * not a terminal.
+ * @returns a function that ends the reading
+ */
+export function readPlainLines({
+  line,
+  end,
+  problem,
+}: Pick<TypingHandlers, "line" | "end" | "problem">): () => void {
+  const { stdin } = process;
+  if (!stdin.isTTY) return () => undefined;
+  const decoder = new StringDecoder("utf8");
+  let rest = "";
+  const onData = (bytes: Buffer): void => {
+    const lines = `${rest}${decoder.write(bytes)}`.split("\n");
+    rest = lines.pop() ?? "";
+    for (const text of lines) if (text.trim() !== "") line(text, steadyNow()).catch(problem);
+  };
+  const onEnd = (): void => end?.();
+  // A closed terminal is reported by SIGHUP.
+  stdin.on("error", () => undefined);
+  stdin.on("data", onData);
+  stdin.on("end", onEnd);
+  // An earlier reader of a line has left stdin paused.
+  stdin.resume();
+  return () => {
+    stdin.off("data", onData);
+    stdin.off("end", onEnd);
+    stdin.pause();
+  };
+}
