@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, isAbsolute, join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
@@ -7,7 +7,6 @@ import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
 import { ledTeam } from "../../support/team/led-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
-import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 /** A team with one teammate, and commands run with another runtime directory. */
 async function moved(runtime: (home: string) => string) {
@@ -85,19 +84,5 @@ describe("a relative TEAMS_HOME", () => {
     await eventually("its end of the turn", () => readStatus(ref, "dev")?.state === "idle");
     expect(readFileSync(join(other, "root"), "utf8").trim()).toBe(ref.home.root);
     expect((await run(["kill", "dev", "--force"])).code).toBe(0);
-  });
-});
-
-describe("a relative HOME", () => {
-  it("gives an absolute root", async () => {
-    const t = privateTmux();
-    const env = { ...t.env, TEAMS_HOME: "", CLAUDE_CONFIG_DIR: "", HOME: "mine" };
-    const created = await teamsIn(env, t.home)(["create", "crew", "--json"]);
-    expect(created.code, created.err).toBe(0);
-    const { config } = created.json<{ config: string }>();
-    expect(isAbsolute(config)).toBe(true);
-    expect(readFileSync(config, "utf8")).toBe(
-      readFileSync(join(t.home, "mine/.claude/teams/crew/config.json"), "utf8"),
-    );
   });
 });
