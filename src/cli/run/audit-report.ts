@@ -90,7 +90,7 @@ function refusedByGit(cwd: string, said: string): TeamError {
   const advice = /^\s+(git .+)$/m.exec(said)?.[1];
   return new TeamError(
     "INVALID_INPUT",
-    `git refuses ${cwd}, and the built-in audit needs it: ${reason}; nothing was started.`,
+    `git refuses ${cwd}, and the built-in audit needs it: ${reason || "it gave no reason"}; nothing was started.`,
     {
       hint:
         advice === undefined
