@@ -60,7 +60,10 @@ export function teamHandle(access: TeamAccess): Team {
     down: (options = {}) => attempt(options.signal, (signal) => down(access, options, signal)),
     resume: (options = {}) => attempt(options.signal, (signal) => resume(access, options, signal)),
     export: (file, { signal } = {}) =>
-      attempt(signal, (own) => saveTeam(access.open().ref, { cwd: access.host.cwd, file, signal: own })),
+      attempt(signal, (own) => {
+        const elsewhere = "name another file";
+        return saveTeam(access.open().ref, { cwd: access.host.cwd, file, signal: own, elsewhere });
+      }),
     delete: ({ force = false, signal } = {}) =>
       attempt(signal, async (own) => {
         const ctx = await access.fullContext(own, access.openToChange());

@@ -157,7 +157,7 @@ function summaryIn(
   return isWhole && toolUsesOf(message).length === 0 ? messageText(message).trim() : "";
 }
 
-/** Replaces a part without a summary with earlier summaries and the newest inputs in it, because they hold requests and rules. */
+/** Replaces a part without a summary with an earlier summary and the newest inputs in it, because they hold requests and rules. */
 function withoutSummary(
   { window, request }: CompactionInput,
   head: readonly ConversationMessage[],
@@ -165,19 +165,25 @@ function withoutSummary(
 ): SummaryResult {
   const inputs: string[] = [];
   let room = keptTokens(window) / 2;
-  // `room` is in tokens of 3 bytes, so at least six inputs fit.
+  // `room` is in tokens of 3 bytes, so at least six texts fit.
   const longest = Math.min(MAX_REQUEST, room / 2);
+  const shown = (message: UserMessage): string => cutMiddle(messageText(message), longest);
+  // It holds more than any input, and is older than all of them.
+  const earlier = head.flatMap((message) =>
+    message.role === "user" && message.summary ? [shown(message)] : [],
+  );
+  for (const text of earlier) room -= tokensOfText(text);
   // The newest input is kept in any case.
   const opening = newestInput(request.messages);
   for (const message of [...head].reverse()) {
-    if (message.role !== "user" || message === opening) continue;
-    if (message.origin === undefined && !message.summary) continue;
-    const text = cutMiddle(messageText(message), longest);
+    if (message.role !== "user" || message.origin === undefined || message === opening) continue;
+    const text = shown(message);
     room -= tokensOfText(text);
     if (room < 0) break;
     inputs.unshift(text);
   }
-  return { outcome: "summed", summary: noSummary(reason, inputs), missingBecause: reason };
+  const summary = noSummary(reason, [...earlier, ...inputs]);
+  return { outcome: "summed", summary, missingBecause: reason };
 }
 
 /** Asks the model for a summary. Its answer is not part of the conversation and is not shown. */

@@ -132,7 +132,7 @@ class Turn {
     // Tool calls that were begun before the refusal are dropped.
     if (answer.stopReason === "refusal") return { outcome: "failed", failure: REFUSED };
     const uses = toolUsesOf(answer.message);
-    this.#countTruncated(answer.stopReason, uses);
+    this.#recordTruncation(answer.stopReason, uses);
     if (uses.length === 0) return this.#withoutTools(answer.stopReason);
     // After an interrupt, none of the calls runs.
     await this.#isWritten();
@@ -202,7 +202,8 @@ class Turn {
     return undefined;
   }
 
-  #countTruncated(stopReason: StopReason, uses: readonly ToolUseBlock[]): void {
+  /** Counts truncated answers in a row, and records that the window was full. */
+  #recordTruncation(stopReason: StopReason, uses: readonly ToolUseBlock[]): void {
     const isPart = isTruncated(stopReason) && uses.every(({ input }) => inputProblem(input) !== undefined);
     this.#truncatedInARow = isPart ? this.#truncatedInARow + 1 : 0;
     if (stopReason === "window_exceeded") this.#parts.window.recordFull();

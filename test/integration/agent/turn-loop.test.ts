@@ -958,6 +958,21 @@ describe("resumed conversation", () => {
     expect(JSON.stringify(api.requests.at(-1)?.body.messages)).toContain('"y"');
   });
 
+  test("sends no result without its call if an earlier call has the same id", async () => {
+    const api = await startFakeMessagesApi((_, index) => ({
+      kind: "message",
+      blocks: index < 2 ? [toolUse("t1", "Bash", { command: "true" })] : [{ type: "text", text: "Done." }],
+    }));
+    onTestFinished(() => api.close());
+    const model = anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url });
+    await agent({ model }).run(input("x"), never);
+    const lines = readFileSync(path(), "utf8").split("\n");
+    const second = lines.findLastIndex((line) => line.includes('"tool_use"'));
+    writeFileSync(path(), lines.map((line, i) => (i === second ? line.slice(0, 20) : line)).join("\n"));
+    expect(await agent({ model }).run(input("y"), never)).toMatchObject({ outcome: "completed" });
+    expectValidRequest(api.requests.at(-1) as FakeRequest);
+  });
+
   test("remembers the newest 10,000 message keys", async () => {
     const keys = Array.from({ length: 10_050 }, (_, i) => `k${i}`);
     const ada = agent({ turns });
