@@ -109,7 +109,8 @@ test("endTree › gives each of several trees its own grace and its own result",
 
 test("endTree › lets a process clean up with other programs during its grace", async () => {
   const cleaned = join(temporaryDirectory(), "cleaned");
-  const script = `trap 'sleep 0.2 && touch "$0"; exit' TERM; sleep 600 & echo ready; wait`;
+  // A shell loses a signal that comes between the fork and the exec of its child, so the child says when it is ready.
+  const script = `trap 'sleep 0.2 && touch "$0"; exit' TERM; sh -c 'echo ready; exec sleep 600' & wait`;
   const child = spawn("sh", ["-c", script, cleaned], { stdio: ["ignore", "pipe", "ignore"] });
   await once(child.stdout, "data");
   const root = { pid: child.pid ?? 0, procStart: startTimeOf(child.pid ?? 0) ?? "" };
