@@ -48,7 +48,8 @@ function markedTeam(home: Home, marked: string | undefined, words: Addressed): s
  * @throws TeamError INVALID_INPUT if they name two teams, INVALID_NAME
  */
 export function namedTeam(env: Env, { team }: Selection, word: string | undefined): string | undefined {
-  return oneTeam(teamsHome(env), team, word);
+  // doctor runs even if the home cannot be read.
+  return word === undefined ? team : oneTeam(teamsHome(env), team, word);
 }
 
 function oneTeam(home: Home, option: string | undefined, word: string | undefined): string | undefined {
