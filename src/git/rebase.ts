@@ -14,7 +14,7 @@ export interface RebaseFailure {
   readonly output: string;
 }
 
-/** What the reflog says of each commit that HEAD is at during a rebase of this program. */
+/** The action that the reflog names in each entry of a rebase by this program. */
 const REFLOG_ACTION = "teams land";
 /** No editor opens, and no setting of the user changes the rebase. */
 const QUIET: Env = { GIT_EDITOR: ":", GIT_SEQUENCE_EDITOR: ":", GIT_REFLOG_ACTION: REFLOG_ACTION };

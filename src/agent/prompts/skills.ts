@@ -147,7 +147,7 @@ function inputFor(skills: readonly Skill[]): z.ZodMiniType<SkillInput> {
   const isKnown = (name: string): boolean => names.includes(name);
   return z.object({
     skill: z.string().check(z.refine(isKnown, unknown), z.describe("Its name, as listed")),
-    args: z.optional(z.string()).check(z.describe("What to use it on")),
+    args: z.optional(z.string()).check(z.describe("The file, topic or task for the skill")),
   });
 }
 

@@ -60,7 +60,7 @@ export function completionFiles(shell: Shell, env: Env, system = platform): read
   return [script(path), lines(join(home, start), reading(path, [], isBash))];
 }
 
-/** Returns the start file of a login bash: it reads only the first one that exists. */
+/** Returns the start file of a login bash, which reads only the first that exists. */
 function loginFile(home: string): string {
   const names = [".bash_profile", ".bash_login", ".profile"];
   return names.find((name) => isThere(join(home, name))) ?? ".bash_profile";

@@ -20,8 +20,8 @@ interface AuditOptions {
 /**
  * Checks that the built-in audit can work here, before anything is created.
  * @returns the report's absolute path
- * @throws TeamError INVALID_INPUT: no git repository, or one that git refuses, no directory for the report, or an existing file that no
- * audit wrote; PERMISSION_DENIED if the report cannot be written; CLI_NOT_FOUND without git
+ * @throws TeamError INVALID_INPUT: no git repository, a repository that git refuses, no directory for the report, or an existing file that
+ * no audit wrote; PERMISSION_DENIED if the report cannot be written; CLI_NOT_FOUND without git
  */
 export async function checkAudit({ cwd, report, env }: AuditOptions): Promise<string> {
   await requireRepository(cwd, env);

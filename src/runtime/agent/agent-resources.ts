@@ -21,7 +21,7 @@ import { readDenialsOf } from "./read-denials.ts";
 export interface AgentResources {
   /** Tools of MCP servers and skills; for an agent whose type has all tools. */
   readonly tools: readonly AnyTool[];
-  /** Sections of the system prompt for memory files and skills; undefined if there are none. */
+  /** Sections of the system prompt for memory files and skills; undefined without any. */
   readonly memory: string | undefined;
   readonly skills: string | undefined;
   /** Directories of the user's skills, and the skill files. */

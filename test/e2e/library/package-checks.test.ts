@@ -23,7 +23,7 @@ describe("the packed package", () => {
     expect(messages).toEqual([]);
   });
 
-  it("names no place on the web as long as there is none", () => {
+  it("names no place on the web while the project has no page", () => {
     const text = createPackageFromTarballData(tarball).readFile("/node_modules/tmux-teams/package.json");
     const fields = Object.keys(JSON.parse(text) as object);
     expect(fields.filter((field) => ["bugs", "homepage", "repository"].includes(field))).toEqual([]);

@@ -128,7 +128,7 @@ describe("teams cli ls", () => {
     await eventually("the end of its child", () => identityOf(pid) === undefined);
   });
 
-  it("shows the Node.js version that an npm program needs and the one that it would get", async () => {
+  it("shows the Node.js versions that an npm program needs and would get", async () => {
     const { list, doctor } = machine({
       node: NODE,
       qwen: NODE_SCRIPT,

@@ -15,7 +15,7 @@ import { temporaryDirectory } from "../../../support/files/temporary-directory.t
  */
 async function requestsFor(command: string, changesLink: boolean): Promise<[number, boolean]> {
   const home = realpathSync(temporaryDirectory());
-  const [cwd, outside] = [join(home, "work"), join(home, "outside")];
+  const [cwd, outside] = [join(home, "project"), join(home, "outside")];
   for (const directory of [join(cwd, "inside"), outside]) mkdirSync(directory, { recursive: true });
   for (const file of [join(cwd, "a"), join(cwd, "inside/n")]) writeFileSync(file, "old\n");
   symlinkSync("inside", join(cwd, "docs"));
@@ -64,7 +64,7 @@ test.each([
   ["a group with a redirection", "{ touch b; echo b; } > docs/n"],
   ["a redirection", "touch b; echo x > docs/n"],
   ["a redirection to a variable's directory", 'echo x > "$PWD/docs/n"'],
-  ["a redirection below the home directory", 'touch b; echo x > "$HOME/work/docs/n"'],
+  ["a redirection below the home directory", 'touch b; echo x > "$HOME/project/docs/n"'],
   ["a variable", 'D=docs; echo x > "$D/n"'],
   ["a here-document that a shell runs", "bash <<E\necho x > docs/n\nE"],
   ["an entered directory", "cd docs && echo x > n"],
