@@ -85,6 +85,7 @@ export function openRequests({ pane, region, activity, name, readOnly }: OpenReq
       cancelKeys = after(REQUEST_GUARD_MS, () => {
         ({ keys } = view);
         activity?.ask(view.keysRow);
+        if (pane.isHosted) pane.row(`  ${view.keysRow}`);
       });
       return view.isAll;
     },

@@ -18,7 +18,7 @@ export interface ShownPermission {
   readonly isAll: boolean;
   /** The keys that answer it. */
   readonly keys: readonly string[];
-  /** These keys with their meanings, for the last row of the pane. */
+  /** These keys with their meanings, for a row of the pane that appears once they work. */
   readonly keysRow: string;
 }
 
@@ -83,8 +83,7 @@ export function showPermission(
   }
   const keys = isAll ? [YES, NO, ...(ask.rules.length === 0 ? [] : [always])] : [SEE_ALL, NO];
   const all = [...keys, EXPLAIN];
-  if (pane.isHosted) pane.row(`  ${keysRow(pane, all)}`);
-  else if (pane.live === undefined)
+  if (pane.live === undefined && !pane.isHosted)
     answerKeys(pane, keys, `or: ${isAll ? commands : `teams approvals ${target}`}`);
   return { rows, isAll, keys: all.map(([key]) => key), keysRow: keysRow(pane, all) };
 }
