@@ -734,6 +734,18 @@ describe("a live pane", () => {
     expect(shown.rows().at(-2)).toBe("● Thinking · 0 s · Esc interrupts");
   });
 
+  test("shows the keys of a permission request among other views only once they answer it", async () => {
+    let out = "";
+    const write = (text: string): void => {
+      out += text;
+    };
+    const view = createPaneView({ write, name: "ann", width: () => 80, plain: true, isHosted: true });
+    view.permission(ask({ summary: "npm test" }));
+    expect(out).toBe("▲ Allow this command? npm test\n  No rule allows it.\n");
+    await eventually("its keys", () => out.endsWith("\n  y yes · n no · e explain\n"));
+    expect(["y", "n", "a", "e"].filter(view.answers)).toEqual(["y", "n", "e"]);
+  });
+
   test("replays at most a screenful, in one write, without a running call in the last rows", () => {
     const rows = live((view) => {
       view.replay((shown) => {
