@@ -120,6 +120,7 @@ const CHUNKS = {
     "src/launch/agent-environment.ts",
     "src/os/files/user-files.ts",
     "src/team/config/kept-config.ts",
+    "src/terminal/terminal-abilities.ts",
   ],
   look: ["src/cli/watch-status.ts"],
   pane: [
