@@ -2,6 +2,9 @@ import { StringDecoder } from "node:string_decoder";
 import { steadyNow } from "../../os/clock.ts";
 import type { TypingHandlers } from "./line-reader.ts";
 
+/** An answer to a request with more words: it may also be the beginning of a message. */
+const MAY_BE_MESSAGE = /^\s*(?:y|yes|n|no|a|always)\b.*\s\S/i;
+
 /**
  * Reads lines from this process's terminal in line mode: a dumb terminal edits and echoes them itself. Reads nothing if stdin is
  * not a terminal.
@@ -16,10 +19,16 @@ export function readPlainLines({
   if (!stdin.isTTY) return () => undefined;
   const decoder = new StringDecoder("utf8");
   let rest = "";
+  /** When the last line ended: the next one may have been begun at any time since then. */
+  let lastAt = steadyNow();
   const onData = (bytes: Buffer): void => {
     const lines = `${rest}${decoder.write(bytes)}`.split("\n");
     rest = lines.pop() ?? "";
-    for (const text of lines) if (text.trim() !== "") line(text, steadyNow()).catch(problem);
+    for (const text of lines) {
+      const now = steadyNow();
+      if (text.trim() !== "") line(text, MAY_BE_MESSAGE.test(text) ? lastAt : now).catch(problem);
+      lastAt = now;
+    }
   };
   const onEnd = (): void => end?.();
   // A closed terminal is reported by SIGHUP.
