@@ -41,7 +41,12 @@ function receivedCommits(own: string): readonly string[] {
     const file = join(own, name);
     return (entryOf(file)?.isFile() ? readText(file) : undefined) ?? "";
   };
-  const isClone = /^\s*\[remote "/m.test(text("config")) && entryOf(join(own, "info/refs")) === undefined;
+  const changedAt = (name: string): number => Number(entryOf(join(own, name))?.mtimeMs ?? 0);
+  const isClone =
+    /^\s*\[remote "/m.test(text("config")) &&
+    entryOf(join(own, "info/refs")) === undefined &&
+    // A clone writes HEAD last. Refs that were packed later may be the repository's own.
+    changedAt("packed-refs") <= changedAt("HEAD");
   const listed = [text("FETCH_HEAD"), ...(isClone ? [text("packed-refs")] : [])];
   return listed.flatMap((lines) => lines.match(/^[0-9a-f]{40,64}\b/gm) ?? []);
 }

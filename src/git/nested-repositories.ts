@@ -44,7 +44,7 @@ export async function nestedWork(place: GitDirectories, env: Env): Promise<reado
   for (const { path, own, top, isBare } of await nestedIn(place, env)) {
     if (own === undefined)
       throw refusal(`${path} inside it is the checkout of another repository, whose changes are not counted`);
-    const commits = await (isBare ? commitsOnlyInBare : commitsOnlyIn)(own, env);
+    const commits = await commitsIn(own, isBare, env);
     const { changed, untracked, ignored } =
       top === undefined ? NO_CHANGES : await changesInside({ top, own }, path, env);
     if (changed + untracked + ignored + commits > 0)
@@ -70,10 +70,14 @@ export async function submoduleCommits(own: string, env: Env): Promise<readonly 
 async function commitsOf(repositories: readonly Nested[], env: Env): Promise<readonly NestedWork[]> {
   const found: NestedWork[] = [];
   for (const { path, own, isBare } of repositories) {
-    const commits = own === undefined ? 0 : await (isBare ? commitsOnlyInBare : commitsOnlyIn)(own, env);
+    const commits = own === undefined ? 0 : await commitsIn(own, isBare, env);
     if (commits > 0) found.push({ path, changed: 0, untracked: 0, commits });
   }
   return found;
+}
+
+function commitsIn(own: string, isBare: boolean | undefined, env: Env): Promise<number> {
+  return (isBare ? commitsOnlyInBare : commitsOnlyIn)(own, env);
 }
 
 type Changes = Required<Pick<NestedWork, "changed" | "untracked" | "ignored">>;
@@ -98,6 +102,7 @@ async function nestedIn({ top, own }: GitDirectories, env: Env): Promise<readonl
   };
   await visitEntries(top, {
     visit: ({ path, bytes }) => {
+      if (basename(path) === "objects" && bytes !== undefined) refuse(path);
       if (basename(path) === "objects" && looksBare(dirname(path))) {
         bare.push(dirname(path));
         return false;

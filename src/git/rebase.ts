@@ -87,7 +87,7 @@ export async function isWorkedOnSinceStop(top: string, env: Env): Promise<boolea
   // Git writes this file after those with conflicts.
   const stop = own === undefined ? undefined : entryOf(join(own, "rebase-merge", "stopped-sha"));
   if (stop === undefined) return false;
-  const newest = ["--walk-reflogs", "--max-count=1", "--format=%gs", "HEAD", "--"];
+  const newest = ["--no-show-signature", "--walk-reflogs", "--max-count=1", "--format=%gs", "HEAD", "--"];
   const action = await git(top, ["log", ...newest], env);
   if (action.trim() !== "" && !action.startsWith(REFLOG_ACTION)) return true;
   const listed = await git(top, ["diff", "--name-only", "--ignore-submodules", "-z", "HEAD", "--"], env);
