@@ -31,8 +31,8 @@ export interface DeleteOptions {
 /**
  * Removes a team: its files, tasks, FIFOs, remaining panes, and worktrees without unsaved changes.
  * @returns its worktrees, removed or kept; the caller reports the kept ones
- * @throws TeamError ACTIVE_MEMBERS while a member's process lives, NOT_LEAD, TEAM_NOT_FOUND, INTERRUPTED; then nothing was removed.
- * An INTERRUPTED and a later error say which members were ended before it.
+ * @throws TeamError ACTIVE_MEMBERS while a member's process lives, NOT_LEAD, TEAM_NOT_FOUND; then nothing was removed. INTERRUPTED; then
+ * the team's files are still there. An INTERRUPTED and a later error say which members were ended before it.
  */
 export async function deleteTeam(
   ctx: OperationContext,
@@ -83,7 +83,7 @@ async function endAndRemove(
 /** @throws TeamError INTERRUPTED if the signal has aborted */
 function refuseAborted({ ref }: OperationContext, signal: AbortSignal | undefined): void {
   if (signal?.aborted !== true) return;
-  throw new TeamError("INTERRUPTED", "The deletion was interrupted; nothing was deleted.", {
+  throw new TeamError("INTERRUPTED", "The deletion was interrupted before it removed files of the team.", {
     hint: `Run it again: teams delete ${operand(ref.team)}`,
   });
 }
