@@ -145,6 +145,8 @@ class ServerConnection {
   readonly listed: ListedTools;
   readonly #options: McpOptions;
   #client: Client | undefined;
+  /** Clients whose session the server has lost. */
+  readonly #lost = new Set<Client>();
   readonly #ended = new AbortController();
   /** The running attempt to reconnect, shared by all calls. */
   #opening: Promise<void> | undefined;
@@ -190,7 +192,9 @@ class ServerConnection {
       return await client?.callTool(request, { signal, timeout: CALL_TIMEOUT });
     } catch (error) {
       if (client === undefined || isAgain || signal.aborted || !hasLostSession(client, error)) throw error;
-      await client.close();
+      // Not closed yet: its other calls get the same refusal, and are repeated, too.
+      this.#lost.add(client);
+      if (this.#client === client) this.#client = undefined;
       return this.#callTool(request, signal, true);
     }
   }
@@ -199,7 +203,7 @@ class ServerConnection {
     this.#ended.abort();
     // A failed attempt to reconnect is reported by its call.
     await this.#opening?.catch(() => undefined);
-    await this.#client?.close();
+    await Promise.all([this.#client, ...this.#lost].map((client) => client?.close()));
   }
 
   #open(): Promise<void> {
