@@ -6,6 +6,7 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import { parseJsonLine, readTextLines } from "../../store/jsonl.ts";
 import { openLineFeed } from "../../store/tail.ts";
 import { readTeam } from "../../team/config/config.ts";
+import { conversationPath } from "../../team/records/conversation-path.ts";
 import { readLastStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { listTasks } from "../../team/tasks/tasks.ts";
@@ -94,8 +95,8 @@ export function followTeammates(ref: TeamRef, isNew: boolean, show: ShowFact): (
 function conversationsOf(ref: TeamRef): ReadonlyMap<string, string> {
   return new Map(
     readTeam(ref).members.flatMap(({ name }): [string, string][] => {
-      const transcript = name === LEAD_NAME ? undefined : readLastStatus(ref, name)?.transcript;
-      return transcript === undefined ? [] : [[name, transcript]];
+      const status = name === LEAD_NAME ? undefined : readLastStatus(ref, name);
+      return status === undefined ? [] : [[name, conversationPath(ref, status)]];
     }),
   );
 }
