@@ -1,4 +1,4 @@
-import { isServerAddress, keyProblem } from "../agent/model/server-access.ts";
+import { isServerAddress, keyProblem, withoutCredentials } from "../agent/model/server-access.ts";
 import { messageOf } from "../errors.ts";
 import { pause } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
@@ -57,11 +57,6 @@ export async function checkModelOnline(env: Env): Promise<Finding> {
   }
 }
 
-/** People paste the output of doctor elsewhere. */
-function withoutCredentials(address: string): string {
-  return address.replace(/\/\/[^/?#]*@/, "//");
-}
-
 function judgeStatus(base: string, status: number, route: string): Finding {
   if (status < 300) return ok(NAME, `${base} answers and accepts the key${route}`);
   if (status === 401 || status === 403) {
@@ -83,12 +78,14 @@ function judgeStatus(base: string, status: number, route: string): Finding {
   return warn(NAME, `${base} answers with ${status}${route}`, "Try again later; the key was not checked.");
 }
 
-function headersOf(env: Env): Record<string, string> {
-  return {
-    "anthropic-version": "2023-06-01",
-    ...(env.ANTHROPIC_API_KEY ? { "x-api-key": env.ANTHROPIC_API_KEY } : {}),
-    ...(env.ANTHROPIC_AUTH_TOKEN ? { authorization: `Bearer ${env.ANTHROPIC_AUTH_TOKEN}` } : {}),
-  };
+/** The model sends the token only without a key. */
+function headersOf({ ANTHROPIC_API_KEY: key, ANTHROPIC_AUTH_TOKEN: token }: Env): Record<string, string> {
+  const credential: Record<string, string> = key
+    ? { "x-api-key": key }
+    : token
+      ? { authorization: `Bearer ${token}` }
+      : {};
+  return { "anthropic-version": "2023-06-01", ...credential };
 }
 
 async function statusOf(url: string, env: Env): Promise<number> {

@@ -10,7 +10,7 @@ import { failureKind, tokenLimit } from "./failures.ts";
 import { type Model, ModelError, type ModelEvent, type ModelFailure, type ModelRequest } from "./model.ts";
 import { limitResetMs } from "./rate-limits.ts";
 import { isLimited, nextDelay, retryAfterMs } from "./retry-policy.ts";
-import { isServerAddress, keyProblem } from "./server-access.ts";
+import { isServerAddress, keyProblem, withoutCredentials } from "./server-access.ts";
 import { wireRequest } from "./wire-request.ts";
 import { AnswerBuilder } from "./wire-response.ts";
 
@@ -108,7 +108,8 @@ async function connect({
     throw new ModelError("auth", "The model has no key. Set ANTHROPIC_API_KEY, or use --model scripted.");
   }
   if (baseUrl !== undefined && !isServerAddress(baseUrl)) {
-    throw new ModelError("invalid_request", `ANTHROPIC_BASE_URL is not an http address: ${baseUrl}`);
+    const address = withoutCredentials(baseUrl);
+    throw new ModelError("invalid_request", `ANTHROPIC_BASE_URL is not an http address: ${address}`);
   }
   const damage = keyProblem(apiKey, authToken);
   // Otherwise the failed header would count as a lost connection, and be tried again for minutes.

@@ -81,8 +81,8 @@ const REFUSED_TURN = "[A turn that you refused to continue was left out here.]";
 const LOST_START = "[The start of the conversation cannot be read any more.]";
 
 /**
- * Adds an error result after each tool call without a result, and leaves out each result that does not follow its call: the line
- * with the other one may be damaged. Calls of a refused message never ran and are skipped.
+ * Adds an error result after each tool call without a result, and leaves out each result that does not follow its call: a damaged
+ * line of the file may have held the call or the result. Calls of a refused message never ran and are skipped.
  */
 export function closeDangling(messages: readonly ConversationMessage[]): ConversationMessage[] {
   const closed: ConversationMessage[] = [];

@@ -5,6 +5,11 @@ export function isServerAddress(address: string): boolean {
   return /^https?:$/.test(parsedUrl(address)?.protocol ?? "");
 }
 
+/** Returns an address without a name and password in it: people paste messages elsewhere. */
+export function withoutCredentials(address: string): string {
+  return address.replace(/^([a-z][a-z\d+.-]*:\/\/)?[^/?#]*@/i, "$1");
+}
+
 /**
  * Returns why the key, else the token, cannot be sent in a header; undefined if it can. Quotation marks and invisible characters of a web
  * page are often copied with a key. The text does not show the key.
