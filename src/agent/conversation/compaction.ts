@@ -168,7 +168,7 @@ function withoutSummary(
   // `room` is in tokens of 3 bytes, so at least six texts fit.
   const longest = Math.min(MAX_REQUEST, room / 2);
   const shown = (message: UserMessage): string => cutMiddle(messageText(message), longest);
-  // It holds more than any input, and is older than all of them.
+  // An earlier summary holds more than any input.
   const earlier = head.flatMap((message) =>
     message.role === "user" && message.summary ? [shown(message)] : [],
   );
@@ -182,7 +182,7 @@ function withoutSummary(
     if (room < 0) break;
     inputs.unshift(text);
   }
-  const summary = noSummary(reason, [...earlier, ...inputs]);
+  const summary = noSummary(reason, earlier, inputs);
   return { outcome: "summed", summary, missingBecause: reason };
 }
 

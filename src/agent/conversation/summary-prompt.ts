@@ -25,12 +25,17 @@ most 1,500 words.`;
 /**
  * Returns the text that replaces a missing summary: a conversation with a gap can continue, a full one cannot.
  * @param reason as a clause, without a full stop
- * @param kept an earlier summary and inputs of the agent in this part, oldest first, as many as fit
+ * @param earlier the earlier summary, if this part begins with one
+ * @param inputs of the agent in this part, oldest first, as many as fit
  */
-export function noSummary(reason: string, kept: readonly string[]): string {
+export function noSummary(reason: string, earlier: readonly string[], inputs: readonly string[]): string {
   const lost = `(This part could not be summarised: ${reason}. Your work and findings in it are lost. Read the files, tasks and messages that you need again.)`;
-  if (kept.length === 0) return lost;
-  return [lost, "# The newest messages to you in this part", ...kept].join("\n\n");
+  const titled = (title: string, texts: readonly string[]) => (texts.length === 0 ? [] : [title, ...texts]);
+  return [
+    lost,
+    ...titled("# The summary of the time before this part", earlier),
+    ...titled("# The newest messages to you in this part", inputs),
+  ].join("\n\n");
 }
 
 interface SummaryParts {

@@ -37,7 +37,7 @@ export function checkRecording(file: string, cwd: string): string {
 
 /**
  * Returns the model; in a recorded run, wraps it to append each turn to a file, with secrets redacted. A turn that cannot be
- * written does not fail: it is appended with the next one.
+ * written does not fail: it is appended with the agent's next turn, and is missing if none follows.
  * @param note tells the user that a turn is not recorded yet
  */
 export async function withRecording(
@@ -72,7 +72,7 @@ export async function withRecording(
         append();
       } catch (error) {
         if (!isSystemError(error)) throw error;
-        note(`its newest turn is not in the recording yet: ${messageOf(error)}`);
+        note(`its newest turn is recorded only if a later one can be: ${messageOf(error)}`);
       }
     },
   });
