@@ -137,11 +137,12 @@ export async function updateTask(
     return withNotifications(current, next, actor);
   };
   const { addBlocks = [], addBlockedBy = [], removeBlockedBy = [] } = update;
-  if (addBlocks.length + addBlockedBy.length > 0) {
-    // A change that the new links would refuse is refused before they are added.
-    change({ ...before, blockedBy: [...before.blockedBy, ...addBlockedBy] });
-    await linkTasks(ref, { id, addBlocks, addBlockedBy });
+  if (addBlocks.length + addBlockedBy.length + removeBlockedBy.length > 0) {
+    // A change that is refused with the new links is refused before any link is changed.
+    const linked = [...before.blockedBy, ...addBlockedBy];
+    change({ ...before, blockedBy: linked.filter((other) => !removeBlockedBy.includes(other)) });
   }
+  if (addBlocks.length + addBlockedBy.length > 0) await linkTasks(ref, { id, addBlocks, addBlockedBy });
   const wasBlocked = isBlockedNow(ref, before);
   if (removeBlockedBy.length > 0) await unlinkTasks(ref, id, removeBlockedBy);
   const planned = applied(ref, before, actor, wanted);
