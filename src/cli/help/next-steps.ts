@@ -167,9 +167,8 @@ interface Missing {
 
 /** Whether the environment or the settings name a model's key or server. */
 async function hasModel(io: Pick<Io, "env" | "cwd">, { root }: Home): Promise<boolean> {
-  if (defaultModelName(io.env) !== SCRIPTED) return true;
   const { settingsEnv } = await import("../../doctor/settings.ts");
-  return defaultModelName(settingsEnv(root, io.cwd)) !== SCRIPTED;
+  return defaultModelName({ ...io.env, ...settingsEnv(root, io.cwd) }) !== SCRIPTED;
 }
 
 function missingParts({ env }: Io, isModelSetUp: boolean): readonly Missing[] {
