@@ -128,6 +128,17 @@ export function systemErrorCode(error: unknown): "STORAGE_ERROR" | "PERMISSION_D
   return Object.hasOwn(STORAGE_HINTS, systemCode(error) ?? "") ? "STORAGE_ERROR" : "PERMISSION_DENIED";
 }
 
+/** Makes the error for a failed system call that no caller has explained. */
+export function systemRefusal(error: NodeJS.ErrnoException): TeamError {
+  const code = systemErrorCode(error);
+  const part = code === "STORAGE_ERROR" ? "disk" : "system";
+  return new TeamError(code, `The ${part} refused it: ${messageOf(error)}.`, {
+    hint: systemErrorHint(error),
+    details: { errno: systemCode(error) },
+    cause: error,
+  });
+}
+
 /** Whether a file could not be read or written, as {@link fileAccessError} reports it. */
 export function isFileAccessError(error: unknown): error is TeamError {
   return error instanceof TeamError && (error.code === "STORAGE_ERROR" || error.code === "PERMISSION_DENIED");

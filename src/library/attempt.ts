@@ -1,11 +1,4 @@
-import {
-  isSystemError,
-  messageOf,
-  systemCode,
-  systemErrorCode,
-  systemErrorHint,
-  TeamError,
-} from "../errors.ts";
+import { isSystemError, messageOf, systemCode, systemRefusal, TeamError } from "../errors.ts";
 
 /**
  * Runs a call of the library: every failure is a TeamError, except for a defect of this library.
@@ -78,11 +71,7 @@ function asTeamError(error: unknown): unknown {
       hint: "Remove the NUL characters from it.",
       cause: error,
     });
-  if (!isSystemError(error)) return error;
-  return new TeamError(systemErrorCode(error), `The system refused it: ${messageOf(error)}.`, {
-    hint: systemErrorHint(error),
-    cause: error,
-  });
+  return isSystemError(error) ? systemRefusal(error) : error;
 }
 
 /** Whether Node refused a path, an argument or a variable, which the system ends at its first NUL character. */

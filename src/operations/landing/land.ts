@@ -1,4 +1,4 @@
-import { isSystemError, messageOf, systemErrorCode, systemErrorHint, TeamError } from "../../errors.ts";
+import { isSystemError, messageOf, systemRefusal, TeamError } from "../../errors.ts";
 import { GitError, guardedGitEnv } from "../../git/git.ts";
 import { requireLinkedWorktree } from "../../git/own-repository.ts";
 import { gitDirectoriesOf } from "../../git/repository.ts";
@@ -80,13 +80,9 @@ function withLanded(error: unknown, reports: readonly LandReport[]): unknown {
   const landed = reports.filter(({ outcome }) => outcome === "landed").map(({ agent }) => agent);
   if (landed.length === 0) return error;
   const before = `Landed before: ${landed.join(", ")}.`;
-  if (isSystemError(error)) {
-    const options = { hint: systemErrorHint(error), details: { landed }, cause: error };
-    const message = `The system refused it: ${error.message}. ${before}`;
-    return new TeamError(systemErrorCode(error), message, options);
-  }
-  if (!(error instanceof TeamError)) return error;
-  const { code, message, hint, details, cause } = error;
+  const known = isSystemError(error) ? systemRefusal(error) : error;
+  if (!(known instanceof TeamError)) return error;
+  const { code, message, hint, details, cause } = known;
   const options = { ...(hint && { hint }), details: { ...details, landed }, cause };
   return new TeamError(code, `${message} ${before}`, options);
 }
