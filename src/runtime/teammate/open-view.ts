@@ -1,6 +1,7 @@
 import type { TeamMember } from "../../schema/config.ts";
 import type { Io } from "../../terminal/io.ts";
 import { type LiveRegion, liveRegion } from "../../terminal/live/live-region.ts";
+import { wantsColors } from "../../terminal/output.ts";
 import { createPaneView, type PaneView } from "../../terminal/pane/pane-view.ts";
 import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
 import type { InProcessHost } from "./become-ready.ts";
@@ -45,7 +46,7 @@ export async function openView(
     return { pane: createPaneView({ ...common, write, plain: true }), region: undefined };
   }
   const height = (): number => io.rows ?? 24;
-  const plain = Boolean(io.env.NO_COLOR);
+  const plain = !wantsColors(io.env, true);
   const region = liveRegion({ out: io.out, width, height, plain, ascii: abilities.ascii, apart: true });
   const { write } = region;
   const pane = createPaneView({ ...common, write, region, abilities, height, plain, rings: true });

@@ -19,6 +19,7 @@ import type { AnyCall } from "../../terminal/call.ts";
 import { onDoubleInterrupt } from "../../terminal/double-interrupt.ts";
 import { readTypedLines, type TypingHandlers } from "../../terminal/input/line-reader.ts";
 import { liveRegion } from "../../terminal/live/live-region.ts";
+import { wantsColors } from "../../terminal/output.ts";
 import type { PaneView } from "../../terminal/pane/pane-view.ts";
 import { homePath } from "../../text/home-path.ts";
 import type { WorkerEnd } from "../../worker/lifecycle.ts";
@@ -165,7 +166,7 @@ function readLines(
   if (host === undefined) {
     const endings = onDoubleInterrupt(() => view.noteAtOnce("Ctrl-C once more ends this agent"), signal);
     const size = { width: () => io.columns ?? 80, height: () => io.rows ?? 24 };
-    const plain = region === undefined || Boolean(io.env.NO_COLOR);
+    const plain = region === undefined || !wantsColors(io.env, true);
     const { width } = size;
     const clear = (): void => region?.clear();
     const keys = paneKeys({ ...pane, plain, width, clear });
