@@ -147,7 +147,7 @@ export const PROGRAMS: readonly Program[] = [
       plan: "its plan mode takes the team's tools away",
       ...{ run: LEADS_WITHOUT_SCREEN, "run-member": LEADS_WITHOUT_SCREEN },
     },
-    // It waits and repeats its request.
+    // At a limit, the CLI waits and repeats its request.
     knownFailures: { limit: "no hook reports it" },
     lacks: [
       {

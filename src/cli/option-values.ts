@@ -67,7 +67,7 @@ export function countOption(value: string | undefined, option: string, max = MAX
   const count = /^[1-9]\d*$/.test(value) ? Number(value) : Number.NaN;
   if (count <= max) return count;
   throw new TeamError("INVALID_INPUT", `${option} cannot be ${JSON.stringify(value)}.`, {
-    hint: `Give a whole number above zero: ${option} 50`,
+    hint: `Give a whole number from 1 to ${max}: ${option} 50`,
   });
 }
 

@@ -30,7 +30,7 @@ export function taskGate(
             signal,
           );
           if (stopped !== undefined) throw refusal(event, outcome, stopped);
-          if (signal.aborted) throw interruption(event, outcome);
+          if (signal.aborted) throw interrupted(event, outcome);
         }
       : undefined;
   const created = ask("TaskCreated", "not added");
@@ -48,7 +48,7 @@ function refusal(event: string, outcome: string, why: string): TeamError {
   );
 }
 
-function interruption(event: string, outcome: string): TeamError {
+function interrupted(event: string, outcome: string): TeamError {
   return new TeamError("INTERRUPTED", `A ${event} hook was interrupted, so the task was ${outcome}.`, {
     hint: "Try again, and let the hook end.",
   });

@@ -148,7 +148,7 @@ export const STARTS: readonly Row[] = [
         check(code !== 0 && /does not run in a sandbox/.test(err), "it was not refused", { code, err });
         return "refused with the reason";
       }
-      // Some need one start outside before the first one inside.
+      // Some CLIs must have started outside the sandbox once.
       await ada();
       await spawn("bob", `do-run: mkdir ${word} ${outside}\ndo-say: ${word} said`, ...required);
       await crew.ok("approve", (await crew.approval(word)).id);

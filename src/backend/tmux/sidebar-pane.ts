@@ -40,7 +40,7 @@ export interface SidebarRequest {
 
 /**
  * Opens the sidebar to the right of a pane; it gets fewer columns if that pane is narrow. A sidebar that opens unasked leaves the
- * user's zoom as it is; any other one ends it, to be seen.
+ * user's zoom as it is. A sidebar that the user asked for ends the zoom, which would hide it.
  * @throws TeamError TMUX_ERROR if there is no room (kind `narrow`), or no such pane
  */
 export async function openSidebarPane(server: TmuxServer, request: SidebarRequest): Promise<OpenedSidebar> {

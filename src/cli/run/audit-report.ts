@@ -90,7 +90,7 @@ function refusedByGit(cwd: string, said: string): TeamError {
   const advice = /^\s+(git .+)$/m.exec(said)?.[1];
   return new TeamError(
     "INVALID_INPUT",
-    `git refuses ${cwd}, and the built-in audit needs it: ${reason || "it gave no reason"}; nothing was started.`,
+    `The built-in audit needs a repository, and git refuses ${cwd}: ${reason || "it gave no reason"}; nothing was started.`,
     {
       hint:
         advice === undefined

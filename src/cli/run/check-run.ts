@@ -81,14 +81,14 @@ function cliOf(name: string | undefined, effort: string | undefined): CliChoice 
   return name === undefined ? undefined : { name, effort };
 }
 
-interface ModelRequest {
+interface LeadModelChoice {
   readonly cli: CliChoice | undefined;
   readonly limits: ToolLimits;
   /** The model of the lead whose team is resumed. */
   readonly before?: string | undefined;
 }
 
-function cliModel(call: RunCall, settings: Settings, { cli, limits, before }: ModelRequest): string {
+function cliModel(call: RunCall, settings: Settings, { cli, limits, before }: LeadModelChoice): string {
   if (cli === undefined) return modelOf(call, settings, before);
   refuseOwnOptions(cli.name, { ...call.options, ...limits });
   return call.options.model ?? before ?? cli.name;

@@ -103,8 +103,8 @@ function workedOn(worktree: string): TeamError {
   const git = `git -C ${shellWord(worktree)} rebase`;
   return new TeamError(
     "WORKTREE_DIRTY",
-    `A killed landing left its rebase in ${worktree}, and that rebase was worked on since then.`,
-    { hint: `Finish it there: ${git} --continue   or give up that work: ${git} --abort` },
+    `A killed landing left its rebase in ${worktree}, and that rebase was worked on since then; nothing was changed.`,
+    { hint: `Finish it there: ${git} --continue   or give up that work: ${git} --abort   Then land again.` },
   );
 }
 

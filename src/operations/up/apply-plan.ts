@@ -142,6 +142,7 @@ function addedMeanwhile(subject: string): TeamError {
   const message = `Another command has added the task ${JSON.stringify(subject)} meanwhile; it was not added again.`;
   return new TeamError("TASK_CONFLICT", message, {
     hint: "Run teams up again: it first compares the file with the team.",
+    details: { reason: "added_meanwhile", subject },
   });
 }
 

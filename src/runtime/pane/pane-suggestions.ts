@@ -69,7 +69,7 @@ function pathsLike(cwd: string, typed: string): readonly string[] {
     (name) => name.startsWith(begun) && (begun !== "" || !name.startsWith(".")),
   );
   return names.slice(0, MAX_NAMES).flatMap((name) => {
-    // A name with a blank would look like two words, and nobody can type a name that is not UTF-8.
+    // A name with a blank would look like two words, and no key types a name that is not UTF-8.
     if (/[\s\p{Cc}\ufffd]/u.test(name)) return [];
     const path = join(directory, name);
     return [isFolder(join(place, name)) ? `${path}/` : path];

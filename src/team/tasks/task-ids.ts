@@ -23,7 +23,7 @@ const MAX_ID = 999_999_999_999_999;
 
 /**
  * Returns the id of a new task. Call it under the tasks' lock.
- * @param reserved an id that was reserved for it; another one is returned if a program that ignores the watermark has used it meanwhile
+ * @param reserved the id that was reserved for the task; the next id is returned if a program that ignores the watermark has used it
  * @throws TeamError CORRUPT_FILE if the highest possible id is used
  */
 export function nextTaskId(ref: TeamRef, reserved?: string): string {
