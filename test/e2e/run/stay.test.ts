@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
@@ -112,6 +112,26 @@ describe("run with a goal on a terminal", () => {
     person.type("/exit", "Enter");
     expect(await person.code()).toBe(0);
     await leaves(t, nothing(["work:cat"]));
+  });
+
+  it("takes no sentence that was begun before a request for its answer on a dumb terminal", async () => {
+    const t = privateTmux({ config: "set -g default-terminal dumb" });
+    const asks = { on: { contains: "make" }, tools: [task("Bash", { command: "touch made" })] };
+    const words = run(t, [asks, { say: "Three." }], "--rm", "count the words");
+    const ordinary = words.map((word) => (word === "bypassPermissions" ? "default" : word));
+    const person = personInside(t, ordinary);
+    await person.sees(REACHED);
+    person.type("-l", "yes, and then push it");
+    await person.sees("yes, and then push it");
+    expect((await teamsIn(t.env, t.home)(["send", "team-lead", "make it"])).code).toBe(0);
+    await person.sees("Allow this command? touch made");
+    person.type("Enter");
+    await person.sees("it is kept for later");
+    expect(existsSync(join(t.home, "made"))).toBe(false);
+    person.type("y", "Enter");
+    await eventually("the file", () => existsSync(join(t.home, "made")));
+    await person.endsRun();
+    await person.code();
   });
 
   it("tells the model that the user can continue to type, or with --once that the run ends", async () => {

@@ -221,6 +221,20 @@ it.each([
   expect(await call("mcp__far__count", {})).toMatchObject({ content: "call 3 in s2", isError: false });
 });
 
+it("connectServers › repeats all calls of an HTTP session that the server has lost", async () => {
+  const { url, forget, close } = await serveSessions(404, "Session not found");
+  onTestFinished(close);
+  const { call } = await connect({ far: { type: "http" as const, url, headers: {} } });
+  await call("mcp__far__count", {});
+  forget();
+  const answers = await Promise.all([1, 2, 3].map(() => call("mcp__far__count", {})));
+  expect(answers).toEqual(
+    Array.from({ length: 3 }, () =>
+      expect.objectContaining({ content: expect.stringMatching(/^call \d in s2$/), isError: false }),
+    ),
+  );
+});
+
 it("connectServers with a literal entry › fills in no variable", async () => {
   const asked: (string | undefined)[] = [];
   const { url, close } = await serve((authorization) => asked.push(authorization));

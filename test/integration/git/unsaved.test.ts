@@ -434,7 +434,9 @@ describe("a repository inside a worktree", () => {
     const counts = async () =>
       (await unsaved())?.nested.map((one) => `${one.path} ${one.commits}`).toSorted();
     expect(await counts()).toEqual(["ignored/cache.git 1", "ignored/own.git 2"]);
-    // It packs the pushed branch, too: then all commits count.
+    // Both pack the pushed branch, too: then all commits count.
+    git(cache, "pack-refs", "--all");
+    expect(await counts()).toEqual(["ignored/cache.git 2", "ignored/own.git 2"]);
     git(cache, "gc", "--quiet");
     expect(await counts()).toEqual(["ignored/cache.git 2", "ignored/own.git 2"]);
   });

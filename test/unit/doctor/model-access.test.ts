@@ -18,6 +18,7 @@ it("checkModel › refuses an address without http, as agents do, and shows no c
   expect(checkModel({ ANTHROPIC_BASE_URL: "", ANTHROPIC_API_KEY: "sk-secret" }).level).toBe("ok");
   const found = checkModel({ ANTHROPIC_BASE_URL: "https://me:word@model.test/v1" });
   expect(found).toMatchObject({ level: "ok", text: "https://model.test/v1, without a key" });
+  expect(checkModel({ ANTHROPIC_BASE_URL: "me:word@model.test" }).text).toMatch(/address: model\.test$/);
 });
 
 it.each(["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"])(

@@ -101,3 +101,13 @@ test("a reviewer › gets the completed task, and may reopen it for its owner", 
     owner: "ada",
   });
 });
+
+test("updateTask › keeps the links of a task whose start is refused", async () => {
+  const ref = await withTouches(["docs"], ["src/**"], ["src/a.ts"]);
+  await updateTask(ref, LEAD, "3", { addBlockedBy: ["1"] });
+  await updateTask(ref, LEAD, "1", { status: "completed" });
+  await claimTask(ref, "ada", "2");
+  const start = updateTask(ref, "bob", "3", { status: "in_progress", removeBlockedBy: ["1"] });
+  await expect(start).rejects.toMatchObject({ code: "TASK_CONFLICT" });
+  expect(getTask(ref, "3").blockedBy).toEqual(["1"]);
+});
