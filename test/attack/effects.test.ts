@@ -215,7 +215,9 @@ test.skipIf(!hasBubblewrap)(
     const lines = allowed
       .filter((_, i) => i % 4 === 0)
       .filter(({ line }) => !/^(?:\.\/|ps\b|man |.*&$)/.test(line));
-    place.run("bash", lines.map(({ line }) => `( eval ${quote(line)} ) </dev/null`).join("\n"));
+    const script = lines.map(({ line }) => `( eval ${quote(line)} ) </dev/null`).join("\n");
+    expect(place.run("bash", `${script}\n: > ended`)).toBe(true);
+    expect(place.exists("ended")).toBe(true);
     for (const name of ["victim", ".bashrc"])
       expect(readFileSync(join(place.work, name), "utf8")).toBe("mine");
     expect(changedOutside(place)).toEqual([]);
