@@ -139,8 +139,12 @@ test("land › says why the check failed when the agent leaves the team meanwhil
   const id = await completedTask(ref, "dev");
   const left = join(dirname(ref.home.root), "left");
   const leave = async (): Promise<void> => {
-    await updateTeam(ref, (config) => moveToFormer(config, "dev", "shutdown", 5));
-    writeFileSync(left, "");
+    try {
+      await updateTeam(ref, (config) => moveToFormer(config, "dev", "shutdown", 5));
+    } finally {
+      // The check waits for this file, after a failure as well.
+      writeFileSync(left, "");
+    }
   };
   const onStep = (_agent: string, step: string): void => void (step === "checks" && leave());
   const verify = `until test -e '${left}'; do sleep 0.01; done; echo red; false`;
