@@ -118,7 +118,7 @@ test("land › gives work back with the end of the output when the check fails, 
   expect(await land(team, ["dev"], { verify })).toMatchObject([{ outcome: "landed", commits: 2 }]);
 });
 
-test("land › gives work back when another task in progress touches the same files", async () => {
+test("land › returns work whose check failed when another task in progress touches the same files", async () => {
   const team = await landingTeam(["dev", "eve"]);
   const { ref, worktree, commit } = team;
   commit(worktree("dev"), "a.txt", "bad\n");
