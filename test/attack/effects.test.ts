@@ -209,13 +209,15 @@ test.skipIf(!hasBubblewrap)(
     const allowed = CORPUS.filter((one) => one.expect === "allow" && FOR_WORK.has(one.file));
     // Some leave files of their own in the home directory, such as vim's .viminfo.
     const programs =
-      "npm npx git cargo make go pytest docker gh mvn curl kill ssh pip uv node python3 zip unzip rsync tar vim";
+      "npm npx pnpm yarn git cargo rustc make go pytest docker gh mvn curl wget kill ssh scp pip uv node deno python3 zip unzip rsync tar vim";
     const place = throwaway(Object.fromEntries(programs.split(" ").map((name) => [name, ":"])));
     for (const name of ["victim", ".bashrc"]) writeFileSync(join(place.work, name), "mine");
     const lines = allowed
       .filter((_, i) => i % 4 === 0)
       .filter(({ line }) => !/^(?:\.\/|ps\b|man |.*&$)/.test(line));
-    place.run("bash", lines.map(({ line }) => `( eval ${quote(line)} ) </dev/null`).join("\n"));
+    const script = lines.map(({ line }) => `( eval ${quote(line)} ) </dev/null`).join("\n");
+    expect(place.run("bash", `${script}\n: > ended`)).toBe(true);
+    expect(place.exists("ended")).toBe(true);
     for (const name of ["victim", ".bashrc"])
       expect(readFileSync(join(place.work, name), "utf8")).toBe("mine");
     expect(changedOutside(place)).toEqual([]);

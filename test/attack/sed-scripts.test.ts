@@ -77,7 +77,8 @@ test.skipIf(!hasBubblewrap)(
     const all = [...scripts];
     const run = (script: string, at: number): string =>
       `sed ${shellQuote(script)} f\n[ ! -e marker ] || mv marker found-${at}`;
-    expect(place.run("bash", all.map(run).join("\n"))).toBe(true);
+    expect(place.run("bash", `${all.map(run).join("\n")}\n: > ended`)).toBe(true);
+    expect(place.exists("ended")).toBe(true);
     const found = readdirSync(place.work).flatMap((name) => /^found-(\d+)$/.exec(name)?.[1] ?? []);
     expect(found.map((at) => all[Number(at)])).toEqual([]);
   },

@@ -75,7 +75,7 @@ describe("a CLI that reads its inbox itself", () => {
     expect(log().filter((line) => "hook" in line)).toEqual([]);
   });
 
-  it("is started in its own plan mode with --plan, as its own lead starts it", async () => {
+  it("starts in its own plan mode with --plan, with the arguments that its own lead passes", async () => {
     const { spawn, leadGot, log } = await team();
     const spawned = await spawn("say: plans", "--plan");
     expect([spawned.code, spawned.err]).toEqual([0, ""]);

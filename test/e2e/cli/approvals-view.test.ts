@@ -86,7 +86,10 @@ describe("approvals -i", () => {
     expect((await teams(["delete", "second", "--force"])).code).toBe(0);
     await person.sees("Already answered, or withdrawn.");
     ask("next", "permission", "a further one");
-    await answers(person, "Tab", () => person.screen().includes("a further one"));
+    // Before the view lists the request, Tab selects nothing.
+    await person.sees("Tab next");
+    person.type("Tab");
+    await person.sees("a further one");
     person.type("q");
     expect(await person.code()).toBe(0);
   });

@@ -23,7 +23,7 @@ describe("the packed package", () => {
     expect(messages).toEqual([]);
   });
 
-  it("names no place on the web while the project has no page", () => {
+  it("has no URL fields while the project has no website", () => {
     const text = createPackageFromTarballData(tarball).readFile("/node_modules/tmux-teams/package.json");
     const fields = Object.keys(JSON.parse(text) as object);
     expect(fields.filter((field) => ["bugs", "homepage", "repository"].includes(field))).toEqual([]);

@@ -129,12 +129,12 @@ describe("run --detach", () => {
   });
 
   it.each(["on", "off"])(
-    "says that the lead ended before its start, in a pane that stays (%s)",
+    "says that the lead ended before its start, with remain-on-exit %s",
     async (remainOnExit) => {
       const t = privateTmux();
       t.session();
       t.tmux("set-option", "-g", "remain-on-exit", remainOnExit);
-      // Only in the session: its program ends before it reads a word of its command line.
+      // In the session, Node.js ends before it runs the program.
       t.tmux("set-environment", "-g", "NODE_OPTIONS", `--require ${join(t.home, "missing.cjs")}`);
       const env = { ...t.env, NODE_OPTIONS: undefined };
       const ended = await teamsIn(env, t.home)(run(t, "--detach", "--json", "go"));

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
@@ -105,10 +105,19 @@ describe("run with a goal on a terminal", () => {
   it("reads lines on a dumb terminal, and sends it no control sequences", async () => {
     const t = privateTmux({ config: "set -g default-terminal dumb" });
     const person = personInside(t, run(t, [{ say: "**Three.**" }], "--rm", "count the words"));
+    const bytes = join(t.home, "bytes");
+    t.tmux("pipe-pane", "-t", person.pane, `cat >'${bytes}'`);
     await talksOn(person);
     // The terminal itself has echoed the line.
     expect(person.screen()).toMatch(/^one more$/m);
-    expect(t.tmux("capture-pane", "-p", "-e", "-S", "-200", "-t", person.pane)).not.toContain("\x1b");
+    // The screen would show styles only.
+    const written = await eventually("the answer in the pipe", () => {
+      const text = existsSync(bytes) ? readFileSync(bytes, "utf8") : "";
+      return text.includes("Four.") && text;
+    });
+    expect(written).not.toContain("\x1b");
+    // It ends the pipe, whose program would be left.
+    t.tmux("pipe-pane", "-t", person.pane);
     person.type("/exit", "Enter");
     expect(await person.code()).toBe(0);
     await leaves(t, nothing(["work:cat"]));

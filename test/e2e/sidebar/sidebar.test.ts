@@ -228,7 +228,7 @@ it("run › opens the sidebar from 100 columns, and prints its header at the wid
   expect(narrow.text).toContain("no sidebar below 100 columns; in another window: teams sidebar");
 });
 
-it("sidebar › leaves the zoom and the layout of its window when its team is deleted", async () => {
+it("sidebar › keeps the zoom and restores the layout of its window when its team is deleted", async () => {
   const t = privateTmux();
   const { pane } = t.session("work", { width: 160, height: 40 });
   t.tmux("split-window", "-d", "-h", "-l", "40", "-t", pane, "env", "cat");

@@ -210,7 +210,7 @@ it("connectServers with an HTTP server › provides its tools and sends the head
 it.each([
   ["404", 404, "Session not found"],
   ["400, as many servers do", 400, "Bad Request: No valid session ID provided"],
-])("connectServers with HTTP sessions › begins a new one if refused by %s", async (_, status, reason) => {
+])("connectServers › opens a new HTTP session if its old one is refused by %s", async (_, status, reason) => {
   const { url, forget, close } = await serveSessions(status, reason);
   onTestFinished(close);
   const { call, failures } = await connect({ far: { type: "http" as const, url, headers: {} } });

@@ -66,7 +66,7 @@ describe("completion install", () => {
     expect(existsSync(join(home, ".local"))).toBe(false);
   });
 
-  it("writes on macOS to the file that a login bash reads, and creates none before it", () => {
+  it("writes on macOS to the start file that a login bash reads, and creates no file that hides it", () => {
     const { home } = user();
     const start = () => completionFiles("bash", { HOME: home }, "darwin").at(-1);
     expect(start()?.path).toBe(join(home, ".bash_profile"));

@@ -251,7 +251,7 @@ describe("teams logs", () => {
     expect(`${lines.join("\n")}\n`).toBe(out);
     await eventually("the same lines", () => log.out() === out);
     await log.stop();
-    // As after a rotation, before the next line.
+    // A rotation leaves no file until the next line.
     const file = debugPath(teams.root, "session-dev");
     renameSync(file, rotatedPath(file));
     expect((await teams(["logs", "dev", "--debug"])).out).toBe(out);

@@ -417,7 +417,7 @@ describe("a repository inside a worktree", () => {
     expect(await unsaved()).toMatchObject({ nested: [{ path: "ignored/fresh", commits: 1 }] });
   });
 
-  test("counts without a checkout, by the commits that it has received from no other repository", async () => {
+  test("counts as unsaved if it is bare, with the commits that were not cloned from elsewhere", async () => {
     const bare = join(path, "ignored/own.git");
     git(path, "init", "--quiet", "--bare", "--initial-branch=main", bare);
     git(path, "clone", "--quiet", "--bare", repository, join(path, "ignored/cache.git"));
@@ -441,7 +441,7 @@ describe("a repository inside a worktree", () => {
     expect(await counts()).toEqual(["ignored/cache.git 2", "ignored/own.git 2"]);
   });
 
-  test("does not count without a checkout if its files are in the commit around it", async () => {
+  test("does not count if it is bare and its files are committed in the worktree", async () => {
     const bare = join(repository, "fixture");
     git(repository, "clone", "--quiet", "--bare", repository, bare);
     git(bare, "remote", "remove", "origin");

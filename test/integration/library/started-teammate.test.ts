@@ -102,7 +102,7 @@ describe("a teammate that the library starts", () => {
     expect((await team.status()).members.map(({ name }) => name)).toEqual(["team-lead"]);
   });
 
-  it("runs on, and is still asked to shut down, if the signal ends the wait of `down`", async () => {
+  it("keeps running, and still has the shutdown request, if the signal ends the wait of `down`", async () => {
     const { team, start, options } = await withPlay({
       on: { contains: "Begin" },
       tools: [{ name: "Bash", input: { command: "touch begun; until [ -e go ]; do sleep 0.1; done" } }],

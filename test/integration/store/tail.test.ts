@@ -53,7 +53,7 @@ test("line feed › starts with the rotated file", () => {
   expect(feed().poll()).toEqual([1, 2, 3]);
 });
 
-test("line feed › returns no line again when it looks before the new file exists", () => {
+test("line feed › returns no line twice when it polls before the new file exists", () => {
   const { feed, add, turnOver } = log();
   add(1, 2);
   const { poll: look } = feed();

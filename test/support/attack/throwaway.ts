@@ -11,9 +11,11 @@ export function hasShell(shell: string): boolean {
   return spawnSync(shell, ["-c", ":"], { stdio: "ignore" }).status === 0;
 }
 
+/** Needs all that a run needs: some containers forbid only a /proc or a network of its own. */
+const PROBE = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all", "true"];
+
 /** Bubblewrap needs user namespaces, which some containers forbid. */
-export const hasBubblewrap =
-  spawnSync("bwrap", ["--ro-bind", "/", "/", "true"], { stdio: "ignore" }).status === 0;
+export const hasBubblewrap = spawnSync("bwrap", PROBE, { stdio: "ignore" }).status === 0;
 
 /**
  * A home directory in which a shell may do anything: nothing else is writable and there is no network. The shell sees its `tmp`

@@ -24,7 +24,7 @@ it("checkAudit › names git's reason and advice for a repository that git refus
   const own = { ...GIT_IDENTITY, PATH: process.env.PATH };
   const audit = { cwd, report: undefined };
   expect(await checkAudit({ ...audit, env: own })).toBe(join(cwd, "AUDIT.md"));
-  // As for a repository of another user, for example in a container.
+  // Git then treats the repository as another user's, as in a container.
   const env = { ...own, GIT_TEST_ASSUME_DIFFERENT_OWNER: "1" };
   await expect(checkAudit({ ...audit, env })).rejects.toMatchObject({
     code: "INVALID_INPUT",

@@ -138,7 +138,7 @@ test("land › keeps what was resolved in the rebase of a killed landing", async
   expect(await rebaseOnto(top, "main", ctx.env)).toMatchObject({ conflicts: ["shared.txt"] });
   const [file, resolved] = [join(top, "shared.txt"), SHARED.replace("one", "dev and main")];
   const stopped = git(top, "rev-parse", "--path-format=absolute", "--git-path", "rebase-merge/stopped-sha");
-  // Of the clock that stamps files.
+  // The clock that stamps files is coarse.
   await eventually("a later time", () => {
     writeFileSync(file, resolved);
     return statSync(file).ctimeMs > statSync(stopped).mtimeMs;

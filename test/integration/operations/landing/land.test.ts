@@ -118,7 +118,7 @@ test("land › gives work back with the end of the output when the check fails, 
   expect(await land(team, ["dev"], { verify })).toMatchObject([{ outcome: "landed", commits: 2 }]);
 });
 
-test("land › gives work back when another task in progress touches the same files", async () => {
+test("land › returns work whose check failed when another task in progress touches the same files", async () => {
   const team = await landingTeam(["dev", "eve"]);
   const { ref, worktree, commit } = team;
   commit(worktree("dev"), "a.txt", "bad\n");
@@ -139,8 +139,12 @@ test("land › says why the check failed when the agent leaves the team meanwhil
   const id = await completedTask(ref, "dev");
   const left = join(dirname(ref.home.root), "left");
   const leave = async (): Promise<void> => {
-    await updateTeam(ref, (config) => moveToFormer(config, "dev", "shutdown", 5));
-    writeFileSync(left, "");
+    try {
+      await updateTeam(ref, (config) => moveToFormer(config, "dev", "shutdown", 5));
+    } finally {
+      // The check waits for this file, after a failure as well.
+      writeFileSync(left, "");
+    }
   };
   const onStep = (_agent: string, step: string): void => void (step === "checks" && leave());
   const verify = `until test -e '${left}'; do sleep 0.01; done; echo red; false`;

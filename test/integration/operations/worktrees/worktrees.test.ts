@@ -281,7 +281,7 @@ function withPrograms(repository: string): () => readonly string[] {
   return () => readdirSync(seen).sort();
 }
 
-test("worktree › runs the repository's hooks and monitor for a person, and none of them for a model", async () => {
+test("worktree › runs the repository's hooks for a person, and neither these nor its monitor for a model", async () => {
   const { ctx, ref, repository } = await withWorktree();
   // git asks the monitor about files.
   writeFileSync(join(repository, "file"), "text\n");
@@ -294,6 +294,7 @@ test("worktree › runs the repository's hooks and monitor for a person, and non
   await rollback();
   expect(ran()).toEqual([]);
   const { member: own } = await createWorktree(ctx, member, {}, {});
+  // The monitor works: a person's git runs it.
   git(worktreeOf(own)?.path ?? expect.fail("It has no worktree."), "status");
   expect(ran()).toEqual(["monitor", "post-checkout", "reference-transaction"]);
 });

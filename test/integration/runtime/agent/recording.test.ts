@@ -29,7 +29,7 @@ it("withRecording › records a turn that could not be written with the next one
       if (event.type === "message") return event.message;
     throw new Error("The model gave no answer.");
   };
-  // In place of the directory.
+  // A file in place of the directory prevents the recording.
   writeFileSync(directory, "");
   const first = await answerTo([user("a")]);
   expect(notes).toEqual([
