@@ -11,7 +11,7 @@ export function hasShell(shell: string): boolean {
   return spawnSync(shell, ["-c", ":"], { stdio: "ignore" }).status === 0;
 }
 
-/** Needs all that a run needs: some containers forbid only a /proc or a network of its own. */
+/** The flags of a run: some containers forbid only a private /proc or a private network. */
 const PROBE = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all", "true"];
 
 /** Bubblewrap needs user namespaces, which some containers forbid. */

@@ -54,7 +54,7 @@ set -g default-command 'exec env PS1="$ " sh'
 set -g status-right ''
 `;
 
-/** From this width, the sidebar opens by itself, next to the lead. */
+/** The width from which a run opens the sidebar next to the lead. */
 const SIDEBAR_FROM = 100;
 /** A lower sidebar shows no change in its list: a request is opened before it is answered. */
 const CHANGE_FROM = 14;
@@ -183,7 +183,7 @@ export async function spendHour(seat: Seat): Promise<void> {
   person.looks("deleted");
 }
 
-/** Opens the sidebar in a window of its own, as a person does whose terminal has no room for it next to the lead. */
+/** Opens the sidebar in a separate window, as a person does whose terminal has no room for it next to the lead. */
 async function openSidebar(person: Person): Promise<void> {
   person.type("C-b", "c");
   await person.sees(/^\$$/);
@@ -213,7 +213,7 @@ async function approve(person: Person, tool: string, key: string, opens?: string
     await person.sees("ann · permission");
     person.looks(`${tool}-whole`);
   }
-  // A key that comes with the request is not its answer; in a low sidebar, it goes on to the part that was not shown.
+  // A key that comes with the request is not its answer; in a low sidebar, it shows the next part of the request.
   await eventually("the line for a note", () => {
     if (person.screen().includes("approve ann:")) return true;
     person.type(key);
