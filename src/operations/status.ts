@@ -116,6 +116,8 @@ export async function teamStatus(
   const config = readTeam(ctx.ref);
   const broken: string[] = [];
   const tasks = withExpiredUnassigned(listTasks(ctx.ref, (_, id) => broken.push(id)));
+  // Before the records: a message that its member reads meanwhile still counts as unread, so no member in a turn seems to be at rest.
+  const inboxes = new Map(config.members.map(({ name }) => [name, peekInbox(ctx.ref, name)]));
   const ofMembers = memberRecords(ctx.ref, config);
   // Before the states are judged: a request is one of their sources.
   const hasForeign = ofMembers.some(
@@ -129,7 +131,7 @@ export async function teamStatus(
   const inProgress = startedTasks(tasks);
   const worktrees = git ? await readWorktrees(ctx) : undefined;
   const members = records.map((known) => ({
-    ...memberStatus(ctx.ref, known, inProgress),
+    ...memberStatus(ctx.ref, known, inboxes.get(known.member.name) ?? [], inProgress),
     ...(worktrees && { git: worktrees.get(known.member.name) ?? null }),
   }));
   const alive = isLeadAlive(ctx.ref, config);
@@ -222,12 +224,12 @@ function usageOf(
 function memberStatus(
   ref: TeamRef,
   known: MemberRecords,
+  inbox: readonly InboxMessage[],
   inProgress: ReadonlyMap<string, readonly Task[]>,
 ): MemberStatus {
   const { member, status } = known;
   const { name } = member;
   const verdict = judgeShown(ref, member, known);
-  const inbox = peekInbox(ref, name);
   const mail = mailCounts(ref, name, status, inbox);
   const tasks = inProgress.get(name) ?? [];
   const state = shownState(known, verdict, inbox);

@@ -73,7 +73,8 @@ function isBusy(ctx: OperationContext, member: TeamMember, count: CountBackgroun
   const facts = recordedFacts(ctx, member);
   if (facts !== undefined) return isForeignBusy(facts);
   const { name } = member;
-  return isAlive(ctx, name) && (isInTurn(ctx, name, count) || unreadCount(ctx.ref, name) > 0);
+  // The inbox first: a message that is read meanwhile has begun a turn, which the status shows.
+  return isAlive(ctx, name) && (unreadCount(ctx.ref, name) > 0 || isInTurn(ctx, name, count));
 }
 
 /** The states of a foreign member in a turn. While it waits for an answer, its turn has not ended. */

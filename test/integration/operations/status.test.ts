@@ -12,6 +12,7 @@ import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { StartClaim } from "../../../src/schema/start-claim.ts";
 import type { Task } from "../../../src/schema/task.ts";
 import { updateTeam } from "../../../src/team/config/config.ts";
+import { markAsRead, unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { claimStarts } from "../../../src/team/members/start-claims.ts";
 import { writePlace } from "../../../src/team/records/read-records.ts";
@@ -114,6 +115,25 @@ test("teamStatus › counts each member's messages by state (S28)", async () => 
 });
 
 const PLACE = { instance: "new", backend: "tmux", panePid: process.pid, spawnedAt: 1 };
+
+test("teamStatus › counts a message as unread that begins a turn while it looks", async () => {
+  const ref = await testTeam(["a"]);
+  await sendMessage(ref, { from: LEAD_NAME, to: "a", text: "one" });
+  writePlace(ref, "a", { ...PLACE, instance: "i" });
+  const idle = statusOf({ instance: "i", process: ownIdentity(), state: "idle" });
+  writeStatus(ref, "a", idle);
+  const ctx = lookingContext(ref);
+  const present = async (): Promise<ReadonlySet<string>> => {
+    writeStatus(ref, "a", { ...idle, state: "running" });
+    const keys = (await unreadMessages(ref, "a")).map(({ key }) => key);
+    await markAsRead(ref, "a", keys);
+    return new Set(["i"]);
+  };
+  const backend = { ...ctx.backends.of("tmux"), present } as unknown as Backend;
+  const busy = { ...ctx, backends: { ...ctx.backends, of: () => backend } };
+  const { members } = await teamStatus(busy);
+  expect(members[1]).toMatchObject({ state: "idle", unread: 1 });
+});
 
 /** Returns the state of the member `a`, and the number of open requests. */
 async function stateIn(ref: TeamRef, ctx = lookingContext(ref)): Promise<unknown[]> {
