@@ -5,6 +5,7 @@ import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
+import { isAtRest } from "../../support/team/is-at-rest.ts";
 import { ledTeam } from "../../support/team/led-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
@@ -81,7 +82,7 @@ describe("a relative TEAMS_HOME", () => {
     const spawned = await run(["spawn", ...words, ...mode]);
     expect(spawned.code, spawned.err).toBe(0);
     await eventually("its command", () => existsSync(join(other, "root")));
-    await eventually("its end of the turn", () => readStatus(ref, "dev")?.state === "idle");
+    await eventually("its end of the turn", () => isAtRest(ref, "dev"));
     expect(readFileSync(join(other, "root"), "utf8").trim()).toBe(ref.home.root);
     expect((await run(["kill", "dev", "--force"])).code).toBe(0);
   });

@@ -7,6 +7,7 @@ import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { TEAMS } from "../../support/processes/built-program.ts";
+import { isAtRest } from "../../support/team/is-at-rest.ts";
 import { ledTeam } from "../../support/team/led-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
@@ -21,7 +22,7 @@ it("process mode › hides the socketpair and start variables from shell command
   expect(pair).toMatch(/^socket:/);
   expect(readlinkSync(`/proc/${script}/fd/3`)).toBe(pair);
   await eventually("the command", () => existsSync(join(place.home, "variables")));
-  await eventually("its turn's end", () => readStatus(ref, "dev")?.state === "idle");
+  await eventually("its turn's end", () => isAtRest(ref, "dev"));
   expect(readFileSync(join(place.home, "fds"), "utf8")).not.toContain(pair);
   expect(readFileSync(join(place.home, "variables"), "utf8")).not.toContain("TEAMS_BELL_FD");
 });
@@ -54,7 +55,7 @@ it("process mode › keeps an agent running after Ctrl-C and the end of its term
     ],
   );
   const [id = "", shell = ""] = pane.split(" ");
-  await eventually("its readiness", () => readStatus(ref, "dev")?.state === "idle");
+  await eventually("its readiness", () => isAtRest(ref, "dev"));
   const shows = (word: string) =>
     eventually(word, () =>
       place

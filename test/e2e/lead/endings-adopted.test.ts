@@ -8,6 +8,7 @@ import { readPlace, readStatus } from "../../../src/team/records/read-records.ts
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
+import { isAtRest } from "../../support/team/is-at-rest.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
@@ -44,7 +45,7 @@ it("spawn › adopts the agent when its spawner is killed before it records the 
   const { child, ended } = startTeams(["spawn", "dev", "--team", "crew"], env, t.home);
   expect(await ended).toBeNull();
   expect(child.signalCode).toBe("SIGKILL");
-  await eventually("its idle state", () => readStatus(ref, "dev")?.state === "idle");
+  await eventually("its idle state", () => isAtRest(ref, "dev"));
   expect(existsSync(ref.paths.agent("dev").place)).toBe(false);
 
   const [dev = ""] = t

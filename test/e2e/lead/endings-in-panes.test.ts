@@ -23,6 +23,7 @@ import { createTask, getTask } from "../../../src/team/tasks/tasks.ts";
 import { leaves, leftoversOf, nothing } from "../../support/assertions/leftovers.ts";
 import { failingRenames } from "../../support/files/failing-renames.ts";
 import { makeDue } from "../../support/team/due-endings.ts";
+import { isAtRest } from "../../support/team/is-at-rest.ts";
 import { type LedTeam, ledTeam } from "../../support/team/led-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
@@ -63,7 +64,7 @@ async function inPanes(agents: Readonly<Record<string, readonly PlaybookTurn[]>>
       const before = readStatus(ref, name)?.process.pid;
       place.tmux("send-keys", "-t", paneOf(name), "r", "Enter");
       await eventually("the restart", () => readStatus(ref, name)?.process.pid !== before);
-      await eventually("its idle state", () => readStatus(ref, name)?.state === "idle");
+      await eventually("its idle state", () => isAtRest(ref, name));
     },
     news: async (): Promise<string[]> =>
       (await history(ref, LEAD_NAME, { all: true })).flatMap(({ from, text }) =>

@@ -8,6 +8,7 @@ import { readPlace, readStatus } from "../../../src/team/records/read-records.ts
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
+import { isAtRest } from "../../support/team/is-at-rest.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
@@ -32,10 +33,7 @@ async function withDev() {
   const place = readPlace(ref, "dev");
   if (place?.paneId === undefined) throw new Error("dev has no pane");
   const screen = (): string => t.tmux("capture-pane", "-p", "-t", place.paneId ?? "");
-  await eventually(
-    "its idle state",
-    () => screen().includes("I am there.") && readStatus(ref, "dev")?.state === "idle",
-  );
+  await eventually("its idle state", () => screen().includes("I am there.") && isAtRest(ref, "dev"));
   return { t, ref, user: pane, call, done, place, dev: place.paneId };
 }
 

@@ -23,6 +23,7 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { createTask, getTask } from "../../../src/team/tasks/tasks.ts";
 import { refusesShutdown } from "../../support/model/playbook-turns.ts";
+import { isAtRest } from "../../support/team/is-at-rest.ts";
 import { ledTeam } from "../../support/team/led-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { contextOf } from "../../support/worker/start-worker.ts";
@@ -85,7 +86,7 @@ describe("shutdown", () => {
     const { ref, ctx, spawn, place } = await ledTeam({ dev: LEAVES_COMMAND });
     await spawn({ name: "dev", prompt: "begin" });
     const child = await pidIn(join(place.home, "behind"));
-    await eventually("its idle state", () => readStatus(ref, "dev")?.state === "idle");
+    await eventually("its idle state", () => isAtRest(ref, "dev"));
     expect(runs(child)).toBe(true);
     expect(await shutdownTeammates(ctx, ["dev"], PATIENT)).toEqual([{ name: "dev", outcome: "approved" }]);
     expect(runs(child)).toBe(false);
@@ -406,10 +407,7 @@ describe("team status", () => {
     await spawn({ name: "dev", prompt: "begin" });
     await createTask(ref, { subject: "count" });
     await claimTask(ref, "dev", "1");
-    await eventually(
-      "its turn",
-      () => readStatus(ref, "dev")?.tokens.output === 4 && readStatus(ref, "dev")?.state === "idle",
-    );
+    await eventually("its turn", () => readStatus(ref, "dev")?.tokens.output === 4 && isAtRest(ref, "dev"));
     const status = await teamStatus(ctx);
     expect(status).toEqual({
       team: "crew",
@@ -487,7 +485,7 @@ describe("end of a run", () => {
     });
     await spawn({ name: "dev", prompt: "begin" }, "ada");
     await eventually("its work", () => existsSync(join(place.home, "busy")));
-    await eventually("the idle state of the other", () => readStatus(ref, "ada")?.state === "idle");
+    await eventually("the idle state of the other", () => isAtRest(ref, "ada"));
     expect(runState(ctx)).toEqual({
       teamExists: true,
       busy: 1,
@@ -502,8 +500,7 @@ describe("end of a run", () => {
       text: JSON.stringify({ type: "interrupt_request", from: LEAD_NAME }),
     });
     await eventually("the notice", () => unreadCount(ref, LEAD_NAME) === 1);
-    await eventually("its idle state", () => readStatus(ref, "dev")?.state === "idle");
-    await eventually("the interrupt's mark", () => unreadCount(ref, "dev") === 0);
+    await eventually("its idle state", () => isAtRest(ref, "dev"));
     expect(runState(ctx)).toEqual({
       teamExists: true,
       busy: 0,

@@ -11,6 +11,7 @@ import { leaves, markedProcesses, nothing } from "../../support/assertions/lefto
 import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
 import { type Line, played } from "../../support/model/scripted-team.ts";
 import { startTeams, TEAMS, teamsIn } from "../../support/processes/built-program.ts";
+import { isAtRest } from "../../support/team/is-at-rest.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 import { personInside } from "../../support/tmux/terminal-user.ts";
@@ -66,7 +67,7 @@ async function leftTeam(mode: string): Promise<Left> {
   const words = ["run", "--team", "crew", "--model", "claude-fake", "--permission-mode", "bypassPermissions"];
   const { child, ended } = startTeams([...words, "--teammate-mode", mode, "Count the words"], env, t.home);
   await eventually("her work", () => existsSync(join(t.home, "counting")));
-  await eventually("the lead's rest", () => readStatus(ref, LEAD_NAME)?.state === "idle");
+  await eventually("the lead's rest", () => isAtRest(ref, LEAD_NAME));
   const teams = teamsIn(env, t.home);
   const refused = await teams(["run", "--resume", "--json"]);
   expect([refused.code, refused.error().code]).toEqual([4, "ALREADY_LEADING"]);

@@ -14,6 +14,7 @@ import { atEveryStep } from "../../support/kill/kill-at-every-step.ts";
 import { agentsOf } from "../../support/processes/agent-processes.ts";
 import { startTeams } from "../../support/processes/built-program.ts";
 import { script } from "../../support/processes/script-process.ts";
+import { isAtRest } from "../../support/team/is-at-rest.ts";
 import { type LedTeam, ledTeam } from "../../support/team/led-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
@@ -38,7 +39,7 @@ describe("spawn killed at any step", () => {
             `killed at ${n}`,
           ).toEqual([LEAD_NAME, "dev"]);
           expect(members[1]?.metadata?._restart, `killed at ${n}`).toBeUndefined();
-          await eventually("its turn", () => readStatus(ref, "dev")?.state === "idle");
+          await eventually("its turn", () => isAtRest(ref, "dev"));
           expect(agentsOf(ref, "dev"), `killed at ${n}`).toEqual([readStatus(ref, "dev")?.process.pid]);
           const heard = (await history(ref, "dev")).map(({ text }) => text);
           expect(heard, `killed at ${n}`).toEqual(["begin"]);

@@ -7,6 +7,7 @@ import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { ring } from "../../../src/wakeup/fifo-bell.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { isAtRest } from "../../support/team/is-at-rest.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 import { personInside } from "../../support/tmux/terminal-user.ts";
@@ -59,9 +60,7 @@ it("idle lead, teammate and sidebar › fork nothing, poll nothing and have no t
   const person = personInside(t, words, { env });
   await eventually("the long command", () => existsSync(join(t.home, "working")));
   const ref = teamRef({ root: t.root, runtime: "" }, "crew");
-  await eventually("idle agents", () =>
-    ["team-lead", "calm"].every((name) => readStatus(ref, name)?.state === "idle"),
-  );
+  await eventually("idle agents", () => ["team-lead", "calm"].every((name) => isAtRest(ref, name)));
   // The border is the last change after a new state, and is drawn a moment later.
   const calmsPane = readStatus(ref, "calm")?.paneId ?? "";
   await eventually(

@@ -3,10 +3,10 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readTeam } from "../../../src/team/config/config.ts";
-import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { leaves, markedProcesses, nothing } from "../../support/assertions/leftovers.ts";
 import { startTeams, TEAMS, teamsIn } from "../../support/processes/built-program.ts";
+import { isAtRest } from "../../support/team/is-at-rest.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 import { confirmsCtrlC, type Person, personInside, userAt } from "../../support/tmux/terminal-user.ts";
@@ -248,7 +248,7 @@ describe("a lead with in-process teammates", () => {
       await atWork(t);
       const teams = teamsIn(t.env, t.home);
       const ref = teamRef({ root: t.root, runtime: "" }, "crew");
-      await eventually("ann", () => readStatus(ref, "ann")?.state === "idle");
+      await eventually("ann", () => isAtRest(ref, "ann"));
       const before = await teams(["status", "--json"]);
       expect(before.json()).toMatchObject({
         leadAlive: true,

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { REQUEST_GUARD_MS } from "../../../src/worker/view.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
@@ -134,13 +135,16 @@ describe("run with a goal on a terminal", () => {
     await person.sees("yes, and then push it");
     expect((await teamsIn(t.env, t.home)(["send", "team-lead", "make it"])).code).toBe(0);
     await person.sees("Allow this command? touch made");
+    const readable = performance.now() + REQUEST_GUARD_MS;
     person.type("Enter");
     await person.sees("it is kept for later");
     expect(existsSync(join(t.home, "made"))).toBe(false);
+    await eventually("the end of the guard", () => performance.now() > readable);
     person.type("y", "Enter");
     await eventually("the file", () => existsSync(join(t.home, "made")));
-    await person.endsRun();
-    await person.code();
+    await person.sees("› yes, and then push it");
+    person.type("/exit", "Enter");
+    expect(await person.code()).toBe(0);
   });
 
   it("tells the model that the user can continue to type, or with --once that the run ends", async () => {

@@ -5,12 +5,11 @@ import { shutdownTeammates } from "../../../src/operations/ending/shutdown.ts";
 import { interruptAgent } from "../../../src/operations/interrupt.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
-import { unreadCount } from "../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
-import { readStatus } from "../../../src/team/records/read-records.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
 import { addTask } from "../../../src/team/tasks/update-task.ts";
 import { seeded } from "../../support/random/seeded-random.ts";
+import { isAtRest } from "../../support/team/is-at-rest.ts";
 import { PLACES, supervisedTeam } from "../../support/team/supervised-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
@@ -53,8 +52,7 @@ it.each(PLACES)(
     for (const id of TASKS) await addTask(ref, LEAD_NAME, { subject: `task ${id}`, description: "" });
     await team.spawn(...NAMES);
     const open = () => listTasks(ref).filter(({ status }) => status !== "completed");
-    const isAtRest = () =>
-      NAMES.every((name) => readStatus(ref, name)?.state === "idle" && unreadCount(ref, name) === 0);
+    const isTeamAtRest = () => NAMES.every((name) => isAtRest(ref, name));
 
     const disturb = async (name: string): Promise<void> => {
       const how = one(["killed", "shut down", "interrupted"] as const);
@@ -70,9 +68,9 @@ it.each(PLACES)(
       for (const id of wanted) await team.send(one(NAMES), `please do ${id}.`);
       await sendMessage(ref, { from: one(NAMES), to: one(NAMES), text: `round ${round}: how is it going?` });
       if (round < DISTURBED) await disturb(one(NAMES));
-      await eventually("progress", () => open().length < left.length || isAtRest());
+      await eventually("progress", () => open().length < left.length || isTeamAtRest());
     }
-    await eventually("rest", isAtRest);
+    await eventually("rest", isTeamAtRest);
     const completions = (await team.inbox()).filter((text) => text.includes('"task_completed"'));
     const ids = completions.map((text) => /"taskId":"(\d+)"/.exec(text)?.[1] ?? text);
     expect(ids.toSorted()).toEqual(TASKS.toSorted());

@@ -7,6 +7,7 @@ import { ring } from "../../../src/wakeup/fifo-bell.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
 import { countForks } from "../../support/processes/count-forks.ts";
+import { isAtRest } from "../../support/team/is-at-rest.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
@@ -48,7 +49,7 @@ it("tmux calls › each operation makes only the calls that it needs, and an idl
   const { t, forks, costOf } = counted();
   const ref = teamRef({ root: t.root, runtime: "" }, "crew");
   const idle = (): Promise<unknown> =>
-    eventually("idle teammates", () => NAMES.every((name) => readStatus(ref, name)?.state === "idle"));
+    eventually("idle teammates", () => NAMES.every((name) => isAtRest(ref, name)));
   await costOf("create", "crew");
   const costs: Record<string, number> = {};
   const count = async (operation: string, ...words: string[]): Promise<void> => {

@@ -11,6 +11,7 @@ import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { agentsOf } from "../../support/processes/agent-processes.ts";
 import { doneIn, startTeams, teamsIn } from "../../support/processes/built-program.ts";
+import { isAtRest } from "../../support/team/is-at-rest.ts";
 import { transcriptTexts } from "../../support/team/transcript-texts.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
@@ -33,7 +34,7 @@ async function inPanes(...names: readonly string[]) {
   const hasSaid = (name: string, count: number): Promise<unknown> =>
     eventually(
       `${name}'s ${count} turns`,
-      () => transcriptTexts(ref, name).length === count && readStatus(ref, name)?.state === "idle",
+      () => transcriptTexts(ref, name).length === count && isAtRest(ref, name),
     );
   await Promise.all(names.map((name) => hasSaid(name, 1)));
   return {

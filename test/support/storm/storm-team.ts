@@ -9,13 +9,13 @@ import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
-import { unreadCount } from "../../../src/team/mailbox/receive.ts";
 import { livenessOfAgent, readStatus } from "../../../src/team/records/read-records.ts";
 import { type TeamRef, teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { getTask, listTasks, ownerName } from "../../../src/team/tasks/tasks.ts";
 import { addTask } from "../../../src/team/tasks/update-task.ts";
 import { leaves, markedProcesses, nothing } from "../assertions/leftovers.ts";
 import { type Finished, teamsIn } from "../processes/built-program.ts";
+import { isAtRest } from "../team/is-at-rest.ts";
 import { eventually } from "../timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../tmux/private-tmux.ts";
 import { personInside } from "../tmux/terminal-user.ts";
@@ -191,12 +191,7 @@ export class StormTeam {
     const { members } = readTeam(this.ref);
     return (
       members.length === MEMBERS.length &&
-      MEMBERS.every(
-        (name) =>
-          livenessOfAgent(this.ref, name) === "alive" &&
-          readStatus(this.ref, name)?.state === "idle" &&
-          unreadCount(this.ref, name) === 0,
-      )
+      MEMBERS.every((name) => livenessOfAgent(this.ref, name) === "alive" && isAtRest(this.ref, name))
     );
   }
 

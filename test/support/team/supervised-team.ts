@@ -16,12 +16,13 @@ import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
 import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
-import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
+import { readPlace } from "../../../src/team/records/read-records.ts";
 import { type TeamRef, teamsHome } from "../../../src/team/ref.ts";
 import type { AnyCall } from "../../../src/terminal/call.ts";
 import { eventually } from "../timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../tmux/private-tmux.ts";
 import { contextOf } from "../worker/start-worker.ts";
+import { isAtRest } from "./is-at-rest.ts";
 
 /** The places where the teammates of a test run. */
 export const PLACES = ["panes", "the lead's process"] as const;
@@ -39,7 +40,7 @@ export interface SupervisedTeam {
   type(name: string, line: string): Promise<void>;
   /** Lists all messages of a member, oldest first. */
   inbox(name?: string): Promise<readonly string[]>;
-  /** Waits until all these members are idle. */
+  /** Waits until all these members are idle and have read their messages. */
   idle(...names: readonly string[]): Promise<void>;
 }
 
@@ -118,9 +119,7 @@ export async function supervisedTeam(
     send: async (to, text) => void (await sendMessage(ref, { from: LEAD_NAME, to, text })),
     inbox: async (name = LEAD_NAME) => (await history(ref, name, { all: true })).map(({ text }) => text),
     idle: async (...names) => {
-      await eventually(`${names.join(", ")} idle`, () =>
-        names.every((name) => readStatus(ref, name)?.state === "idle"),
-      );
+      await eventually(`${names.join(", ")} idle`, () => names.every((name) => isAtRest(ref, name)));
     },
   };
 }

@@ -24,6 +24,7 @@ import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
 import { createTask, getTask } from "../../../../src/team/tasks/tasks.ts";
 import { refusesShutdown } from "../../../support/model/playbook-turns.ts";
 import { agentsOf } from "../../../support/processes/agent-processes.ts";
+import { isAtRest } from "../../../support/team/is-at-rest.ts";
 import { type LedTeam, ledTeam } from "../../../support/team/led-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
@@ -37,7 +38,7 @@ const pidOf = (ref: TeamRef, name = "dev"): number => readStatus(ref, name)?.pro
 const runs = (pid: number): boolean => startTimeOf(pid) !== undefined;
 const membersOf = (ref: TeamRef): string[] => readTeam(ref).members.map(({ name }) => name);
 const idle = (ref: TeamRef, name = "dev"): Promise<unknown> =>
-  eventually(`the idle state of ${name}`, () => readStatus(ref, name)?.state === "idle");
+  eventually(`the idle state of ${name}`, () => isAtRest(ref, name));
 const done = (ref: TeamRef, name: string, text: string): Promise<unknown> =>
   eventually(`the end of ${name}'s turn`, async () =>
     (await history(ref, name, { all: true })).some((one) => one.text.includes(text) && one.state === "done"),
