@@ -136,10 +136,10 @@ describe("run with a goal on a terminal", () => {
     expect((await teamsIn(t.env, t.home)(["send", "team-lead", "make it"])).code).toBe(0);
     await person.sees("Allow this command? touch made");
     const readable = performance.now() + REQUEST_GUARD_MS;
+    await eventually("the end of the guard", () => performance.now() > readable);
     person.type("Enter");
     await person.sees("it is kept for later");
     expect(existsSync(join(t.home, "made"))).toBe(false);
-    await eventually("the end of the guard", () => performance.now() > readable);
     person.type("y", "Enter");
     await eventually("the file", () => existsSync(join(t.home, "made")));
     await person.sees("› yes, and then push it");
