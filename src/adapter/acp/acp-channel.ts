@@ -261,7 +261,11 @@ class AcpChannel implements Channel {
     const answer = await answerElicitation(params, (question) =>
       this.#events.question(question, interrupted),
     );
-    return interrupted.aborted ? { action: "cancel" } : answer;
+    if (answer === undefined)
+      this.#events.note(
+        `${this.#setup.adapter.id} asked for a form with fields that teams cannot ask for, so it was cancelled`,
+      );
+    return interrupted.aborted || answer === undefined ? { action: "cancel" } : answer;
   }
 
   async #onPermission(params: {

@@ -9,14 +9,17 @@ import { fieldsOf } from "../requests.ts";
 
 export type { Elicitation, ElicitationAnswer };
 
-/** Asks a person the questions of a form. A request to open a URL is not a form; we do not announce support for it. */
+/**
+ * Asks a person the questions of a form. A request to open a URL is not a form; we do not announce support for it.
+ * @returns undefined for a form that cannot be asked as questions
+ */
 export async function answerElicitation(
   request: Elicitation,
   ask: (question: ChannelQuestion) => Promise<string | undefined>,
-): Promise<ElicitationAnswer> {
+): Promise<ElicitationAnswer | undefined> {
   const { mode, message, requestedSchema } = fieldsOf(request);
   const fields = mode === "form" ? formFields(message, requestedSchema) : undefined;
-  if (fields === undefined) return { action: "cancel" };
+  if (fields === undefined) return undefined;
   const content = formContent(await askFields(fields, ask));
   return content === undefined ? { action: "decline" } : { action: "accept", content: { ...content } };
 }

@@ -63,8 +63,8 @@ const DECISIONS: readonly string[] = ["allow", "deny", "ask", "defer"];
 const NOT_RUN: readonly (number | undefined)[] = [126, 127];
 
 /**
- * Messages of a shell that could not run a command, whatever the status of the whole line, and of interpreters that miss a script or a
- * module (Node, Python, Ruby, PHP, Deno, Bun) and end with 1.
+ * Messages of a shell that could not run a command, and of interpreters that miss a script or a module (Node, Python, Ruby, PHP, Deno,
+ * Bun). They count with every status but 0: a hook with status 0 has decided.
  */
 const NOT_FOUND =
   /^sh: (?:line )?\d+: |\b(?:ERR_)?MODULE_NOT_FOUND\b|^ModuleNotFoundError: |\(LoadError\)$|^Could not open input file: |^error: Module not found/m;

@@ -42,7 +42,7 @@ export async function requireFinished(ctx: OperationContext): Promise<void> {
   throw new TeamError(
     "AGENT_BUSY",
     `${ref.team} has unfinished work: ${left.join("; ")}. Nothing was deleted.`,
-    { hint: `Finish it first. To delete the team anyway: teams delete ${operand(ref.team)}` },
+    { hint: `Finish it first. To delete the team anyway: teams delete --force ${operand(ref.team)}` },
   );
 }
 

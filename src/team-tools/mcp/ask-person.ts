@@ -34,7 +34,8 @@ export async function askPerson(
   const { ask } = call;
   if (ask === undefined || !hasPerson) throw cannotAsk("Your client shows no forms to a person");
   const form = formOf(request);
-  if (form.message.length > MAX_FORM) throw cannotAsk("The request is too long for a form");
+  if (form.message.length > MAX_FORM)
+    throw cannotAsk(`The request is too long for a form: it has more than ${MAX_FORM} characters`);
   const answered = new AbortController();
   const signal = AbortSignal.any([call.signal, answered.signal]);
   const watching = watch(ctx.ref, request, signal, () => answered.abort());

@@ -140,6 +140,18 @@ describe("a CLI over the Agent Client Protocol", () => {
     await leadGot("was declined");
   });
 
+  it("says that its form was cancelled if teams cannot ask for the fields", async () => {
+    const { spawn, teams, logged, leadGot } = await team();
+    await spawn("nested-question\nsay: went on");
+    await logged({ elicited: { action: "cancel" } });
+    await leadGot("went on");
+    await eventually("the note", async () =>
+      (await teams("peek", "ada")).out.includes(
+        "fake asked for a form with fields that teams cannot ask for",
+      ),
+    );
+  });
+
   it("tolerates bad output: junk, half a line, 10 MB, late tools, requests after the end, options without kinds", async () => {
     const { spawn, state, approval, teams, log, inbox, logged } = await team();
     await spawn("junk\nhalf\nbig\nlate\nafter\nsay: still here");

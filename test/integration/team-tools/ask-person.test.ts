@@ -24,3 +24,24 @@ it("askPerson › fails after the form if the requests cannot be read, and the p
   });
   await expect(answer).rejects.toMatchObject({ code: "ELOOP" });
 });
+
+it("askPerson › names the limit if a request is too long for a form", async () => {
+  const context = { hasPerson: true } as unknown as ClientToolContext;
+  const request = {
+    id: "perm-1-abcdefg",
+    kind: "permission",
+    from: "ada",
+    summary: "x".repeat(20_000),
+    at: 1,
+  } as const;
+  const answer = askPerson(context, request, {
+    signal: new AbortController().signal,
+    client: "a",
+    progress: () => undefined,
+    ask: async (): Promise<FormAnswer> => ({ action: "cancel" }),
+  });
+  await expect(answer).rejects.toMatchObject({
+    code: "PERMISSION_DENIED",
+    message: "The request is too long for a form: it has more than 20000 characters. Nothing was answered.",
+  });
+});

@@ -29,6 +29,11 @@ describe("hookResult", () => {
       { notRun: true },
     ],
     [
+      "a program that the shell lacks, in a line that ends with 0",
+      { stderr: "sh: 1: guard: not found" },
+      { kind: "success" },
+    ],
+    [
       "a module that Python lacks",
       { code: 1, stderr: "Traceback …\nModuleNotFoundError: No module named 'guard'" },
       { notRun: true },
