@@ -105,9 +105,8 @@ describe("run with a goal on a terminal", () => {
 
   it("reads lines on a dumb terminal, and sends it no control sequences", async () => {
     const t = privateTmux({ config: "set -g default-terminal dumb" });
-    const person = personInside(t, run(t, [{ say: "**Three.**" }], "--rm", "count the words"));
     const bytes = join(t.home, "bytes");
-    t.tmux("pipe-pane", "-t", person.pane, `cat >'${bytes}'`);
+    const person = personInside(t, run(t, [{ say: "**Three.**" }], "--rm", "count the words"), { bytes });
     await talksOn(person);
     // The terminal itself has echoed the line.
     expect(person.screen()).toMatch(/^one more$/m);
