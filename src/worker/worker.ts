@@ -133,9 +133,10 @@ export class Worker {
   /**
    * Takes a line that a person typed in the pane.
    * @param begun when its first character came, in milliseconds of the steady clock; omitted for a key that answers the shown request
+   * @param earliest the earliest time at which it may have been begun, if that is not known
    */
-  handleTypedLine(line: string, begun?: number): Promise<void> {
-    return this.#typedInput.handleLine(line, begun);
+  handleTypedLine(line: string, begun?: number, earliest?: number): Promise<void> {
+    return this.#typedInput.handleLine(line, begun, earliest);
   }
 
   /** Starts a turn with a text of this program. */

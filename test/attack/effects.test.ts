@@ -209,7 +209,7 @@ test.skipIf(!hasBubblewrap)(
     const allowed = CORPUS.filter((one) => one.expect === "allow" && FOR_WORK.has(one.file));
     // Some leave files of their own in the home directory, such as vim's .viminfo.
     const programs =
-      "npm npx pnpm yarn git cargo rustc make go pytest docker gh mvn curl wget kill ssh scp pip uv node deno python3 zip unzip rsync tar vim";
+      "npm npx pnpm yarn git cargo rustc make go pytest docker gh mvn curl wget ssh scp pip uv node deno python3 zip unzip rsync tar vim";
     const place = throwaway(Object.fromEntries(programs.split(" ").map((name) => [name, ":"])));
     for (const name of ["victim", ".bashrc"]) writeFileSync(join(place.work, name), "mine");
     const lines = allowed

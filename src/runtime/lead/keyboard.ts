@@ -41,9 +41,9 @@ export function readKeys(lead: Lead, worker: Worker, { signal, followMode }: Key
   const interrupts = onDoubleInterrupt(() => view.noteAtOnce("Ctrl-C once more ends the run"), signal);
   const leadHandlers: TypingHandlers & Required<Pick<TypingHandlers, "mayInterrupt">> = {
     ...keys,
-    line: (line, begun) => {
+    line: (line, begun, earliest) => {
       interrupts.forget();
-      return keys.line(line, begun);
+      return keys.line(line, begun, earliest);
     },
     end: () => endByUser(lead, worker, "keep"),
     mayInterrupt: interrupts.press,

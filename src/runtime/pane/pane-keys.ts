@@ -86,12 +86,14 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
   let order: Promise<unknown> = Promise.resolve();
   const ignored = (): void => undefined;
   /** Begins a line. @returns its end, in an object: an awaited promise would be waited for */
-  const begin = async (line: string, begun: number): Promise<{ readonly end: Promise<void> | undefined }> => {
+  const begin = async (
+    ...[line, begun, earliest]: Parameters<TypingHandlers["line"]>
+  ): Promise<{ readonly end: Promise<void> | undefined }> => {
     if (line.trim() === EXPLAIN && view.answers(EXPLAIN) !== undefined) {
       view.explain();
       return { end: undefined };
     }
-    if (!COMMAND.test(line)) return { end: worker.handleTypedLine(line, begun) };
+    if (!COMMAND.test(line)) return { end: worker.handleTypedLine(line, begun, earliest) };
     const end = (await lines()).handle(line, begun);
     if (CHANGES_MODE.test(line)) await end.then(options.followMode);
     return { end };
@@ -116,8 +118,8 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
   };
   return {
     problem,
-    async line(line, begun) {
-      const started = order.then(() => begin(line, begun));
+    async line(...typed) {
+      const started = order.then(() => begin(...typed));
       // The caller has the error; the next line comes after it.
       order = started.catch(ignored);
       const { end } = await started;

@@ -29,8 +29,12 @@ export interface InputTerminal {
 }
 
 export interface TypingHandlers extends EditorHelpers {
-  /** A line that is not empty. @param begun when its first character came, in milliseconds of the steady clock */
-  line(line: string, begun: number): Promise<void>;
+  /**
+   * A line that is not empty.
+   * @param begun when its first character came, in milliseconds of the steady clock; when it ended, if that is not known
+   * @param earliest the earliest time at which it may have been begun, if that is not known
+   */
+  line(line: string, begun: number, earliest?: number): Promise<void>;
   /** Called for Esc. */
   escape(): void;
   /** Called for Shift+Tab. */

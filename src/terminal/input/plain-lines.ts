@@ -2,9 +2,6 @@ import { StringDecoder } from "node:string_decoder";
 import { steadyNow } from "../../os/clock.ts";
 import type { TypingHandlers } from "./line-reader.ts";
 
-/** An answer to a request with more words: it may also be the beginning of a message. */
-const MAY_BE_MESSAGE = /^\s*(?:y|yes|n|no|a|always)\b.*\s\S/i;
-
 /**
  * Reads lines from this process's terminal in line mode: a dumb terminal edits and echoes them itself. Reads nothing if stdin is
  * not a terminal.
@@ -24,11 +21,11 @@ export function readPlainLines({
   const onData = (bytes: Buffer): void => {
     const lines = `${rest}${decoder.write(bytes)}`.split("\n");
     rest = lines.pop() ?? "";
+    const now = steadyNow();
     for (const text of lines) {
-      const now = steadyNow();
-      if (text.trim() !== "") line(text, MAY_BE_MESSAGE.test(text) ? lastAt : now).catch(problem);
-      lastAt = now;
+      if (text.trim() !== "") line(text, now, lastAt).catch(problem);
     }
+    if (lines.length > 0) lastAt = now;
   };
   const onEnd = (): void => end?.();
   // A closed terminal is reported by SIGHUP.

@@ -110,9 +110,10 @@ export class PermissionRequests {
   /**
    * Takes a line typed in the pane as the answer to the request that is shown, the oldest one.
    * @param begun when its first character came, in milliseconds of the steady clock; omitted for a key that answers it
+   * @param earliest the earliest time at which it may have been begun: that counts for an answer with a note
    * @returns false if it is not an answer; the pane shows that, and refuses an “always” that no rule can express
    */
-  async answerFromLine(line: string, begun?: number): Promise<boolean> {
+  async answerFromLine(line: string, begun?: number, earliest = begun): Promise<boolean> {
     const open = this.#open[0];
     if (open === undefined) return false;
     const typed = readTypedAnswer(line);
@@ -121,11 +122,13 @@ export class PermissionRequests {
       return false;
     }
     const { verdict, note } = typed;
-    if (begun !== undefined && begun < open.shownAt + REQUEST_GUARD_MS) {
-      // A bare key has no other meaning; a sentence that begins with “yes” may have one.
-      const isKey = note === "";
-      const what = isKey ? "type it again" : "it is kept for later";
-      this.#refuse(`begun before ${open.summary} could be read, so not its answer: ${what}`);
+    // A bare key has no other meaning; a sentence that begins with “yes” may have one.
+    const isKey = note === "";
+    const from = isKey ? begun : earliest;
+    if (from !== undefined && from < open.shownAt + REQUEST_GUARD_MS) {
+      const when = from === begun ? "begun" : "perhaps begun";
+      const what = isKey ? "type it again" : "it is kept for later; answer y or n";
+      this.#refuse(`${when} before ${open.summary} could be read, so not its answer: ${what}`);
       return isKey;
     }
     if (verdict === "always" && open.prompt.rules.length === 0) {

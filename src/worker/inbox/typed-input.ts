@@ -32,11 +32,12 @@ export class TypedInput {
    * Resolves when the line was an answer, or is in the inbox file.
    * @param begun when its first character came: a line that was begun before a request or question is not its answer; omitted
    * for a key that answers the shown request, and for text of this program
+   * @param earliest the earliest time at which it may have been begun, if that is not known
    */
-  async handleLine(line: string, begun?: number): Promise<void> {
+  async handleLine(line: string, begun?: number, earliest?: number): Promise<void> {
     const { permissionRequests, questions, cliQuestions } = this.#gates;
     const at = begun ?? steadyNow();
-    if (permissionRequests.isOpen && (await permissionRequests.answerFromLine(line, begun))) return;
+    if (permissionRequests.isOpen && (await permissionRequests.answerFromLine(line, begun, earliest))) return;
     if (cliQuestions.isOpen && (await cliQuestions.answerFromLine(line, at))) return;
     const { text, close } = questions.answerFromLine(line, at);
     await this.#sendToSelf(text);

@@ -60,7 +60,11 @@ it("idle lead, teammate and sidebar › fork nothing, poll nothing and have no t
   const person = personInside(t, words, { env });
   await eventually("the long command", () => existsSync(join(t.home, "working")));
   const ref = teamRef({ root: t.root, runtime: "" }, "crew");
-  await eventually("idle agents", () => ["team-lead", "calm"].every((name) => isAtRest(ref, name)));
+  // The lead keeps calm's idle notice unread while the other works.
+  await eventually(
+    "idle agents",
+    () => isAtRest(ref, "calm") && readStatus(ref, "team-lead")?.state === "idle",
+  );
   // The border is the last change after a new state, and is drawn a moment later.
   const calmsPane = readStatus(ref, "calm")?.paneId ?? "";
   await eventually(

@@ -105,9 +105,8 @@ describe("run with a goal on a terminal", () => {
 
   it("reads lines on a dumb terminal, and sends it no control sequences", async () => {
     const t = privateTmux({ config: "set -g default-terminal dumb" });
-    const person = personInside(t, run(t, [{ say: "**Three.**" }], "--rm", "count the words"));
     const bytes = join(t.home, "bytes");
-    t.tmux("pipe-pane", "-t", person.pane, `cat >'${bytes}'`);
+    const person = personInside(t, run(t, [{ say: "**Three.**" }], "--rm", "count the words"), { bytes });
     await talksOn(person);
     // The terminal itself has echoed the line.
     expect(person.screen()).toMatch(/^one more$/m);
@@ -135,6 +134,7 @@ describe("run with a goal on a terminal", () => {
     await person.sees("yes, and then push it");
     expect((await teamsIn(t.env, t.home)(["send", "team-lead", "make it"])).code).toBe(0);
     await person.sees("Allow this command? touch made");
+    // The guard has no event.
     const readable = performance.now() + REQUEST_GUARD_MS;
     await eventually("the end of the guard", () => performance.now() > readable);
     person.type("Enter");
@@ -143,6 +143,21 @@ describe("run with a goal on a terminal", () => {
     person.type("y", "Enter");
     await eventually("the file", () => existsSync(join(t.home, "made")));
     await person.sees("› yes, and then push it");
+    person.type("/exit", "Enter");
+    expect(await person.code()).toBe(0);
+  });
+
+  it("takes a sentence that begins with yes for the answer to a question on a dumb terminal", async () => {
+    const t = privateTmux({ config: "set -g default-terminal dumb" });
+    const turns = [{ tools: [task("AskUserQuestion", { question: "Which one?" })] }, { say: "I wait." }];
+    const answered = { on: { contains: "yes, the second" }, say: "Four." };
+    const person = personInside(t, run(t, [answered, ...turns], "--rm", "count the words"));
+    await person.sees("I wait.");
+    person.type("-l", "yes, the second");
+    person.type("Enter");
+    await person.sees("Four.");
+    await person.sees(REACHED);
+    expect((await teamsIn(t.env, t.home)(["approvals", "--json"])).json()).toMatchObject({ approvals: [] });
     person.type("/exit", "Enter");
     expect(await person.code()).toBe(0);
   });

@@ -11,11 +11,16 @@ export function hasShell(shell: string): boolean {
   return spawnSync(shell, ["-c", ":"], { stdio: "ignore" }).status === 0;
 }
 
-/** The flags of a run: some containers forbid only a private /proc or a private network. */
-const PROBE = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all", "true"];
+/** Returns the arguments for Bubblewrap before the program. @param tmp what the program sees as /tmp */
+function sandbox(home: string, tmp: string, work: string): readonly string[] {
+  const system = ["--ro-bind", "/", "/", "--bind", tmp, "/tmp", "--dev", "/dev", "--proc", "/proc"];
+  // The home directory last: it may be below /tmp or /dev.
+  return [...system, "--bind", home, home, "--unshare-all", "--die-with-parent", "--chdir", work];
+}
 
-/** Bubblewrap needs user namespaces, which some containers forbid. */
-export const hasBubblewrap = spawnSync("bwrap", PROBE, { stdio: "ignore" }).status === 0;
+/** Some containers forbid user namespaces, or only a private /proc or a private network. */
+export const hasBubblewrap =
+  spawnSync("bwrap", [...sandbox("/tmp", "/tmp", "/tmp"), "true"], { stdio: "ignore" }).status === 0;
 
 /**
  * A home directory in which a shell may do anything: nothing else is writable and there is no network. The shell sees its `tmp`
@@ -54,24 +59,7 @@ export function throwaway(programs: Readonly<Record<string, string>> = {}): Thro
   const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: home, LC_ALL: "C", ...temporary, ...own };
   const run = (shell: string, script: string): boolean => {
     if (!hasBubblewrap) throw new Error("bubblewrap does not work here; no line was run.");
-    const mounts = [
-      "--ro-bind",
-      "/",
-      "/",
-      "--bind",
-      tmp,
-      "/tmp",
-      "--dev",
-      "/dev",
-      "--proc",
-      "/proc",
-      // Last: it may be below /tmp or /dev.
-      "--bind",
-      home,
-      home,
-    ];
-    const end = ["--unshare-all", "--die-with-parent", "--chdir", work];
-    const { status } = spawnSync("bwrap", [...mounts, ...end, shell, "-c", script], {
+    const { status } = spawnSync("bwrap", [...sandbox(home, tmp, work), shell, "-c", script], {
       cwd: work,
       env,
       stdio: "ignore",

@@ -13,13 +13,8 @@ export const GIT_IDENTITY = {
   GIT_COMMITTER_EMAIL: "a@example.com",
 };
 
-/**
- * Runs git in a directory with that identity, and with English messages. The user's variables for git are excluded: they could
- * select another repository, editor or diff.
- * @returns the trimmed output
- */
+/** Runs git in a directory with that identity, and with English messages. @returns the trimmed output */
 export function git(directory: string, ...words: readonly string[]): string {
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_"));
-  const env = { ...Object.fromEntries(own), ...GIT_IDENTITY, LC_ALL: "C" };
+  const env = { ...process.env, ...GIT_IDENTITY, LC_ALL: "C" };
   return execFileSync("git", ["-C", directory, ...words], { env, encoding: "utf8", stdio: "pipe" }).trim();
 }

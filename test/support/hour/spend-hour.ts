@@ -152,7 +152,7 @@ export async function spendHour(seat: Seat): Promise<void> {
   person.enter("teams run --resume --team crew");
   // If the lead read of its teammates' end before its own, a low screen has only that.
   const last = isLow
-    ? /(?:It\s+counts\s+milliseconds\s+now\.|ended(?:\s+\(SIGHUP\))?\.)/
+    ? /(?:It\s+counts\s+milliseconds\s+now\.|(?:ann|ben)\s+ended(?:\s+\(SIGHUP\))?\.)/
     : "It counts milliseconds now.";
   await person.reads(...onHighScreens("Ann writes it"), last, "ann: restarted");
   person.looks("resumed");

@@ -3,9 +3,12 @@ import { basename, delimiter, dirname, isAbsolute } from "node:path";
 
 useTmux(process.env.TEAMS_TEST_TMUX);
 
-/** Keeps every test away from the user's own team, tmux server, key and proxy: a test sets what it needs. */
+/**
+ * Keeps every test away from the user's own team, tmux server, key and proxy, and from variables that select another repository,
+ * editor or diff for git: a test sets what it needs.
+ */
 for (const name of Object.keys(process.env)) {
-  if (/^(TMUX|TMUX_PANE|TEAMS_|CLAUDE|ANTHROPIC_)|_proxy$/i.test(name)) delete process.env[name];
+  if (/^(TMUX|TMUX_PANE|TEAMS_|CLAUDE|ANTHROPIC_|GIT_)|_proxy$/i.test(name)) delete process.env[name];
 }
 // Each Node process would parse these certificates at its start, which doubles its CPU time; tests use no TLS.
 delete process.env.NODE_EXTRA_CA_CERTS;

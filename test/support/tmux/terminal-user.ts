@@ -30,6 +30,8 @@ export interface PersonOptions {
   readonly cwd?: string;
   readonly session?: string;
   readonly size?: { readonly width: number; readonly height: number };
+  /** A file for all output of the program. The pane's pipe to it runs until the test ends it. */
+  readonly bytes?: string;
 }
 
 /** Keeps the terminal with its text after the program has ended, and records the exit status. */
@@ -53,13 +55,15 @@ export function personOutside(t: PrivateTmux, words: readonly string[], options:
 }
 
 function personIn(t: PrivateTmux, argv: readonly string[], options: PersonOptions): Person {
-  const { env = {}, cwd = t.home, session = "work", size = { width: 160, height: 50 } } = options;
+  const { env = {}, cwd = t.home, session = "work", size = { width: 160, height: 50 }, bytes } = options;
   const codeFile = join(temporaryDirectory("tt-code-"), "code");
   const variables = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value ?? ""}`]);
   const pane = t.tmux(
     ...["new-session", "-d", "-s", session, "-n", "mine", "-c", cwd, "-P", "-F", "#{pane_id}"],
     ...["-x", `${size.width}`, "-y", `${size.height}`, ...variables],
     ...["--", "/bin/sh", "-c", RUNNER, "sh", codeFile, ...argv],
+    // In the same call: tmux reads nothing of the program before.
+    ...(bytes === undefined ? [] : [";", "pipe-pane", "-t", `=${session}:`, `cat >'${bytes}'`]),
     ...[";", "set-option", "-t", `=${session}:`, "destroy-unattached", "off"],
     ...sizing(session, size),
   );

@@ -135,6 +135,30 @@ describe("permission request (S61)", () => {
     expect(made()).toBe(true);
   });
 
+  it.each(["yes, and then push it", "yes,stop", "y:go", "no, wait", "a, as before"])(
+    "is not answered by %j if the line may have been begun earlier; a key alone answers it",
+    async (line) => {
+      const earliest = steadyNow();
+      const { ref, dev, request, made } = await asking();
+      const begun = steadyNow() + REQUEST_GUARD_MS;
+      await dev.worker.handleTypedLine(line, begun, earliest);
+      expect(listApprovals(ref).map(({ id }) => id)).toEqual([request.id]);
+      expect(dev.shown.at(-1)).toMatch(
+        /^note: perhaps begun before .*: it is kept for later; answer y or n$/,
+      );
+      await dev.worker.handleTypedLine("y", begun, earliest);
+      await eventually("the file", made);
+    },
+  );
+
+  it("is answered with a note by a line that was begun later", async () => {
+    const { ref, dev, made } = await asking();
+    const begun = steadyNow() + REQUEST_GUARD_MS;
+    await dev.worker.handleTypedLine("no, wait", begun, begun);
+    await settled(ref);
+    expect([made(), results(dev)[0]]).toEqual([false, expect.stringContaining("wait")]);
+  });
+
   it("is refused in the pane without being shown whole", async () => {
     const wrap = (options: WorkerOptions): WorkerOptions => ({
       ...options,
