@@ -73,7 +73,7 @@ function isBusy(ctx: OperationContext, member: TeamMember, count: CountBackgroun
   const facts = recordedFacts(ctx, member);
   if (facts !== undefined) return isForeignBusy(facts);
   const { name } = member;
-  // The inbox first: a message that is read meanwhile has begun a turn, which the status shows.
+  // The inbox first: a message that one of our agents reads meanwhile has begun a turn, which the status shows.
   return isAlive(ctx, name) && (unreadCount(ctx.ref, name) > 0 || isInTurn(ctx, name, count));
 }
 
