@@ -29,6 +29,7 @@ import { type Approval, listApprovals } from "./approvals/approvals.ts";
 import type { OperationContext } from "./context.ts";
 import { lostSocketErrors } from "./processes/lost-sockets.ts";
 import { withPresence } from "./processes/present-instances.ts";
+import { withUnreportedTurn } from "./processes/unreported-turn.ts";
 import { problemsOf } from "./status-problems.ts";
 import type { WorktreeStatus } from "./worktrees/worktree-status.ts";
 
@@ -127,7 +128,10 @@ export async function teamStatus(
   }
   const records = await withPresence(ctx, ofMembers);
   const worktrees = git ? await readWorktrees(ctx) : undefined;
-  const judged = records.map((known) => ({ known, verdict: judgeShown(ctx.ref, known.member, known) }));
+  const judged = records.map((known) => ({
+    known,
+    verdict: withUnreportedTurn(ctx.ref, known, judgeShown(ctx.ref, known.member, known)),
+  }));
   const alive = isLeadAlive(ctx.ref, config);
   const broken: string[] = [];
   // After the states: the tasks that a member created or completed before it became idle or ended are in the list.

@@ -13,6 +13,7 @@ import { listTasks, ownerName } from "../../team/tasks/tasks.ts";
 import type { OperationContext } from "../context.ts";
 import { isAlive } from "../ending/kill.ts";
 import { recordedFacts } from "../processes/foreign-facts.ts";
+import { hasUnreportedTurn } from "../processes/unreported-turn.ts";
 import { unnoticedEnd } from "../supervision/reconcile.ts";
 
 /** The facts that decide whether a run is over. */
@@ -74,7 +75,9 @@ function isBusy(ctx: OperationContext, member: TeamMember, count: CountBackgroun
   if (facts !== undefined) return isForeignBusy(facts);
   const { name } = member;
   // The inbox first: a message that one of our agents reads meanwhile has begun a turn, which the status shows.
-  return isAlive(ctx, name) && (unreadCount(ctx.ref, name) > 0 || isInTurn(ctx, name, count));
+  if (!isAlive(ctx, name)) return false;
+  if (unreadCount(ctx.ref, name) > 0) return true;
+  return hasUnreportedTurn(ctx.ref, member, readStatus(ctx.ref, name)) || isInTurn(ctx, name, count);
 }
 
 /** The states of a foreign member in a turn. While it waits for an answer, its turn has not ended. */
