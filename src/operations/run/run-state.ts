@@ -74,9 +74,10 @@ function isBusy(ctx: OperationContext, member: TeamMember, count: CountBackgroun
   const facts = recordedFacts(ctx, member);
   if (facts !== undefined) return isForeignBusy(facts);
   const { name } = member;
-  // The inbox first: a message that one of our agents reads meanwhile has begun a turn, which the status shows.
   if (!isAlive(ctx, name)) return false;
+  // The inbox first: a message that one of our agents reads meanwhile has begun a turn, which the status shows.
   if (unreadCount(ctx.ref, name) > 0) return true;
+  // Before the state: its process reports both together.
   return hasUnreportedTurn(ctx.ref, member, readStatus(ctx.ref, name)) || isInTurn(ctx, name, count);
 }
 
