@@ -29,6 +29,7 @@ import { type Approval, listApprovals } from "./approvals/approvals.ts";
 import type { OperationContext } from "./context.ts";
 import { lostSocketErrors } from "./processes/lost-sockets.ts";
 import { withPresence } from "./processes/present-instances.ts";
+import { withUnreportedTurn } from "./processes/unreported-turn.ts";
 import { problemsOf } from "./status-problems.ts";
 import type { WorktreeStatus } from "./worktrees/worktree-status.ts";
 
@@ -114,9 +115,7 @@ export async function teamStatus(
   // Several parts of a status judge the same processes.
   const ctx = { ...outer, ref: { livenessCache: new LivenessCache(), ...outer.ref } };
   const config = readTeam(ctx.ref);
-  const broken: string[] = [];
-  const tasks = withExpiredUnassigned(listTasks(ctx.ref, (_, id) => broken.push(id)));
-  // Before the records: a message that its member reads meanwhile still counts as unread, so no member in a turn seems to be at rest.
+  // Before the records: a message that one of our agents reads meanwhile still counts as unread, so none in a turn seems to be at rest.
   const inboxes = new Map(config.members.map(({ name }) => [name, peekInbox(ctx.ref, name)]));
   const ofMembers = memberRecords(ctx.ref, config);
   // Before the states are judged: a request is one of their sources.
@@ -128,13 +127,20 @@ export async function teamStatus(
     await openForeignRequests(ctx.ref, ctx.env);
   }
   const records = await withPresence(ctx, ofMembers);
-  const inProgress = startedTasks(tasks);
   const worktrees = git ? await readWorktrees(ctx) : undefined;
-  const members = records.map((known) => ({
-    ...memberStatus(ctx.ref, known, inboxes.get(known.member.name) ?? [], inProgress),
-    ...(worktrees && { git: worktrees.get(known.member.name) ?? null }),
+  const judged = records.map((known) => ({
+    known,
+    verdict: withUnreportedTurn(ctx.ref, known, judgeShown(ctx.ref, known.member, known)),
   }));
   const alive = isLeadAlive(ctx.ref, config);
+  const broken: string[] = [];
+  // After the states: the tasks that a member created or completed before it became idle or ended are in the list.
+  const tasks = withExpiredUnassigned(listTasks(ctx.ref, (_, id) => broken.push(id)));
+  const inProgress = startedTasks(tasks);
+  const members = judged.map(({ known, verdict }) => ({
+    ...memberStatus(ctx.ref, known, verdict, inboxes.get(known.member.name) ?? [], inProgress),
+    ...(worktrees && { git: worktrees.get(known.member.name) ?? null }),
+  }));
   const limits = limitsOf(config);
   const sockets = (await lostSocketErrors(records)).map(({ message, hint }) => `${message} ${hint}`);
   return {
@@ -224,12 +230,12 @@ function usageOf(
 function memberStatus(
   ref: TeamRef,
   known: MemberRecords,
+  verdict: ReturnType<typeof judgeShown>,
   inbox: readonly InboxMessage[],
   inProgress: ReadonlyMap<string, readonly Task[]>,
 ): MemberStatus {
   const { member, status } = known;
   const { name } = member;
-  const verdict = judgeShown(ref, member, known);
   const mail = mailCounts(ref, name, status, inbox);
   const tasks = inProgress.get(name) ?? [];
   const state = shownState(known, verdict, inbox);

@@ -115,6 +115,8 @@ export const statusRecord = z.looseObject({
   version: z.optional(z.string()),
   /** With `ownInbox`, the source of the state; omitted if it is unknown. */
   stateFrom: z.optional(z.enum(STATE_SOURCES)),
+  /** With `ownInbox`, when the newest message was sent that it had taken when `process` last looked; 0 for none. */
+  newestTaken: z.optional(z.number()),
   /** It approved a shutdown, so its end is not a crash; the first process that notices the end completes the shutdown. */
   agreedToStop: z.optional(z.boolean()),
   /** The lead asked it to shut down, and it has neither agreed nor refused yet. */

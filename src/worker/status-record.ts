@@ -61,7 +61,15 @@ export interface StatusKeeper {
 /** The state of a program that reads its inbox itself, as the process that started it judges it. */
 export type PeerReport = Pick<
   StatusRecord,
-  "state" | "stateFrom" | "activity" | "version" | "agreedToStop" | "limited" | "pausedUntil" | "startDialog"
+  | "state"
+  | "stateFrom"
+  | "newestTaken"
+  | "activity"
+  | "version"
+  | "agreedToStop"
+  | "limited"
+  | "pausedUntil"
+  | "startDialog"
 >;
 
 type StatusFacts = Pick<StatusRecord, "sessionId" | "transcript" | "process"> &

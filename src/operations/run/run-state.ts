@@ -13,6 +13,7 @@ import { listTasks, ownerName } from "../../team/tasks/tasks.ts";
 import type { OperationContext } from "../context.ts";
 import { isAlive } from "../ending/kill.ts";
 import { recordedFacts } from "../processes/foreign-facts.ts";
+import { hasUnreportedTurn } from "../processes/unreported-turn.ts";
 import { unnoticedEnd } from "../supervision/reconcile.ts";
 
 /** The facts that decide whether a run is over. */
@@ -73,8 +74,11 @@ function isBusy(ctx: OperationContext, member: TeamMember, count: CountBackgroun
   const facts = recordedFacts(ctx, member);
   if (facts !== undefined) return isForeignBusy(facts);
   const { name } = member;
-  // The inbox first: a message that is read meanwhile has begun a turn, which the status shows.
-  return isAlive(ctx, name) && (unreadCount(ctx.ref, name) > 0 || isInTurn(ctx, name, count));
+  if (!isAlive(ctx, name)) return false;
+  // The inbox first: a message that one of our agents reads meanwhile has begun a turn, which the status shows.
+  if (unreadCount(ctx.ref, name) > 0) return true;
+  // Before the state: its process reports both together.
+  return hasUnreportedTurn(ctx.ref, member, readStatus(ctx.ref, name)) || isInTurn(ctx, name, count);
 }
 
 /** The states of a foreign member in a turn. While it waits for an answer, its turn has not ended. */

@@ -182,7 +182,10 @@ export function unnoticedEnd(ctx: OperationContext, member: TeamMember): Unnotic
   if (status === undefined) return foreignEnd(ctx, member);
   if (livenessOfAgent(ctx.ref, member.name, status) !== "dead") return undefined;
   const id = endingId(status);
-  const agreed = status.state === "exited" && status.agreedToStop === true && !keepsOnExit(member);
+  // It may have agreed after the first read, and then ended.
+  const last = readStatus(ctx.ref, member.name) ?? status;
+  const hasAgreed = endingId(last) === id && last.state === "exited" && last.agreedToStop === true;
+  const agreed = hasAgreed && !keepsOnExit(member);
   return !agreed && readMetadata(member, "lastReportedEnd") === id ? undefined : { id, agreed };
 }
 

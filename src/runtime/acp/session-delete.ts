@@ -55,10 +55,14 @@ export async function deleteAbandoned(call: AnyCall, problem: (text: string) => 
   const home = teamsHome(call.io.env);
   for (const { team, config, ours } of listTeams(home)) {
     if (!ours || config === undefined) continue;
+    const ref = teamAt(home, team);
     try {
-      if (!isAbandoned(teamAt(home, team), config)) continue;
+      if (!isAbandoned(ref, config)) continue;
       await setKnownEmpty(home, team, true);
-      await deleteTeam(await operationContext(call, openOwnTeam(call.io.env, { force: false }, team)));
+      const ctx = await operationContext(call, openOwnTeam(call.io.env, { force: false }, team));
+      // Another client may have loaded the session since the list was read.
+      if (isAbandoned(ref, readTeam(ref))) await deleteTeam(ctx);
+      else await setKnownEmpty(home, team, false);
     } catch (error) {
       // Another process has deleted it.
       if (!(error instanceof TeamError && error.code === "TEAM_NOT_FOUND")) problem(messageOf(error));

@@ -50,7 +50,8 @@ const SESSION_ID = /^acp-[0-9a-f]{8}$/;
 /** Whether this is the team of a session that never had a prompt, a teammate, a task or a message. */
 export function isEmptySession(ref: TeamRef, { members, description, leadSessionId }: TeamConfig): boolean {
   if (!SESSION_ID.test(ref.team) || members.length > 1 || description) return false;
-  if (isConversation(ref.home.root, leadSessionId) || unreadCount(ref, LEAD_NAME) > 0) return false;
+  // The inbox first: the lead marks its first prompt as read after it has recorded it.
+  if (unreadCount(ref, LEAD_NAME) > 0 || isConversation(ref.home.root, leadSessionId)) return false;
   let hasUnreadable = false;
   const tasks = listTasks(ref, () => {
     hasUnreadable = true;

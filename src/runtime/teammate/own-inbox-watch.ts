@@ -161,7 +161,7 @@ export class OwnInboxWatch {
       pausedUntil: undefined,
       startDialog: undefined,
     };
-    status.reportPeer({ ...unset, ...report, version });
+    status.reportPeer({ ...unset, ...report, version, newestTaken: this.#lastTaken });
     countTokens(this.#usage, hook, status);
     await this.#keepConversation(hook);
     const isUnconfirmed = await this.#interrupt.poll(verdict, facts, hook);

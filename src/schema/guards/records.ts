@@ -84,6 +84,7 @@ export const statusForm: Form<StatusRecord> = {
     startDialog: optional(isFlag),
     version: optional(isText),
     stateFrom: optional(oneOf(SOURCES)),
+    newestTaken: optional(isNumber),
     agreedToStop: optional(isFlag),
     shutdownRequested: optional(isFlag),
     resting: optional(isFlag),

@@ -106,11 +106,12 @@ async function eventsOf(
   wanted: readonly Event[],
   agents: ReadonlySet<string> | undefined,
 ): Promise<{ readonly happened: readonly Event[]; readonly broken: readonly string[] }> {
+  const members = wanted.includes("idle") ? (await teamStatus(ctx)).members : [];
   const broken: string[] = [];
+  // After the states: an idle member may have created a task before.
   const tasks = wanted.some((event) => event === "free_task" || event === "all_tasks_done")
     ? listTasks(ctx.ref, (_, id) => broken.push(id))
     : [];
-  const members = wanted.includes("idle") ? (await teamStatus(ctx)).members : [];
   if (wanted.includes("request")) await openForeignRequests(ctx.ref, ctx.env);
   const messages = wanted.includes("message") ? await mail.waiting() : 0;
   const isTrue: Readonly<Record<Event, () => boolean>> = {

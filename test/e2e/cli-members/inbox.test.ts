@@ -189,7 +189,7 @@ describe("a CLI that reads its inbox itself", () => {
     await leadGot("after it");
   });
 
-  it("is idle after a turn that began and ended between two polls", async () => {
+  it("is idle after a turn that began and ended between two polls, and running until the second", async () => {
     const { spawn, state, leadGot, teams, ada } = await team();
     await spawn("say: ready");
     await leadGot("ready");
@@ -201,6 +201,7 @@ describe("a CLI that reads its inbox itself", () => {
       await leadGot("quick");
       const noticed = Date.now();
       await eventually("a notice too old to be a late one", () => Date.now() > noticed + 2 * MARK_MS);
+      expect(await ada()).toMatchObject({ state: "running", stateFrom: "inbox" });
     } finally {
       process.kill(watcher, "SIGCONT");
     }

@@ -11,6 +11,7 @@ import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { listTeams } from "../../../src/team/config/config.ts";
 import { markAsRead, unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
+import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import {
   contextBesideTmux,
@@ -22,6 +23,7 @@ import {
   teamBesideTmux,
 } from "../../support/team/foreign-peer.ts";
 import { lookingContext } from "../../support/team/reconcile-context.ts";
+import { statusOf } from "../../support/team/status-records.ts";
 import { testHome, testTeam } from "../../support/team/test-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
@@ -55,6 +57,31 @@ test.each(["marks", "removes"] as const)(
     expect(await shown(ref)).toMatchObject({ state: "running", stateFrom: "inbox" });
     peerSays(ref, "ada", IDLE);
     expect(await shown(ref)).toMatchObject({ state: "idle", stateFrom: "notice" });
+  },
+);
+
+test.each([
+  ["marks", "idle"],
+  ["marks", "failed"],
+  ["removes", "idle"],
+  ["removes", "unknown"],
+] as const)(
+  "a CLI that %s its messages › is running from then on until its process looks, although its status says %s",
+  async (how, state) => {
+    const ref = await testTeam(["ada"]);
+    const reported = statusOf({ ownInbox: true, state, activity: "before" });
+    writeStatus(ref, "ada", { ...reported, newestTaken: 0 });
+    const busy = () => runState(lookingContext(ref)).busy;
+    await give(ref);
+    expect([(await shown(ref)).state, busy()]).toEqual([state, 1]);
+    peerTakes(ref, "ada", how);
+    expect(await shown(ref)).toEqual({ state: "running", stateFrom: "inbox", alive: true, activity: "" });
+    expect(busy()).toBe(1);
+    writeStatus(ref, "ada", { ...reported, newestTaken: Date.now() });
+    expect([(await shown(ref)).state, busy()]).toEqual([state, 0]);
+    // A process of an earlier version does not report what it has seen.
+    writeStatus(ref, "ada", reported);
+    expect([(await shown(ref)).state, busy()]).toEqual([state, 0]);
   },
 );
 

@@ -135,6 +135,45 @@ test("teamStatus › counts a message as unread that begins a turn while it look
   expect(members[1]).toMatchObject({ state: "idle", unread: 1 });
 });
 
+describe("teamStatus › lists the tasks as they are after its query", () => {
+  /** Makes a change during the query: after the records of the members were read. */
+  async function statusDuring(ref: TeamRef, change: () => Promise<unknown>) {
+    writePlace(ref, "a", { ...PLACE, instance: "i" });
+    const ctx = lookingContext(ref);
+    const present = async (): Promise<ReadonlySet<string>> => {
+      await change();
+      return new Set(["i"]);
+    };
+    const backend = { ...ctx.backends.of("tmux"), present } as unknown as Backend;
+    return teamStatus({ ...ctx, backends: { ...ctx.backends, of: () => backend } });
+  }
+
+  test("when a member creates one meanwhile", async () => {
+    const ref = await testTeam(["a"]);
+    writeStatus(ref, "a", statusOf({ instance: "i", state: "idle" }));
+    const { tasks } = await statusDuring(ref, () => createTask(ref, { subject: "late" }));
+    expect(tasks).toMatchObject({ pending: 1, list: [{ subject: "late" }] });
+  });
+
+  test("so an owner that completes its task and ends meanwhile blocks no other member", async () => {
+    const ref = await testTeam(["a", "b"]);
+    const agent = spawn("sleep", ["1000"]);
+    onTestFinished(() => void agent.kill("SIGKILL"));
+    const process = identityOf(agent.pid ?? 0) ?? deadProcess();
+    writeStatus(ref, "a", statusOf({ instance: "i", process, state: "running" }));
+    writeStatus(ref, "b", statusOf());
+    await createTask(ref, { subject: "1", owner: "a" });
+    await createTask(ref, { subject: "2", owner: "b", blockedBy: ["1"] });
+    const { deadlock, members } = await statusDuring(ref, async () => {
+      await changeTask(ref, "1", (task) => ({ ...task, status: "completed" }));
+      agent.kill("SIGKILL");
+      await once(agent, "exit");
+    });
+    expect(members[1]).toMatchObject({ name: "a", alive: false });
+    expect(deadlock).toBeNull();
+  });
+});
+
 /** Returns the state of the member `a`, and the number of open requests. */
 async function stateIn(ref: TeamRef, ctx = lookingContext(ref)): Promise<unknown[]> {
   const { members, approvals } = await teamStatus(ctx);

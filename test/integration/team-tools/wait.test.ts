@@ -1,11 +1,19 @@
 import { expect, it } from "vitest";
+import type { Backend } from "../../../src/backend/backend.ts";
+import { ownIdentity } from "../../../src/os/process/identity.ts";
+import { writePlace } from "../../../src/team/records/read-records.ts";
+import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests/requests.ts";
+import { createTask } from "../../../src/team/tasks/tasks.ts";
 import type { ClientTool, ClientToolContext } from "../../../src/team-tools/mcp/client-tool.ts";
 import { listRequests } from "../../../src/team-tools/mcp/list-requests.ts";
 import { teamStatus } from "../../../src/team-tools/mcp/team-status.ts";
 import { wait } from "../../../src/team-tools/mcp/wait.ts";
 import { cliIn } from "../../support/processes/in-process-cli.ts";
+import { lookingContext } from "../../support/team/reconcile-context.ts";
+import { statusOf } from "../../support/team/status-records.ts";
+import { testTeam } from "../../support/team/test-team.ts";
 import { contextOf } from "../../support/worker/start-worker.ts";
 
 const ID = "perm-1-abcdefg";
@@ -40,4 +48,24 @@ it.each<[string, ClientTool, object]>([
   await expect(call(tool, input, stop.signal)).rejects.toThrow();
   const { data } = await call(wait, { for: ["request"], timeout_seconds: 0 }, new AbortController().signal);
   expect(data).toMatchObject({ happened: ["request"], requests: [ID] });
+});
+
+it("Wait › sees the task that a member creates before it is seen to be idle", async () => {
+  const ref = await testTeam(["ada", "ben"]);
+  const process = ownIdentity();
+  writePlace(ref, "ada", { instance: "i", backend: "tmux", panePid: process.pid, spawnedAt: 1 });
+  writeStatus(ref, "ada", statusOf({ instance: "i", state: "idle" }));
+  const own = lookingContext(ref);
+  const present = async (): Promise<ReadonlySet<string>> => {
+    await createTask(ref, { subject: "late" });
+    return new Set(["i"]);
+  };
+  const backend = { ...own.backends.of("tmux"), present } as unknown as Backend;
+  const ctx = { ...own, actor: "ben", backends: { ...own.backends, of: () => backend } };
+  const mail = { waiting: async () => 0 };
+  const context = { ctx, role: "teammate", withoutInbox: false, knownRequests: new Set(), mail };
+  const given = { for: ["idle", "all_tasks_done"], timeout_seconds: 0 };
+  const call = { signal: new AbortController().signal, client: "a", progress: () => undefined };
+  const { data } = await wait(context as unknown as ClientToolContext).execute(given, call);
+  expect(data).toMatchObject({ happened: ["idle"] });
 });

@@ -1,9 +1,16 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { expect, it } from "vitest";
-import { listSessions } from "../../../../src/runtime/acp/session-list.ts";
+import { transcriptPath } from "../../../../src/protocol/paths.ts";
+import { isEmptySession, listSessions } from "../../../../src/runtime/acp/session-list.ts";
+import { isSessionId, LEAD_NAME } from "../../../../src/schema/names.ts";
+import { readTeam } from "../../../../src/team/config/config.ts";
 import { createTeamFiles } from "../../../../src/team/config/create-files.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import type { Home } from "../../../../src/team/ref.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
-import { testHome } from "../../../support/team/test-team.ts";
+import { peerTakes } from "../../../support/team/foreign-peer.ts";
+import { testHome, testTeam } from "../../../support/team/test-team.ts";
 
 const CONVERSATION = "5f0e2a6e-0000-4000-8000-000000000000";
 
@@ -31,4 +38,27 @@ it("listSessions › gives the teams of one directory", async () => {
   const home = await withTeams(["here"], cwd);
   await withTeams(["elsewhere"], "/", home);
   expect(listSessions(home, { cwd }).sessions).toMatchObject([{ sessionId: "here", cwd }]);
+});
+
+it("isEmptySession › is false while the lead records its first prompt and marks it as read", async () => {
+  const ref = await testTeam([], { name: "acp-0123abcd", leadSessionId: CONVERSATION });
+  const config = readTeam(ref);
+  expect(isEmptySession(ref, config)).toBe(true);
+  await sendMessage(ref, { from: "user", to: LEAD_NAME, text: "the first prompt" });
+  const begins = (): void => {
+    if (!isSessionId(CONVERSATION)) throw new Error("not an id of a conversation");
+    const transcript = transcriptPath(ref.home.root, CONVERSATION);
+    mkdirSync(dirname(transcript), { recursive: true });
+    writeFileSync(transcript, "");
+    peerTakes(ref, LEAD_NAME, "marks");
+  };
+  // The lead takes the prompt just before its inbox is read.
+  const looking = {
+    ...ref,
+    get paths() {
+      begins();
+      return ref.paths;
+    },
+  };
+  expect(isEmptySession(looking, config)).toBe(false);
 });
