@@ -14,10 +14,10 @@ import { type AgentRecords, judgeLiveness } from "../team/members/judge-liveness
 import { findMember } from "../team/members/members.ts";
 import { readExit, readPlace, readStatus } from "../team/records/read-records.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { hasOpenRequest } from "../team/requests/requests.ts";
 import { optionWords } from "../text/shell-quote.ts";
 import { openTreeBell } from "../wakeup/tree-bell.ts";
 import { type OperationContext, requireLead } from "./context.ts";
+import { isBetweenTurns } from "./processes/between-turns.ts";
 import { isForeignMember } from "./processes/foreign-members.ts";
 
 /** Milliseconds to wait for the agent, which handles an interrupt at once in every state. */
@@ -27,8 +27,6 @@ const POLL_MS = 1_000;
 
 /** The states of an agent during a turn. */
 const IN_TURN: ReadonlySet<AgentState> = new Set(["running", "throttled", "needs-input"]);
-/** Of a program whose turn ends are unseen. */
-const MAY_BE_IN_TURN: AgentState = "unknown";
 
 export interface InterruptReport {
   readonly name: string;
@@ -62,15 +60,15 @@ export async function interruptAgent(
   const records = { status: readStatus(ref, name), place: readPlace(ref, name), exit: readExit(ref, name) };
   const byKey = await interruptByKey(ctx, member, records);
   if (byKey !== undefined) return byKey;
-  const { alive, state } = judgeLiveness(member, records);
+  const verdict = judgeLiveness(member, records);
+  const { alive, state } = verdict;
   if (alive === false || (name === LEAD_NAME && records.status === undefined)) {
     throw new TeamError("RECIPIENT_INACTIVE", `${name} is not running, so there is nothing to interrupt.`, {
       hint: `See its state: teams status ${optionWords("--team", ref.team)}`,
     });
   }
-  const isAtRest = restsNow(ref, member, state, records.status);
-  // An agent that is paused by its budget may be in a turn.
-  if (alive === true && isAtRest && state !== "paused") return { name, outcome: "idle" };
+  if (alive === true && isBetweenTurns(ref, member, verdict, records.status))
+    return { name, outcome: "idle" };
   // Opened before the request is sent, so that a quick reaction is not missed.
   const bell = openTreeBell([ref.paths.dir]);
   try {
@@ -90,27 +88,12 @@ export async function interruptAgent(
     }
     // A message that could not be typed was waiting, and waits no longer.
     const isTyped = readMetadata(member, "typed") === true && state !== "needs-input";
-    return isTyped || state === MAY_BE_IN_TURN
+    return isTyped || state === "unknown"
       ? { name, outcome: "pressed", endsSeen: false }
       : { name, outcome: "interrupted" };
   } finally {
     bell.close();
   }
-}
-
-/** Whether an agent is between turns, as far as it says. */
-function restsNow(
-  ref: TeamRef,
-  member: TeamMember,
-  state: AgentState,
-  status: StatusRecord | undefined,
-): boolean {
-  if (state !== "needs-input") return !IN_TURN.has(state) && state !== MAY_BE_IN_TURN;
-  if (status?.resting === true) return true;
-  // A message that cannot be typed now waits in a turn.
-  if (readMetadata(member, "typed") === true) return false;
-  // An agent that waits for the answer to a question is between turns. A permission request may come from background work.
-  return !hasOpenRequest(ref, member.name, "permission");
 }
 
 /** Interrupts a program that reads its inbox itself, in its pane. @returns undefined for teams' own agent, and without a proven pane */

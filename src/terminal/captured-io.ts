@@ -31,6 +31,7 @@ export function capturedIo({ program }: Pick<Io, "program">, options: CapturedIo
     bytesIn: noInput,
     bytesOut: discard,
     interruption: () => signal,
+    endOnCtrlC: () => undefined,
   };
 }
 

@@ -34,4 +34,6 @@ export interface Io {
    * @param keys `foreign`: Ctrl-C is for another program of this terminal, and is ignored here
    */
   interruption(keys?: "own" | "foreign"): AbortSignal;
+  /** Lets the next Ctrl-C end this process, although {@link interruption} was called: the command ends already. */
+  endOnCtrlC(): void;
 }

@@ -133,6 +133,9 @@ export function processIo(end: (status: number) => void): ProcessIo {
       setImmediate(() => void [use(1), use(2)]);
       return interruption(keys);
     },
+    endOnCtrlC: () => {
+      endsOnCtrlC = true;
+    },
   };
 }
 
@@ -245,19 +248,22 @@ const received = new Map<NodeJS.Signals, number>();
  */
 const SAME_WISH_MS = { SIGINT: -1, SIGTERM: 1_000, SIGHUP: Number.POSITIVE_INFINITY } as const;
 
+/** Whether the next Ctrl-C ends this process. */
+let endsOnCtrlC = false;
+
 function interruption(keys: "own" | "foreign" = "own"): AbortSignal {
   if (interrupted !== undefined) return interrupted.signal;
   const controller = new AbortController();
   interrupted = controller;
-  if (keys === "foreign") process.on("SIGINT", () => undefined);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    if (keys === "foreign" && signal === "SIGINT") continue;
     const listener = (): void => {
+      const endsNow = signal === "SIGINT" && endsOnCtrlC;
+      if (signal === "SIGINT" && keys === "foreign" && !endsNow) return;
       const now = steadyNow();
       const first = received.get(signal);
       received.set(signal, first ?? now);
-      controller.abort(signal);
-      if (first === undefined || now - first <= SAME_WISH_MS[signal]) return;
+      if (!endsNow) controller.abort(signal);
+      if (!endsNow && (first === undefined || now - first <= SAME_WISH_MS[signal])) return;
       // Keep listening until the second signal: a signal is lost if it arrives during the removal of a listener.
       process.off(signal, listener);
       signalProcess(process.pid, signal);

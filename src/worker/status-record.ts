@@ -140,6 +140,7 @@ export function createStatusKeeper(
   let isRetried = false;
   let cancelRetry: (() => void) | undefined;
   const work: { state: WorkerState; activity: string } = { state: "starting", activity: "" };
+  let wasPausedInTurn = false;
   let open: readonly string[] = [];
   let questions: readonly string[] = [];
   let dialog: string | undefined;
@@ -150,7 +151,11 @@ export function createStatusKeeper(
     const state = reportedState(work.state, waits.length);
     const since = state === record.state ? record.since : clock.now();
     const activity = oneLine(waits[0] ?? work.activity);
-    return { state, since, activity, resting: work.state === "idle" };
+    return { state, since, activity, resting: restsIn(work.state, wasPausedInTurn) };
+  };
+  const move = (event: WorkerEvent): void => {
+    if (work.state !== "paused") wasPausedInTurn = !restsIn(work.state, false);
+    work.state = nextState(work.state, event);
   };
   const write = (patch: Partial<typeof record>, sync = false): void => {
     const before = record;
@@ -186,7 +191,7 @@ export function createStatusKeeper(
       return failure;
     },
     report(event, activity, messages) {
-      work.state = nextState(work.state, hidesTurnEnds ? seen(event) : event);
+      move(hidesTurnEnds ? seen(event) : event);
       if (activity !== undefined) work.activity = activity;
       if (event === "ended") isRetried = false;
       const agreed = event === "stop_agreed" ? { agreedToStop: true } : {};
@@ -199,10 +204,12 @@ export function createStatusKeeper(
       const keys = Object.keys(next) as (keyof typeof next)[];
       if (keys.every((key) => record[key] === next[key])) return;
       const since = next.state === record.state ? record.since : clock.now();
-      write({ ...next, since, resting: next.state === "idle" }, record.ownInbox === undefined);
+      // It is paused only after a turn that its account's limit ended.
+      const resting = next.state === "idle" || next.state === "paused";
+      write({ ...next, since, resting }, record.ownInbox === undefined);
     },
     reportLimit(activity, until) {
-      work.state = nextState(work.state, "limited");
+      move("limited");
       if (work.state !== "paused") return;
       work.activity = activity;
       write({ ...reported(), limited: true, pausedUntil: until });
@@ -264,6 +271,11 @@ export function createStatusKeeper(
 
 function notWritten(agent: string, error: unknown): string {
   return `the status of ${agent} could not be written (${messageOf(error)}); ${agent} continues, and tries again every second`;
+}
+
+/** Whether an agent is between turns: `needs-input` is the state of its work only after a turn that asked a question. */
+function restsIn(state: WorkerState, wasPausedInTurn: boolean): boolean {
+  return state === "idle" || state === "needs-input" || (state === "paused" && !wasPausedInTurn);
 }
 
 /** The ends of turns that a program does not say are seen only by us: its input was taken. */

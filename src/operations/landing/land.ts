@@ -8,6 +8,7 @@ import { judgeShown } from "../../team/members/judge-shown.ts";
 import { memberRecords } from "../../team/members/member-records.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import { type OperationContext, requireLead } from "../context.ts";
+import { isBetweenTurns } from "../processes/between-turns.ts";
 import { withPresence } from "../processes/present-instances.ts";
 import { type AgentWork, allWork, requireWorktree, workOf } from "./agent-work.ts";
 import type { Gate } from "./gate.ts";
@@ -47,8 +48,8 @@ export interface LandOptions {
   readonly onStep?: (agent: string, step: LandingStep, pid?: number) => void;
 }
 
-/** States in which an agent may be about to change its files. */
-const IN_TURN: ReadonlySet<AgentState> = new Set(["starting", "running", "awaiting-approval"]);
+/** States in which an agent begins or ends its work, or may begin it at any moment. */
+const MAY_BEGIN: ReadonlySet<AgentState> = new Set(["starting", "awaiting-approval", "stopping"]);
 
 /**
  * Lands the work of agents, one after the other: rebases it in its worktree, runs the gate, and moves the target branch. The failure of one
@@ -137,15 +138,22 @@ function reportFor(agent: string, target: string | null): Report {
   };
 }
 
-/** @throws TeamError AGENT_BUSY if the agent works now: a rebase would change its files at the same time */
+/** @throws TeamError AGENT_BUSY if the agent may work now: a rebase would change its files at the same time */
 async function requireNoTurn(ctx: OperationContext, { agent, member }: AgentWork): Promise<void> {
   const records = memberRecords(ctx.ref).filter((known) => known.member.name === member?.name);
   const [known] = await withPresence(ctx, records);
   if (known === undefined) return;
-  const { state, alive } = judgeShown(ctx.ref, known.member, known);
-  if (alive === false || !IN_TURN.has(state)) return;
+  const verdict = judgeShown(ctx.ref, known.member, known);
+  const { state, alive } = verdict;
+  // Nothing is known about a member without records.
+  if (alive === false || (alive === null && state === "unknown")) return;
+  if (!MAY_BEGIN.has(state) && isBetweenTurns(ctx.ref, known.member, verdict, known.status)) return;
+  const word = memberWord(ctx.ref, agent, ctx.env);
   throw new TeamError("AGENT_BUSY", `${agent} is at work (${state}).`, {
-    hint: `Wait for the end of its turn: teams wait ${memberWord(ctx.ref, agent, ctx.env)} --idle   or stop it: teams interrupt ${memberWord(ctx.ref, agent, ctx.env)}`,
+    hint:
+      state === "unknown"
+        ? `Its program does not say when a turn ends. See what it does: teams peek ${word}   to end it, and land then: teams kill ${word}`
+        : `Wait for the end of its turn: teams wait ${word} --idle   or stop it: teams interrupt ${word}`,
   });
 }
 

@@ -1,7 +1,9 @@
+import { relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { placeInWorktree } from "../../git/repository.ts";
 import type { BudgetLimits } from "../../schema/budget.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
-import { readMetadata } from "../../schema/member-metadata.ts";
+import { readMetadata, worktreeOf } from "../../schema/member-metadata.ts";
 import { LEAD_NAME, sameName } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { limitsOf } from "../../team/members/budget.ts";
@@ -190,9 +192,14 @@ export function differences(config: TeamConfig, drafted: readonly DraftedMember[
   return drafted.flatMap(({ declared, draft }) => {
     const found = memberCalled(config, declared.name);
     if (found === undefined) return [];
-    const fields = FIELDS.filter(
-      ([field, read]) => declared[field] !== undefined && !isDeepStrictEqual(read(draft), read(found)),
-    ).map(([field]) => field);
+    const fields = [
+      ...FIELDS.filter(
+        ([field, read]) => declared[field] !== undefined && !isDeepStrictEqual(read(draft), read(found)),
+      ).map(([field]) => field),
+      ...(isDirectoryOf(declared, found) ? [] : ["cwd"]),
+      ...(isWorktreeOf(declared, found) ? [] : ["worktree"]),
+      ...(hasFacts(found, draft.metadata) ? [] : ["metadata"]),
+    ];
     if (fields.length === 0) return [];
     return [
       `${found.name} was started with other values (${fields.join(", ")}), and keeps them. To apply those of the file: teams kill ${operand(found.name)}, then teams up again.`,
@@ -200,9 +207,31 @@ export function differences(config: TeamConfig, drafted: readonly DraftedMember[
   });
 }
 
+/** Whether a member works in the declared directory, or in the same one of its worktree. */
+function isDirectoryOf({ cwd }: DeclaredMember, found: TeamMember): boolean {
+  const worktree = worktreeOf(found);
+  return worktree === undefined
+    ? cwd === found.cwd
+    : placeInWorktree(cwd) === relative(worktree.path, found.cwd);
+}
+
+/** Whether a member has the declared worktree: none, any, or that of a branch. */
+function isWorktreeOf({ worktree: wanted }: DeclaredMember, found: TeamMember): boolean {
+  const branch = worktreeOf(found)?.branch;
+  if (wanted === undefined) return true;
+  return typeof wanted === "string" ? branch === wanted : wanted === (branch !== undefined);
+}
+
+/** Whether a member keeps these facts of a user; it may have more. */
+function hasFacts({ metadata: kept = {} }: TeamMember, wanted: Started["metadata"]): boolean {
+  return Object.entries(wanted ?? {}).every(
+    ([key, value]) => key.startsWith("_") || isDeepStrictEqual(kept[key], value),
+  );
+}
+
 type Started = Pick<
   TeamMember,
-  "model" | "agentType" | "prompt" | "allowedTools" | "disallowedTools" | "metadata"
+  "model" | "agentType" | "prompt" | "allowedTools" | "disallowedTools" | "metadata" | "planModeRequired"
 >;
 
 /** The fields that apply only at the start of a member, and their values. */
@@ -216,4 +245,5 @@ const FIELDS: readonly (readonly [keyof DeclaredMember, (member: Started) => unk
   ["disallowedTools", ({ disallowedTools }) => disallowedTools],
   ["writes", (member) => readMetadata(member, "writes")],
   ["sandbox", (member) => readMetadata(member, "sandbox")],
+  ["plan", ({ planModeRequired }) => planModeRequired === true],
 ];

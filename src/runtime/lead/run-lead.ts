@@ -72,6 +72,8 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
   };
   const close = async (): Promise<void> => {
     stopReading();
+    // A signal without a terminal does not come from a user who sees the run end, and must not leave its teammates running.
+    if (io.terminal.stdin) io.endOnCtrlC();
     for (const stop of [watch.end, ...lead.ends]) {
       // Its failure must not decide what happens to the team.
       await stop().catch((error: unknown) => lead.view.error(messageOf(error)));

@@ -145,14 +145,14 @@ function declaredTeam(
     directory,
     name,
     description,
-    model: withFile(givenModel ?? merged.model, holder("model")),
+    model: withFile(givenModel ?? merged.model, holder("model"), env),
     permissionMode,
     budget: budgetOf(merged, (field) => holder(field).at([field]), problems),
     members,
     tasks: declaredTasks(sources, members, problems),
     lead: lead && {
       ...defined(lead),
-      ...modelOf(lead, givenModel, leadSource),
+      ...modelOf(lead, { givenModel, env }, leadSource),
       at: (field?: string) => leadSource.at(["lead", ...(field === undefined ? [] : [field])]),
     },
     at: (field: string) => holder(field as keyof typeof merged).at([field]),
@@ -174,7 +174,7 @@ function membersOf(
     problems.push(...metadataProblems(member.metadata, at));
     return {
       ...defined(member),
-      ...modelOf(member, givenModel, source),
+      ...modelOf(member, { givenModel, env }, source),
       budget: budgetOf(defined({ maxTokens, maxCost }), at, problems),
       cwd: cwd === undefined ? directory : absolutePath(cwd, dirname(source.path), env),
       at,
@@ -185,18 +185,18 @@ function membersOf(
 /** The models of a third-party CLI are its own. */
 function modelOf(
   { model, cli }: { readonly model?: string | undefined; readonly cli?: string | undefined },
-  given: string | undefined,
+  { givenModel, env }: { readonly givenModel: string | undefined; readonly env: Env },
   source: TeamSource,
 ): { readonly model?: string } {
-  return defined({ model: withFile(cli === undefined ? (given ?? model) : model, source) });
+  return defined({ model: withFile(cli === undefined ? (givenModel ?? model) : model, source, env) });
 }
 
 const PLAYBOOK = "scripted:";
 
 /** Makes the path of a playbook absolute: a member may work in another directory. */
-function withFile(model: string | undefined, { path }: TeamSource): string | undefined {
+function withFile(model: string | undefined, { path }: TeamSource, env: Env): string | undefined {
   return model?.startsWith(PLAYBOOK)
-    ? `${PLAYBOOK}${resolve(dirname(path), model.slice(PLAYBOOK.length))}`
+    ? `${PLAYBOOK}${absolutePath(model.slice(PLAYBOOK.length), dirname(path), env)}`
     : model;
 }
 

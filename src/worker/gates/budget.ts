@@ -15,16 +15,18 @@ import { operand, optionWords } from "../../text/shell-quote.ts";
 import { ManualBell } from "../../wakeup/bell.ts";
 import type { WorkerContext } from "../context.ts";
 
+/** Shows a line in the agent's pane. @param by who notifies the user, as in {@link WorkerContext.view} */
+type Show = (text: string, by: "lead" | "person") => void;
+
 /** Checks the budgets of an agent, and notifies lead and person once when one is nearly and once when it is fully used up. */
 class BudgetLimit {
   readonly #ref: TeamRef;
   readonly #name: string;
-  readonly #show: (text: string) => void;
+  readonly #show: Show;
   /** Message ids of the notifications that were shown. */
   readonly #shown = new Set<string>();
 
-  /** @param show shows a line in the agent's pane */
-  constructor(ref: TeamRef, name: string, show: (text: string) => void) {
+  constructor(ref: TeamRef, name: string, show: Show) {
     this.#ref = ref;
     this.#name = name;
     this.#show = show;
@@ -45,10 +47,10 @@ class BudgetLimit {
   }
 
   /** Shows a notification of this or another agent once in this agent's pane. @param event the message's id */
-  showOnce(event: string, text: string): void {
+  showOnce(event: string, text: string, by: "lead" | "person" = "person"): void {
     if (this.#shown.has(event)) return;
     this.#shown.add(event);
-    this.#show(text);
+    this.#show(text, by);
   }
 
   /**
@@ -66,7 +68,8 @@ class BudgetLimit {
       text,
       messageId: event,
     });
-    this.showOnce(event, text);
+    // A running lead notifies the user of a message of the system. One of the agent itself only starts a turn there.
+    this.showOnce(event, text, isStopped ? "person" : "lead");
   }
 }
 
@@ -121,7 +124,7 @@ export class BudgetWait {
   constructor(context: WorkerContext) {
     const { ref, name, view } = context;
     this.#context = context;
-    this.#limit = new BudgetLimit(ref, name, (text) => view.waiting(text));
+    this.#limit = new BudgetLimit(ref, name, (text, by) => view.waiting(text, by));
   }
 
   /** Whether the agent waits for more budget. */

@@ -86,6 +86,28 @@ describe("an interrupted run", () => {
     await leaves(t, nothing(["work:cat"]));
   });
 
+  it("leaves the team running on one Ctrl-C while /exit --delete ends it", async () => {
+    const t = privateTmux();
+    const person = personInside(t, playing(t, "worker"));
+    await atWork(t);
+    person.type("/exit --delete", "Enter");
+    const inbox = join(t.paths("crew").inboxes, "worker.json");
+    await eventually("the shutdown request", () => readFileSync(inbox, "utf8").includes("shutdown_request"));
+    person.type("C-c");
+    expect(await person.code()).toBe(130);
+    const teams = teamsIn(t.env, t.home);
+    expect((await teams(["status", "--json"])).json()).toMatchObject({
+      leadAlive: false,
+      members: [{ name: "team-lead" }, { name: "worker", alive: true }],
+    });
+    expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
+    await eventually(
+      "the sidebar's own end",
+      () => t.tmux("list-panes", "-s", "-t", "=work:").split("\n").length === 1,
+    );
+    await leaves(t, nothing(["work:cat"]));
+  });
+
   it.each(["SIGINT", "SIGTERM"] as const)("keeps the team and exits with 130 on %s", async (signal) => {
     const t = privateTmux();
     const { child, ended } = startTeams([...playing(t, "lead"), "--json"], t.env, t.home);

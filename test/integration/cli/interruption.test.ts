@@ -35,6 +35,39 @@ it.each(["SIGHUP", "SIGTERM"] as const)(
   },
 );
 
+it.each(["own", "foreign"] as const)(
+  "a Ctrl-C while the command ends › ends the program at once when its keys are %s",
+  async (keys) => {
+    const program = start("0", keys);
+    expect(await program.line()).toBe("ready");
+    program.say("ending");
+    expect(await program.line()).toBe("here");
+    program.child.kill("SIGINT");
+    expect(await program.ended()).toMatchObject({ signal: "SIGINT" });
+  },
+);
+
+it("a Ctrl-C after a SIGTERM › ends the program at once when the command ends", async () => {
+  const program = start("0");
+  expect(await program.line()).toBe("ready");
+  program.child.kill("SIGTERM");
+  expect(await program.line()).toBe("SIGTERM");
+  program.say("ending");
+  expect(await program.line()).toBe("here");
+  program.child.kill("SIGINT");
+  expect(await program.ended()).toMatchObject({ signal: "SIGINT" });
+});
+
+it("a Ctrl-C that belongs to another program › is ignored", async () => {
+  const program = start("0", "foreign");
+  expect(await program.line()).toBe("ready");
+  program.child.kill("SIGINT");
+  for (const question of ["there?", "still there?"]) {
+    program.say(question);
+    expect(await program.line()).toBe("here");
+  }
+});
+
 it("a vanished terminal › counts as a hangup even without a signal, and is not an error", async () => {
   const program = start("0");
   expect(await program.line()).toBe("ready");

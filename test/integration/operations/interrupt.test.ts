@@ -49,6 +49,17 @@ describe("interruptAgent", () => {
     },
   );
 
+  it("does nothing for an agent that is paused between turns, and asks one that is paused in a turn", async () => {
+    const resting = await withStatus({ state: "paused", resting: true });
+    expect(await interruptAgent(contextOf(resting), "dev")).toEqual({ name: "dev", outcome: "idle" });
+    expect(await requests(resting)).toEqual([]);
+    const paused = await withStatus({ state: "paused", resting: false });
+    await expect(interruptAgent(contextOf(paused), "dev", { timeoutMs: 50 })).rejects.toMatchObject({
+      code: "TIMEOUT",
+    });
+    expect(await requests(paused)).toEqual(["interrupt_request"]);
+  });
+
   it("is refused for an agent that is not running", async () => {
     const ref = await withStatus({ state: "running", process: deadProcess() });
     await expect(interruptAgent(contextOf(ref), "dev")).rejects.toMatchObject({ code: "RECIPIENT_INACTIVE" });

@@ -89,6 +89,7 @@ export function inThisProcess(
       },
       ...options.streams,
       interruption: () => options.signal ?? new AbortController().signal,
+      endOnCtrlC: () => undefined,
     };
     const code = await runProgram(io);
     return {

@@ -63,6 +63,8 @@ export interface WorkerInput {
   readonly disallowedTools?: readonly string[];
   /** The working directory of its tools; a private one in the root by default. */
   readonly cwd?: string;
+  /** Gets each call for the user, and who notifies them. */
+  readonly onWaiting?: WorkerView["waiting"];
 }
 
 /** A worker in this process with a real conversation, inbox and bell, and a scripted model. */
@@ -152,7 +154,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
     transcript,
     bell,
     status: createStatusKeeper(ref, name, facts, readStatus(ref, name), systemClock),
-    view: viewOf(show),
+    view: viewOf(show, input.onWaiting),
     clock: systemClock,
     signal: stopping.signal,
     createAgent: async (worker) => {
@@ -218,7 +220,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
   };
 }
 
-function viewOf(show: (line: string) => void): WorkerView {
+function viewOf(show: (line: string) => void, onWaiting?: WorkerView["waiting"]): WorkerView {
   return {
     event: (event) => show(eventLine(event)),
     received: (from, text) => show(`received ${from}: ${text}`),
@@ -229,7 +231,10 @@ function viewOf(show: (line: string) => void): WorkerView {
     },
     typed: (line) => show(`typed: ${line}`),
     idle: () => show("idle"),
-    waiting: (what) => show(`waiting: ${what}`),
+    waiting: (what, by, request) => {
+      show(`waiting: ${what}`);
+      onWaiting?.(what, by, request);
+    },
     permission: ({ id, tool, summary, subagent: whose, rules, change }) => {
       show(`permission ${id}: ${whose === undefined ? "" : `${whose}: `}${tool}(${summary})`);
       for (const line of change) show(`change: ${line}`);

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { type LandOptions, type LandReport, landWork } from "../../../../src/operations/landing/land.ts";
-import { ownIdentity } from "../../../../src/os/process/identity.ts";
+import { systemClock } from "../../../../src/os/clock.ts";
 import { updateTeam } from "../../../../src/team/config/config.ts";
 import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { addMembers, moveToFormer } from "../../../../src/team/members/members.ts";
@@ -10,6 +10,8 @@ import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { getTask } from "../../../../src/team/tasks/tasks.ts";
 import { addTask, updateTask } from "../../../../src/team/tasks/update-task.ts";
+import type { WorkerEvent } from "../../../../src/worker/states.ts";
+import { createStatusKeeper, type StatusKeeper } from "../../../../src/worker/status-record.ts";
 import { failingRenames } from "../../../support/files/failing-renames.ts";
 import { git } from "../../../support/files/git.ts";
 import { type LandingTeam, landingTeam, SHARED } from "../../../support/team/landing-team.ts";
@@ -26,6 +28,20 @@ function land(
 
 const logOf = (directory: string, branch = "main"): string[] =>
   git(directory, "log", "--format=%s", branch).split("\n");
+
+/** Reports events of an agent whose process is this test. */
+function statusAfter(ref: TeamRef, ...events: readonly WorkerEvent[]): StatusKeeper {
+  const { sessionId, transcript, process: own } = statusOf();
+  const status = createStatusKeeper(
+    ref,
+    "dev",
+    { sessionId, transcript, process: own },
+    undefined,
+    systemClock,
+  );
+  for (const event of ["ready", ...events] as const) status.report(event);
+  return status;
+}
 
 async function textsTo(ref: TeamRef, agent: string): Promise<string[]> {
   return (await unreadMessages(ref, agent)).map(({ message }) => message.text);
@@ -230,9 +246,23 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     reason: "1 changed file",
     given: ({ worktree }) => writeFileSync(join(worktree("dev"), "shared.txt"), "x"),
   },
-  "its agent is at work": {
-    reason: "at work (running)",
-    given: ({ ref }) => writeStatus(ref, "dev", statusOf({ state: "running", process: ownIdentity() })),
+  ...Object.fromEntries(
+    (["starting", "running", "throttled", "awaiting-approval", "stopping", "unknown"] as const).map(
+      (state) => [
+        `its agent is ${state}`,
+        { reason: `at work (${state})`, given: ({ ref }) => writeStatus(ref, "dev", statusOf({ state })) },
+      ],
+    ),
+  ),
+  "its agent asks for a permission in a turn": {
+    reason: "at work (needs-input)",
+    given: ({ ref }) => {
+      statusAfter(ref, "turn_started").setOpenRequests(["Bash(make)"]);
+    },
+  },
+  "its agent is paused in a turn": {
+    reason: "at work (paused)",
+    given: ({ ref }) => statusAfter(ref, "turn_started", "budget_spent"),
   },
   "a rebase is in progress in it": {
     reason: "rebase is in progress",
@@ -314,6 +344,22 @@ test.for(Object.entries(REFUSALS))(
     expect(getTask(ref, task).status).toBe("completed");
   },
 );
+
+const RESTS: Readonly<Record<string, readonly WorkerEvent[]>> = {
+  "is idle": ["turn_started", "turn_ended"],
+  "waits for the answer to a question": ["turn_started", "turn_ended_asking"],
+  "is paused between turns": ["turn_started", "turn_ended", "budget_spent"],
+  "is paused after a question": ["turn_started", "turn_ended_asking", "budget_spent"],
+};
+
+test.for(Object.entries(RESTS))("land › lands the work of an agent that %s", async ([, events]) => {
+  const team = await landingTeam(["dev"]);
+  team.commit(team.worktree("dev"), "a.txt", "a\n");
+  const status = statusAfter(team.ref, ...events);
+  // A background agent of it may ask meanwhile.
+  status.setOpenRequests(events.length === 2 ? ["helper: Bash(make)"] : []);
+  expect(await land(team, ["dev"])).toMatchObject([{ outcome: "landed" }]);
+});
 
 test("land › refuses teammates, agents without a worktree and unknown names before it lands anything", async () => {
   const team = await landingTeam(["dev"]);

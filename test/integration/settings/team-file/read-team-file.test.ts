@@ -91,6 +91,19 @@ describe("readTeamFile", () => {
     expect(lead).toMatchObject({ goal: "Review.", model: "opus", delegate: true });
   });
 
+  it("reads ~/ as the home directory in every path", () => {
+    const { team } = read(`{
+      "name": "crew", "model": "scripted:~/team.json",
+      "members": [{ "name": "ada", "prompt": "Go.", "model": "scripted:~/ada.json", "cwd": "~/src" }],
+      "lead": { "model": "scripted:~/lead.json" },
+    }`);
+    expect(team).toMatchObject({
+      model: "scripted:/home/ada/team.json",
+      members: [{ model: "scripted:/home/ada/ada.json", cwd: "/home/ada/src" }],
+      lead: { model: "scripted:/home/ada/lead.json" },
+    });
+  });
+
   it("reports all mistakes at once, each with its file, line and field", () => {
     expect(
       problemsOf(`{

@@ -47,7 +47,9 @@ describe("budget of a member", () => {
     noSlowCheck();
     const ref = await testTeam(["dev"]);
     await setLimits(ref, "dev", { maxTokens: 1_000 });
+    const notifiers: unknown[] = [];
     const dev = await workerOfTest(ref, {
+      onWaiting: (_text, by) => notifiers.push(by),
       turns: [
         turn(850, { tools: [bash("touch first")] }),
         turn(200, { tools: [bash("touch second")] }),
@@ -66,6 +68,8 @@ describe("budget of a member", () => {
       ),
     ]);
     expect(dev.shown.filter((line) => line.startsWith("waiting: dev has used"))).toHaveLength(2);
+    // A running lead notifies the user of the first one, which starts no turn there.
+    expect(notifiers).toEqual(["lead", "person"]);
     await send(ref, "more");
     await eventually("the queued message", () => dev.shown.includes("queued team-lead"));
     // Every call that ran has its result in the conversation.

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { DeclaredMember, DeclaredTeam } from "../../../../src/operations/up/declared-team.ts";
-import { type ExistingTeam, isEmptyPlan, planTeam } from "../../../../src/operations/up/plan-team.ts";
+import {
+  differences,
+  type ExistingTeam,
+  isEmptyPlan,
+  planTeam,
+} from "../../../../src/operations/up/plan-team.ts";
 import { addSecrets } from "../../../../src/os/redact.ts";
 import type { TeamConfig, TeamMember } from "../../../../src/schema/config.ts";
 import type { ProvenTask } from "../../../../src/team/tasks/task-proof.ts";
@@ -182,5 +187,49 @@ describe("planTeam", () => {
     ],
   ])("starts a lead once: %j", (lead, startsLead, left) => {
     expect(planTeam(declared([], { lead: { at } }), existing([], lead))).toMatchObject({ startsLead, left });
+  });
+});
+
+describe("differences", () => {
+  /** Returns the fields in which a declared member differs from the member of the team. */
+  function fieldsOf(declares: Partial<DeclaredMember>, found: Partial<TeamMember>): string[] {
+    const one = declared([declares]).members[0];
+    if (one === undefined) throw new Error("There is no member.");
+    const { name, prompt, cwd, metadata, plan } = one;
+    const draft = { name, prompt, cwd, ...(metadata && { metadata }), planModeRequired: plan === true };
+    const { config } = existing([{ prompt: "Go.", ...found }]);
+    const texts = differences(config, [{ declared: one, input: { name }, draft }]);
+    return texts.flatMap((text) => /other values \((.*?)\)/.exec(text)?.[1]?.split(", ") ?? []);
+  }
+  const inWorktree = (branch: string, madeBranch: boolean, cwd = "/w/ada"): Partial<TeamMember> => ({
+    cwd,
+    worktreePath: "/w/ada",
+    metadata: { _worktree: { path: "/w/ada", branch, base: "c0ffee", madeBranch } },
+  });
+
+  it.each<[string, Partial<DeclaredMember>, Partial<TeamMember>]>([
+    ["nothing else", {}, { metadata: { ticket: 1 } }],
+    ["its plan", { plan: true }, { planModeRequired: true }],
+    ["its facts", { metadata: { ticket: 42 } }, { metadata: { ticket: 42, more: 1, _cli: "codex" } }],
+    ["its own worktree", { worktree: true }, inWorktree("teams/crew/ada", true)],
+    ["the worktree of its branch", { worktree: "fix" }, inWorktree("fix", false)],
+    ["no worktree", { worktree: false }, {}],
+  ])("finds none in a member with %s", (_what, declares, found) => {
+    expect(fieldsOf(declares, found)).toEqual([]);
+  });
+
+  it.each<[string, Partial<DeclaredMember>, Partial<TeamMember>]>([
+    ["cwd", { cwd: "/p/src" }, {}],
+    ["cwd", {}, { cwd: "/elsewhere" }],
+    ["cwd", { worktree: true }, inWorktree("teams/crew/ada", true, "/w/ada/src")],
+    ["worktree", { worktree: true }, {}],
+    ["worktree", { worktree: false }, inWorktree("teams/crew/ada", true)],
+    ["worktree", { worktree: "fix" }, inWorktree("teams/crew/ada", true)],
+    ["plan", { plan: true }, {}],
+    ["plan", { plan: false }, { planModeRequired: true }],
+    ["metadata", { metadata: { ticket: 42 } }, { metadata: { ticket: 41 } }],
+    ["metadata", { metadata: { ticket: 42 } }, {}],
+  ])("finds another %s: %j", (field, declares, found) => {
+    expect(fieldsOf(declares, found)).toEqual([field]);
   });
 });

@@ -1,0 +1,29 @@
+import type { TeamMember } from "../../schema/config.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
+import type { AgentState, StatusRecord } from "../../schema/status.ts";
+import type { judgeLiveness } from "../../team/members/judge-liveness.ts";
+import type { TeamRef } from "../../team/ref.ts";
+import { hasOpenRequest } from "../../team/requests/requests.ts";
+
+/** `unknown` is the state of a program whose turn ends are unseen. */
+const MAY_BE_IN_TURN: ReadonlySet<AgentState> = new Set(["running", "throttled", "unknown"]);
+
+/** Whether an agent is between turns, as far as it says. */
+export function isBetweenTurns(
+  ref: TeamRef,
+  member: TeamMember,
+  { state, stateFrom }: Pick<ReturnType<typeof judgeLiveness>, "state" | "stateFrom">,
+  status: StatusRecord | undefined,
+): boolean {
+  if (MAY_BE_IN_TURN.has(state)) return false;
+  if (state !== "needs-input" && state !== "paused") return true;
+  // The record is older than the report of a hook.
+  if (stateFrom === "hook") return false;
+  if (status?.resting !== undefined) return status.resting;
+  // A member without our record is paused only after a failed turn.
+  if (state === "paused") return status === undefined;
+  // A message that cannot be typed now waits in a turn.
+  if (readMetadata(member, "typed") === true) return false;
+  // An agent that waits for the answer to a question is between turns. A permission request may come from background work.
+  return !hasOpenRequest(ref, member.name, "permission");
+}
