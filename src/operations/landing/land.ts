@@ -145,15 +145,12 @@ async function requireNoTurn(ctx: OperationContext, { agent, member }: AgentWork
   if (known === undefined) return;
   const verdict = judgeShown(ctx.ref, known.member, known);
   const { state, alive } = verdict;
-  // Nothing is known about a member without records.
-  if (alive === false || (alive === null && state === "unknown")) return;
+  // Nothing ever shows whether such a member works: the caller decides.
+  if (alive === false || state === "unknown") return;
   if (!MAY_BEGIN.has(state) && isBetweenTurns(ctx.ref, known.member, verdict, known.status)) return;
   const word = memberWord(ctx.ref, agent, ctx.env);
   throw new TeamError("AGENT_BUSY", `${agent} is at work (${state}).`, {
-    hint:
-      state === "unknown"
-        ? `Its program does not say when a turn ends. See what it does: teams peek ${word}   to end it, and land then: teams kill ${word}`
-        : `Wait for the end of its turn: teams wait ${word} --idle   or stop it: teams interrupt ${word}`,
+    hint: `Wait for the end of its turn: teams wait ${word} --idle   or stop it: teams interrupt ${word}`,
   });
 }
 

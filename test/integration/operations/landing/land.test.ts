@@ -247,12 +247,10 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     given: ({ worktree }) => writeFileSync(join(worktree("dev"), "shared.txt"), "x"),
   },
   ...Object.fromEntries(
-    (["starting", "running", "throttled", "awaiting-approval", "stopping", "unknown"] as const).map(
-      (state) => [
-        `its agent is ${state}`,
-        { reason: `at work (${state})`, given: ({ ref }) => writeStatus(ref, "dev", statusOf({ state })) },
-      ],
-    ),
+    (["starting", "running", "throttled", "awaiting-approval", "stopping"] as const).map((state) => [
+      `its agent is ${state}`,
+      { reason: `at work (${state})`, given: ({ ref }) => writeStatus(ref, "dev", statusOf({ state })) },
+    ]),
   ),
   "its agent asks for a permission in a turn": {
     reason: "at work (needs-input)",
@@ -358,6 +356,13 @@ test.for(Object.entries(RESTS))("land › lands the work of an agent that %s", a
   const status = statusAfter(team.ref, ...events);
   // A background agent of it may ask meanwhile.
   status.setOpenRequests(events.length === 2 ? ["helper: Bash(make)"] : []);
+  expect(await land(team, ["dev"])).toMatchObject([{ outcome: "landed" }]);
+});
+
+test("land › lands the work of a program whose turns are unseen", async () => {
+  const team = await landingTeam(["dev"]);
+  team.commit(team.worktree("dev"), "a.txt", "a\n");
+  writeStatus(team.ref, "dev", statusOf({ state: "unknown" }));
   expect(await land(team, ["dev"])).toMatchObject([{ outcome: "landed" }]);
 });
 
