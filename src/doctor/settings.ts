@@ -3,7 +3,6 @@ import { UNSANDBOXED_BASH } from "../agent/permissions/outside-sandbox.ts";
 import { parseRule } from "../agent/permissions/rules.ts";
 import { BUILTIN_TOOL_NAMES } from "../agent/tools/tool-names.ts";
 import { messageOf, TeamError } from "../errors.ts";
-import type { Env } from "../os/env.ts";
 import { didYouMean, nearestNames } from "../schema/did-you-mean.ts";
 import { PERMISSION_MODES } from "../schema/permission-modes.ts";
 import { readUntrusted } from "../settings/project-parts.ts";
@@ -56,16 +55,6 @@ export function settingsFindings(root: string, cwd: string, managed = managedFil
       warn("settings", text, "Read it, and if you trust it: teams trust"),
     ),
   ];
-}
-
-/** Returns the variables that the settings add for agents; none if the settings cannot be read. */
-export function settingsEnv(root: string, cwd: string): Env {
-  try {
-    return loadSettings(root, cwd).env;
-  } catch {
-    // settingsFindings reports it.
-    return {};
-  }
 }
 
 const TOOLS: readonly string[] = [...BUILTIN_TOOL_NAMES, ...TEAM_TOOL_NAMES, UNSANDBOXED_BASH];

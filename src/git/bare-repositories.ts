@@ -6,11 +6,15 @@ import { variablesOf } from "./hidden-changes.ts";
 import { gitDirectoriesOf } from "./repository.ts";
 
 /** Whether a directory has the parts by which git recognizes its own directory, such as a bare repository. */
-export function looksBare(directory: string): boolean {
+export function looksBare(directory: string | Buffer): boolean {
+  const inside = (name: string): string | Buffer =>
+    typeof directory === "string"
+      ? join(directory, name)
+      : Buffer.concat([directory, Buffer.from(`/${name}`)]);
   return (
-    entryOf(join(directory, "HEAD")) !== undefined &&
-    entryOf(join(directory, "refs")) !== undefined &&
-    isDirectory(join(directory, "objects"))
+    entryOf(inside("HEAD")) !== undefined &&
+    entryOf(inside("refs")) !== undefined &&
+    isDirectory(inside("objects"))
   );
 }
 
@@ -32,9 +36,12 @@ export async function commitsOnlyInBare(own: string, env: Env): Promise<number> 
   return Number((await git(own, words, env, variablesOf({ top: own, own }), received.join(""))).trim());
 }
 
+/** Longest time in milliseconds between the last two writes of a clone, its packed refs and its HEAD. */
+const CLONE_END_MS = 10_000;
+
 /**
- * Returns the commits that the last fetch or the clone has brought. A clone packs its refs. So does gc, which packs the repository's own
- * refs too, and writes info/refs.
+ * Returns the commits that the last fetch or the clone has brought. A clone packs its refs and then writes HEAD. Later commands pack the
+ * repository's own refs too: pack-refs, and gc, which also writes info/refs.
  */
 function receivedCommits(own: string): readonly string[] {
   const text = (name: string): string => {
@@ -42,11 +49,13 @@ function receivedCommits(own: string): readonly string[] {
     return (entryOf(file)?.isFile() ? readText(file) : undefined) ?? "";
   };
   const changedAt = (name: string): number => Number(entryOf(join(own, name))?.mtimeMs ?? 0);
+  const sincePacked = changedAt("HEAD") - changedAt("packed-refs");
   const isClone =
     /^\s*\[remote "/m.test(text("config")) &&
     entryOf(join(own, "info/refs")) === undefined &&
-    // A clone writes HEAD last. Refs that were packed later may be the repository's own.
-    changedAt("packed-refs") <= changedAt("HEAD");
+    // A HEAD of any later time does not date the packed refs: it is also written when a branch is renamed.
+    sincePacked >= 0 &&
+    sincePacked <= CLONE_END_MS;
   const listed = [text("FETCH_HEAD"), ...(isClone ? [text("packed-refs")] : [])];
   return listed.flatMap((lines) => lines.match(/^[0-9a-f]{40,64}\b/gm) ?? []);
 }

@@ -102,8 +102,9 @@ async function nestedIn({ top, own }: GitDirectories, env: Env): Promise<readonl
   };
   await visitEntries(top, {
     visit: ({ path, bytes }) => {
-      if (basename(path) === "objects" && bytes !== undefined) refuse(path);
-      if (basename(path) === "objects" && looksBare(dirname(path))) {
+      const parent = bytes?.subarray(0, bytes.lastIndexOf("/")) ?? dirname(path);
+      if (basename(path) === "objects" && looksBare(parent)) {
+        if (bytes !== undefined) refuse(path);
         bare.push(dirname(path));
         return false;
       }

@@ -1,12 +1,4 @@
-import {
-  type ErrorCode,
-  EXIT,
-  messageOf,
-  systemCode,
-  systemErrorCode,
-  systemErrorHint,
-  TeamError,
-} from "../errors.ts";
+import { type ErrorCode, EXIT, messageOf, systemCode, systemRefusal, TeamError } from "../errors.ts";
 import type { ShutdownReport } from "../operations/ending/shutdown.ts";
 import { printableJson, stripControls } from "../text/terminal-text.ts";
 import type { Io } from "./io.ts";
@@ -28,20 +20,10 @@ export function failureOf(error: unknown): Failure {
     const { code, message, hint, exitCode: exit, details } = error;
     return { code, message, hint, exit, details };
   }
-  const errno = systemCode(error);
-  const message = messageOf(error);
-  if (errno !== undefined && /^E[A-Z0-9]+$/.test(errno)) {
-    const code = systemErrorCode(error);
-    return {
-      code,
-      message: `The ${code === "STORAGE_ERROR" ? "disk" : "system"} refused it: ${message}.`,
-      hint: systemErrorHint(error),
-      exit: EXIT.failed,
-      details: { errno },
-    };
-  }
+  if (/^E[A-Z0-9]+$/.test(systemCode(error) ?? ""))
+    return failureOf(systemRefusal(error as NodeJS.ErrnoException));
   const hint = "This is a bug in teams: run it again with --verbose, and report what it prints.";
-  return { code: "INTERNAL", message, hint, exit: EXIT.failed };
+  return { code: "INTERNAL", message: messageOf(error), hint, exit: EXIT.failed };
 }
 
 /** Reports a failure on stderr, as JSON or as text. @returns the exit status */

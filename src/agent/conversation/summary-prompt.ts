@@ -26,7 +26,7 @@ most 1,500 words.`;
  * Returns the text that replaces a missing summary: a conversation with a gap can continue, a full one cannot.
  * @param reason as a clause, without a full stop
  * @param earlier the earlier summary, if this part begins with one
- * @param inputs of the agent in this part, oldest first, as many as fit
+ * @param inputs the agent's inputs in this part, oldest first, as many as fit
  */
 export function noSummary(reason: string, earlier: readonly string[], inputs: readonly string[]): string {
   const lost = `(This part could not be summarised: ${reason}. Your work and findings in it are lost. Read the files, tasks and messages that you need again.)`;

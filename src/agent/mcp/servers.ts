@@ -145,7 +145,9 @@ class ServerConnection {
   readonly listed: ListedTools;
   readonly #options: McpOptions;
   #client: Client | undefined;
-  /** Clients whose session the server has lost. */
+  /** The number of running calls of each client. */
+  readonly #calls = new WeakMap<Client, number>();
+  /** Clients whose session the server has lost. They stay open until their calls have ended: it refuses these, too. */
   readonly #lost = new Set<Client>();
   readonly #ended = new AbortController();
   /** The running attempt to reconnect, shared by all calls. */
@@ -188,15 +190,25 @@ class ServerConnection {
   ): Promise<unknown> {
     if (this.#client === undefined) await this.#open();
     const client = this.#client;
+    if (client === undefined) throw new Error("it has closed the connection");
+    this.#calls.set(client, (this.#calls.get(client) ?? 0) + 1);
     try {
-      return await client?.callTool(request, { signal, timeout: CALL_TIMEOUT });
+      return await client.callTool(request, { signal, timeout: CALL_TIMEOUT });
     } catch (error) {
-      if (client === undefined || isAgain || signal.aborted || !hasLostSession(client, error)) throw error;
-      // Not closed yet: its other calls get the same refusal, and are repeated, too.
+      if (isAgain || signal.aborted || !hasLostSession(client, error)) throw error;
       this.#lost.add(client);
       if (this.#client === client) this.#client = undefined;
-      return this.#callTool(request, signal, true);
+    } finally {
+      await this.#endCall(client);
     }
+    return this.#callTool(request, signal, true);
+  }
+
+  /** Counts a call as ended. Closes a client without a session after its last one. */
+  async #endCall(client: Client): Promise<void> {
+    const left = (this.#calls.get(client) ?? 1) - 1;
+    this.#calls.set(client, left);
+    if (left === 0 && this.#lost.delete(client)) await client.close();
   }
 
   async close(): Promise<void> {

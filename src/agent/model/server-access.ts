@@ -5,9 +5,12 @@ export function isServerAddress(address: string): boolean {
   return /^https?:$/.test(parsedUrl(address)?.protocol ?? "");
 }
 
-/** Returns an address without a name and password in it: people paste messages elsewhere. */
+/**
+ * Returns an address without a name and password in it: people paste messages elsewhere. A password that is not encoded may hold "/",
+ * "?", "#" or "@", so this leaves out everything before the last "@".
+ */
 export function withoutCredentials(address: string): string {
-  return address.replace(/^([a-z][a-z\d+.-]*:\/\/)?[^/?#]*@/i, "$1");
+  return address.replace(/^\s*([a-z][a-z\d+.-]*:\/+)?.*@/is, "$1");
 }
 
 /**

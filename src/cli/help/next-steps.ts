@@ -167,7 +167,7 @@ interface Missing {
 
 /** Whether the environment or the settings name a model's key or server. */
 async function hasModel(io: Pick<Io, "env" | "cwd">, { root }: Home): Promise<boolean> {
-  const { settingsEnv } = await import("../../doctor/settings.ts");
+  const { settingsEnv } = await import("../../settings/settings-env.ts");
   return defaultModelName({ ...io.env, ...settingsEnv(root, io.cwd) }) !== SCRIPTED;
 }
 

@@ -83,9 +83,9 @@ async function endAndRemove(
 /** @throws TeamError INTERRUPTED if the signal has aborted */
 function refuseAborted({ ref }: OperationContext, signal: AbortSignal | undefined): void {
   if (signal?.aborted !== true) return;
-  throw new TeamError("INTERRUPTED", "The deletion was interrupted before it removed files of the team.", {
-    hint: `Run it again: teams delete ${operand(ref.team)}`,
-  });
+  const message =
+    "The deletion was interrupted: the team and its files are kept. Clean worktrees of ended members may be gone.";
+  throw new TeamError("INTERRUPTED", message, { hint: `Run it again: teams delete ${operand(ref.team)}` });
 }
 
 /** Adds to the error of a deletion which of these members it has ended. Unchanged if it ended none, or if the team is gone. */

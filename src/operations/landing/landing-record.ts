@@ -104,7 +104,7 @@ function workedOn(worktree: string): TeamError {
   return new TeamError(
     "WORKTREE_DIRTY",
     `A killed landing left its rebase in ${worktree}, and that rebase was worked on since then; nothing was changed.`,
-    { hint: `Finish it there: ${git} --continue   or give up that work: ${git} --abort   Then land again.` },
+    { hint: `Finish it (${git} --continue) or give it up (${git} --abort), then land again.` },
   );
 }
 

@@ -208,7 +208,7 @@ export function rename(from: string, to: string): void {
   renameSync(from, to);
 }
 
-export function isDirectory(path: string): boolean {
+export function isDirectory(path: string | Buffer): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 

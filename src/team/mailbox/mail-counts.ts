@@ -1,6 +1,6 @@
 import type { InboxMessage } from "../../schema/inbox.ts";
-import { peekInbox } from "../inbox/inbox-file.ts";
-import { livenessOfAgent, readStatus } from "../records/read-records.ts";
+import type { StatusRecord } from "../../schema/status.ts";
+import { livenessOfAgent } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
 
 /** Unfinished messages to an agent, by state. */
@@ -16,12 +16,13 @@ export interface MailCounts {
 /**
  * Counts an agent's unread messages and those in its turn, from its inbox and its status, so the cost does not grow
  * with the history. A message that is being picked up may be counted twice, but is never missed.
+ * @param status read after the inbox
  */
 export function mailCounts(
   ref: TeamRef,
   agent: string,
-  status = readStatus(ref, agent),
-  inbox: readonly InboxMessage[] = peekInbox(ref, agent),
+  status: StatusRecord | undefined,
+  inbox: readonly InboxMessage[],
 ): MailCounts {
   const queued = inbox.filter(({ read }) => !read).length;
   const taken = status?.inTurn ?? 0;

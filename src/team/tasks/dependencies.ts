@@ -35,20 +35,19 @@ export function linkTasks(ref: TeamRef, { id, addBlocks = [], addBlockedBy = [] 
  */
 export function unlinkTasks(ref: TeamRef, id: string, blockers: readonly string[]): Promise<Task> {
   return lockTasks(ref, async () => {
-    const { blockedBy } = getTask(ref, id);
-    const missing = blockers.find((blocker) => !blockedBy.includes(blocker));
-    if (missing !== undefined) {
-      const waits = blockedBy.length === 0 ? "no task" : blockedBy.map((other) => `#${other}`).join(", ");
-      throw new TeamError(
-        "INVALID_INPUT",
-        `Task #${id} does not wait for #${missing}; nothing was changed.`,
-        {
-          hint: `It waits for ${waits}. teams task graph shows all dependencies.`,
-        },
-      );
-    }
+    assertWaitsFor(getTask(ref, id), blockers);
     await changeLinks(ref, { unlinked: blockers.map((blocker) => [id, blocker]) }, taskFiles(ref));
     return getTask(ref, id);
+  });
+}
+
+/** @throws TeamError INVALID_INPUT if a task does not wait for one of the blockers */
+export function assertWaitsFor({ id, blockedBy }: Task, blockers: readonly string[]): void {
+  const missing = blockers.find((blocker) => !blockedBy.includes(blocker));
+  if (missing === undefined) return;
+  const waits = blockedBy.length === 0 ? "no task" : blockedBy.map((other) => `#${other}`).join(", ");
+  throw new TeamError("INVALID_INPUT", `Task #${id} does not wait for #${missing}; nothing was changed.`, {
+    hint: `It waits for ${waits}. teams task graph shows all dependencies.`,
   });
 }
 

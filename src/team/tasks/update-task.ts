@@ -6,7 +6,7 @@ import { readTeam } from "../config/config.ts";
 import { findMember } from "../members/members.ts";
 import type { TeamRef } from "../ref.ts";
 import { lowerClaimCursor } from "./claim-cursor.ts";
-import { linkTasks, unlinkTasks } from "./dependencies.ts";
+import { assertWaitsFor, linkTasks, unlinkTasks } from "./dependencies.ts";
 import { withLease, withoutLease } from "./lease.ts";
 import { notifyIfFree, notifyPending } from "./notify-owners.ts";
 import { parseTouches } from "./parse-touches.ts";
@@ -139,6 +139,8 @@ export async function updateTask(
   const { addBlocks = [], addBlockedBy = [], removeBlockedBy = [] } = update;
   if (addBlocks.length + addBlockedBy.length + removeBlockedBy.length > 0) {
     // A change that is refused with the new links is refused before any link is changed.
+    const removed = removeBlockedBy.filter((other) => !addBlockedBy.includes(other));
+    assertWaitsFor(before, removed);
     const linked = [...before.blockedBy, ...addBlockedBy];
     change({ ...before, blockedBy: linked.filter((other) => !removeBlockedBy.includes(other)) });
   }

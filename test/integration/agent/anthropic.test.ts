@@ -297,6 +297,18 @@ describe("anthropicModel, failures", () => {
     expect((await play(soon)).slept).toEqual([30_000]);
   });
 
+  test.each([
+    ["me:word@model.test", "model.test"],
+    ["https://me:wo#rd@model.test", "https://model.test"],
+    ["https://me:wo/rd@model.test", "https://model.test"],
+  ])("refuses the address %s without its credentials", async (baseUrl, shown) => {
+    const server = await serve([HELLO]);
+    const { error, slept } = await play(server, { baseUrl });
+    const message = `ANTHROPIC_BASE_URL is not an http address: ${shown}`;
+    expect(error).toMatchObject({ name: "ModelError", kind: "invalid_request", message });
+    expect(slept).toEqual([]);
+  });
+
   test("reports an invalid key without a retry", async () => {
     const server = await serve([HELLO], { key: "right" });
     const { error, slept } = await play(server, { apiKey: "wrong" });

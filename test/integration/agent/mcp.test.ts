@@ -235,6 +235,24 @@ it("connectServers › repeats all calls of an HTTP session that the server has 
   );
 });
 
+it("connectServers › closes a client whose HTTP session is lost once its calls have ended", async () => {
+  const { url, forget, hold, streams, close } = await serveSessions(404, "Session not found");
+  onTestFinished(close);
+  const { call } = await connect({ far: { type: "http" as const, url, headers: {} } });
+  await eventually("the event stream of s1", () => streams.has("s1"));
+  const held = hold();
+  const slow = call("mcp__far__count", {});
+  const answer = await held;
+  forget();
+  expect(await call("mcp__far__count", {})).toMatchObject({ content: "call 2 in s2", isError: false });
+  await eventually("the event stream of s2", () => streams.has("s2"));
+  expect([...streams]).toEqual(["s1", "s2"]);
+  answer();
+  expect(await slow).toMatchObject({ content: "call 1 in s1", isError: false });
+  await eventually("the end of the stream of s1", () => !streams.has("s1"));
+  expect([...streams]).toEqual(["s2"]);
+});
+
 it("connectServers with a literal entry › fills in no variable", async () => {
   const asked: (string | undefined)[] = [];
   const { url, close } = await serve((authorization) => asked.push(authorization));
@@ -277,15 +295,23 @@ async function serve(onCall: (authorization: string | undefined) => void) {
 }
 
 /**
- * Starts an MCP server with one session at a time.
+ * Starts an MCP server with one session at a time. `forget` ends it as a restart does; `hold` keeps the answer to the next call until it
+ * is sent; `streams` holds the sessions whose event stream is open.
  * @param status of its answer to a request in another session, with this reason
  */
 async function serveSessions(status: number, reason: string) {
   let [begun, calls] = [0, 0];
   let session: string | undefined;
+  let onHeld: ((answer: () => void) => void) | undefined;
+  const streams = new Set<string | undefined>();
   const http = createServer((request, response) => {
     void bodyOf(request).then((body) => {
-      if (request.method !== "POST") return void response.writeHead(405).end();
+      if (request.method === "GET") {
+        const id = request.headers["mcp-session-id"]?.toString();
+        streams.add(id);
+        response.once("close", () => streams.delete(id));
+        return void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+      }
       const { id, method, params } = JSON.parse(body) as {
         readonly id?: number;
         readonly method: string;
@@ -306,13 +332,20 @@ async function serveSessions(status: number, reason: string) {
       if (method === "tools/list")
         return answer({ tools: [{ name: "count", inputSchema: { type: "object" } }] });
       calls += 1;
-      return answer({ content: [{ type: "text", text: `call ${calls} in ${session}` }] });
+      const result = { content: [{ type: "text", text: `call ${calls} in ${session}` }] };
+      if (onHeld === undefined) return answer(result);
+      onHeld(() => answer(result));
+      onHeld = undefined;
     });
   });
   const forget = (): void => {
     session = undefined;
   };
-  return { ...(await listen(http)), forget };
+  const hold = (): Promise<() => void> =>
+    new Promise((resolve) => {
+      onHeld = resolve;
+    });
+  return { ...(await listen(http)), forget, hold, streams };
 }
 
 async function listen(http: Server) {

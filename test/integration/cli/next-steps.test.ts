@@ -48,12 +48,14 @@ describe("teams without a command", () => {
     expect(ready.out).not.toContain("teams doctor");
   });
 
-  it("finds a key in the settings, as agents do, and names the model as missing if they cannot be read", async () => {
+  it("reads the key in the settings, as agents do, and names the model as missing if they cannot be read", async () => {
     const teams = cliIn();
     mkdirSync(teams.root, { recursive: true });
     const settings = (text: string): void => writeFileSync(join(teams.root, "settings.json"), text);
     settings(JSON.stringify({ env: KEY }));
     expect((await teams([])).out).toMatch(/\n {2}teams run "<goal>" +a lead works on a goal/);
+    settings(JSON.stringify({ env: { ANTHROPIC_API_KEY: "" } }));
+    expect((await teams([], { env: KEY })).out).toContain("No model is set up");
     settings("{");
     expect((await teams([])).out).toContain("No model is set up");
   });

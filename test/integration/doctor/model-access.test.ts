@@ -23,6 +23,24 @@ describe("model access", () => {
     expect(unreachable).toMatchObject({ level: "fail", text: expect.stringContaining("cannot be reached") });
   });
 
+  it.each([
+    [{ ANTHROPIC_API_KEY: "key", ANTHROPIC_AUTH_TOKEN: "token" }, { "x-api-key": "key" }],
+    [{ ANTHROPIC_API_KEY: "", ANTHROPIC_AUTH_TOKEN: "token" }, { authorization: "Bearer token" }],
+    [{}, {}],
+  ])("checkModelOnline sends one credential when the environment has %j", async (env, sent) => {
+    const received: unknown[] = [];
+    const server = createServer(({ headers }, response) => {
+      const { "x-api-key": key, authorization } = headers;
+      received.push({ "x-api-key": key, authorization });
+      response.end("{}");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    expect(await checkModelOnline({ ...env, ANTHROPIC_BASE_URL: base })).toMatchObject({ level: "ok" });
+    expect(received).toEqual([sent]);
+  });
+
   it("checkModelOnline names the /v1 that an address has twice, but needs no list of models", async () => {
     const server = createServer((_, response) => response.writeHead(404).end());
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

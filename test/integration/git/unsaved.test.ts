@@ -434,11 +434,35 @@ describe("a repository inside a worktree", () => {
     const counts = async () =>
       (await unsaved())?.nested.map((one) => `${one.path} ${one.commits}`).toSorted();
     expect(await counts()).toEqual(["ignored/cache.git 1", "ignored/own.git 2"]);
-    // Both pack the pushed branch, too: then all commits count.
+    // It packs the pushed branch, too: then all commits count.
     git(cache, "pack-refs", "--all");
     expect(await counts()).toEqual(["ignored/cache.git 2", "ignored/own.git 2"]);
-    git(cache, "gc", "--quiet");
-    expect(await counts()).toEqual(["ignored/cache.git 2", "ignored/own.git 2"]);
+  });
+
+  test("counts every commit if it is bare and its HEAD was written after it packed its own refs", async () => {
+    const bare = join(path, "ignored/cache.git");
+    git(path, "clone", "--quiet", "--bare", repository, bare);
+    const elsewhere = join(base, "elsewhere");
+    git(base, "clone", "--quiet", repository, elsewhere);
+    commitFile(elsewhere);
+    git(elsewhere, "push", "--quiet", bare, "HEAD:refs/heads/main");
+    git(bare, "pack-refs", "--all");
+    git(bare, "branch", "--move", "main", "trunk");
+    const minuteLater = statSync(join(bare, "packed-refs")).mtimeMs / 1_000 + 60;
+    utimesSync(join(bare, "HEAD"), minuteLater, minuteLater);
+    expect(await unsaved()).toMatchObject({ nested: [{ path: "ignored/cache.git", commits: 2 }] });
+  });
+
+  test("counts every commit if it is bare and gc has run, even when all its files have one time", async () => {
+    const bare = join(path, "ignored/cache.git");
+    git(path, "clone", "--quiet", "--bare", repository, bare);
+    const elsewhere = join(base, "elsewhere");
+    git(base, "clone", "--quiet", repository, elsewhere);
+    commitFile(elsewhere);
+    git(elsewhere, "push", "--quiet", bare, "HEAD:refs/heads/main");
+    git(bare, "gc", "--quiet");
+    for (const name of ["HEAD", "packed-refs"]) utimesSync(join(bare, name), 1_700_000_000, 1_700_000_000);
+    expect(await unsaved()).toMatchObject({ nested: [{ path: "ignored/cache.git", commits: 2 }] });
   });
 
   test("does not count if it is bare and its files are committed in the worktree", async () => {
@@ -473,13 +497,33 @@ describe("a repository inside a worktree", () => {
     expect(await unsaved()).toBeUndefined();
   });
 
+  const notUtf8 = (): Buffer => {
+    const below = Buffer.concat([Buffer.from(join(path, "ignored/d")), Buffer.from([0xff])]);
+    mkdirSync(join(path, "ignored"), { recursive: true });
+    mkdirSync(below);
+    return below;
+  };
+
   // macOS refuses such names.
   test.skipIf(platform() === "darwin")("keeps the worktree if its path is not UTF-8", async () => {
     const first = nest("first");
-    const below = Buffer.concat([Buffer.from(join(path, "ignored/d")), Buffer.from([0xff])]);
-    mkdirSync(below);
+    const below = notUtf8();
     expect(await unsaved()).toBeUndefined();
     renameSync(first, Buffer.concat([below, Buffer.from("/first")]));
     await expect(unsaved()).rejects.toThrow(/ignored\/d\uFFFD\/first\/\.git cannot be read/);
   });
+
+  test.skipIf(platform() === "darwin")(
+    "keeps the worktree if it is bare and its path is not UTF-8",
+    async () => {
+      const below = notUtf8();
+      const inside = (name: string): Buffer => Buffer.concat([below, Buffer.from(`/${name}`)]);
+      mkdirSync(inside("objects"));
+      expect(await unsaved()).toBeUndefined();
+      const bare = join(path, "ignored/own.git");
+      git(path, "init", "--quiet", "--bare", bare);
+      renameSync(bare, inside("own.git"));
+      await expect(unsaved()).rejects.toThrow(/ignored\/d\uFFFD\/own\.git\/objects cannot be read/);
+    },
+  );
 });

@@ -21,6 +21,23 @@ it("checkModel › refuses an address without http, as agents do, and shows no c
   expect(checkModel({ ANTHROPIC_BASE_URL: "me:word@model.test" }).text).toMatch(/address: model\.test$/);
 });
 
+it.each([
+  ["https://me:pa#ss@model.test", "fail", "https://model.test"],
+  ["https://me:pa/ss@model.test", "fail", "https://model.test"],
+  ["https://me:pa?ss@model.test", "fail", "https://model.test"],
+  ["https://me:pa@ss@model.test", "ok", "https://model.test"],
+  ["https://me:12/ss@model.test", "ok", "https://model.test"],
+  ["http:/me:pass@model.test", "ok", "http:/model.test"],
+  ["http:///me:pass@model.test", "ok", "http:///model.test"],
+  ["http:me:pass@model.test", "ok", "model.test"],
+  [" http://me:pass@model.test", "ok", "http://model.test"],
+  ["\nhttp://me:pass@model.test", "ok", "http://model.test"],
+])("checkModel › shows no credentials when the address is %j", (address, level, shown) => {
+  const found = checkModel({ ANTHROPIC_BASE_URL: address });
+  expect(found).toMatchObject({ level, text: expect.stringContaining(shown) });
+  expect(JSON.stringify(found)).not.toMatch(/me:|pa|ss@|12/);
+});
+
 it.each(["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"])(
   "checkModel › names a %s that cannot be sent",
   (name) => {

@@ -73,6 +73,17 @@ describe("failureOf", () => {
   ])("maps %s to %s and exit status %i", (error, code, exit) => {
     expect(failureOf(error)).toMatchObject({ code, exit });
   });
+
+  it("says what refused a system call, with a hint and the system's code", () => {
+    expect(failureOf(system("ENOSPC"))).toEqual({
+      code: "STORAGE_ERROR",
+      message: "The disk refused it: ENOSPC: open '/x'.",
+      hint: "Free some disk space there and try again.",
+      exit: 1,
+      details: { errno: "ENOSPC" },
+    });
+    expect(failureOf(system("EACCES")).message).toBe("The system refused it: EACCES: open '/x'.");
+  });
 });
 
 describe("report", () => {

@@ -93,6 +93,7 @@ describe("teams up", () => {
     expect((await up(["--json"])).error()).toMatchObject({
       code: "TASK_CONFLICT",
       message: expect.stringContaining('has added the task "First" meanwhile'),
+      details: { reason: "added_meanwhile", subject: "First" },
     });
     expect((await up(["--json"])).json()).toMatchObject({ changed: false, tasks: [] });
     const { tasks } = (await teams(["task", "list", "--json"])).json<{ tasks: object[] }>();

@@ -53,7 +53,8 @@ test("deleteTeam › keeps the team if the signal aborts while another process c
   const backup = async (): Promise<void> => void setImmediate(() => stop.abort());
   await expect(deleteTeam(contextOf(ref), { backup, signal: stop.signal })).rejects.toMatchObject({
     code: "INTERRUPTED",
-    message: "The deletion was interrupted before it removed files of the team.",
+    message:
+      "The deletion was interrupted: the team and its files are kept. Clean worktrees of ended members may be gone.",
     hint: "Run it again: teams delete crew",
   });
   expect(teamExists(ref)).toBe(true);

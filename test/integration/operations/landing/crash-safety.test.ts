@@ -158,6 +158,24 @@ test("land › keeps what was resolved in the rebase of a killed landing", async
   expect(await land()).toMatchObject([{ outcome: "landed", commits: 3 }]);
 });
 
+test("land › gives up an untouched rebase of a killed landing when git's log shows signatures", async () => {
+  const team = await readyTeam(CONFLICTS);
+  const { ref, ctx, repository, worktree } = team;
+  const signer = join(dirname(ref.home.root), "signer");
+  const signs =
+    "cat > /dev/null; printf '\\n[GNUPG:] SIG_CREATED \\n' >&2; echo '-----BEGIN PGP SIGNATURE-----'";
+  const program = `#!/bin/sh\ncase "$*" in *--verify*) echo good >&2 ;; *) ${signs} ;; esac\n`;
+  writeFileSync(signer, program, { mode: 0o755 });
+  git(repository, "config", "gpg.program", signer);
+  git(repository, "config", "log.showSignature", "true");
+  git(repository, "commit", "--quiet", "--amend", "--no-edit", "--gpg-sign");
+  const top = worktree("dev");
+  writeLanding(ref, "dev", { ...beginLanding(ref, "dev", top), from: git(top, "rev-parse", "HEAD") });
+  expect(await rebaseOnto(top, "main", ctx.env)).toMatchObject({ conflicts: ["shared.txt"] });
+  expect(git(top, "log", "-1", "--format=%s")).toBe("good\nChange shared.txt");
+  await mustReturn(team);
+});
+
 test("land › waits for the git commands of a killed landing", async () => {
   const { ref, ctx, worktree } = await landingTeam(["dev"]);
   const record = beginLanding(ref, "dev", worktree("dev"));

@@ -3,12 +3,12 @@ import { expect, test } from "vitest";
 import { formatJson } from "../../../../src/os/files/atomic-write.ts";
 import { appendJournal } from "../../../../src/team/inbox/journal.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
-import { mailCounts } from "../../../../src/team/mailbox/mail-counts.ts";
 import { markAsRead, recordProgress, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { countBytes, type FileTraffic } from "../../../support/files/count-file-bytes.ts";
+import { readMailCounts } from "../../../support/team/mail-counts.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 
@@ -66,7 +66,7 @@ async function costs(ref: TeamRef): Promise<Costs> {
     acknowledge: acknowledgeCost,
     progress,
     history: await countBytes(() => history(ref, "a")),
-    counts: await countBytes(() => mailCounts(ref, "a")),
+    counts: await countBytes(() => readMailCounts(ref, "a")),
   };
 }
 

@@ -46,6 +46,17 @@ test("addTask › refuses an owner that is not a member, and creates nothing", a
   expect(listTasks(ref)).toEqual([]);
 });
 
+test("updateTask › adds no link when it cannot remove another one of the same update", async () => {
+  const ref = await withTasks([], { subject: "x" }, { subject: "y" }, { subject: "z" });
+  const update = updateTask(ref, LEAD, "1", { addBlockedBy: ["2"], removeBlockedBy: ["3"] });
+  await expect(update).rejects.toMatchObject({
+    code: "INVALID_INPUT",
+    message: "Task #1 does not wait for #3; nothing was changed.",
+    hint: expect.stringContaining("It waits for no task."),
+  });
+  expect(listTasks(ref).map(({ blocks, blockedBy }) => [...blocks, ...blockedBy])).toEqual([[], [], []]);
+});
+
 test("updateTask › claims a task that is started, with the owner's process as lease", async () => {
   const ref = await withTasks(["a"], { subject: "x" });
   writeStatus(ref, "a", statusOf());

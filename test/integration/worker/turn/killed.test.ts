@@ -6,12 +6,12 @@ import { requestShutdown } from "../../../../src/operations/ending/shutdown.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
-import { mailCounts } from "../../../../src/team/mailbox/mail-counts.ts";
 import { unreadCount, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { eventMessageId, sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { type Script, script } from "../../../support/processes/script-process.ts";
+import { readMailCounts } from "../../../support/team/mail-counts.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
@@ -130,7 +130,7 @@ describe("killed worker (S21)", () => {
       expect(said.filter((line) => line.startsWith("note"))).toEqual([]);
       await eventually("the state", () => readStatus(ref, "dev")?.state === "idle");
       expect(answers(ref)).toHaveLength(3);
-      expect(mailCounts(ref, "dev")).toEqual({ queued: 0, delivered: 0, inTurn: 0 });
+      expect(readMailCounts(ref, "dev")).toEqual({ queued: 0, delivered: 0, inTurn: 0 });
     },
   );
 
@@ -143,7 +143,7 @@ describe("killed worker (S21)", () => {
     const first = start(ref, "ended Bash", playbook);
     await until(first, "holding");
     await kill(first);
-    expect(mailCounts(ref, "dev")).toEqual({ queued: 0, delivered: 1, inTurn: 0 });
+    expect(readMailCounts(ref, "dev")).toEqual({ queued: 0, delivered: 1, inTurn: 0 });
     start(ref, "never", playbook);
     await eventually("the turn's end", async () => (await statesOf(ref)).every((state) => state === "done"));
     expect(readFileSync(effects, "utf8")).toBe("done\n");

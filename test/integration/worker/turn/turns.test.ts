@@ -12,13 +12,13 @@ import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
 import { readTeam } from "../../../../src/team/config/config.ts";
 import { removeTeamFiles } from "../../../../src/team/config/delete-files.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
-import { mailCounts } from "../../../../src/team/mailbox/mail-counts.ts";
 import { unreadCount, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import type { Bell } from "../../../../src/wakeup/bell.ts";
 import type { WorkerOptions } from "../../../../src/worker/worker.ts";
+import { readMailCounts } from "../../../support/team/mail-counts.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { noSlowCheck } from "../../../support/timing/no-slow-check.ts";
@@ -92,7 +92,7 @@ describe("message to a member", () => {
     );
     const states = async () => (await history(ref, "dev", { all: true })).map(({ state }) => state).slice(1);
     expect(await states()).toEqual(Array(5).fill("queued"));
-    expect(mailCounts(ref, "dev")).toEqual({ queued: 5, delivered: 0, inTurn: 1 });
+    expect(readMailCounts(ref, "dev")).toEqual({ queued: 5, delivered: 0, inTurn: 1 });
     busy.open();
     await eventually("the second turn", () => dev.inputs.length === 2 && isIdle(ref)());
     expect(dev.inputs[1]?.match(/ping \d/g)).toEqual(["ping 1", "ping 2", "ping 3", "ping 4", "ping 5"]);
@@ -100,7 +100,7 @@ describe("message to a member", () => {
       (await states()).every((state) => state === "done"),
     );
     await eventually("the state", isIdle(ref));
-    expect(mailCounts(ref, "dev")).toEqual({ queued: 0, delivered: 0, inTurn: 0 });
+    expect(readMailCounts(ref, "dev")).toEqual({ queued: 0, delivered: 0, inTurn: 0 });
   });
 
   it("is handled without a slow check and once, even if it arrives during a state change (S22)", async () => {
