@@ -23,7 +23,7 @@ export async function paneToType(
 ): Promise<{ readonly ctx: OperationContext; readonly name: string; readonly team: string }> {
   const { io, options } = call;
   if (deciderOf(io.env) === "model") {
-    throw new TeamError("PERMISSION_DENIED", "Only a person types into panes; nothing was typed.", {
+    throw new TeamError("PERMISSION_DENIED", "Only a person can type into a pane; nothing was typed.", {
       hint: "To reach a member: teams send <agent> <text>",
     });
   }
@@ -38,12 +38,12 @@ interface AdoptChoice {
   readonly team: string | undefined;
   readonly name: string | undefined;
   readonly cli: string | undefined;
-  /** Checks the pane's program by its process; a refused program is not adopted. */
+  /** Returns false to refuse the program with this process id; it is then not adopted. */
   readonly isWanted?: (pid: number) => boolean;
 }
 
 /**
- * Makes the program of a pane a member, for a person, and prints how its messages reach it.
+ * Adopts the program in a pane as a member, on behalf of a person, and prints how it gets messages.
  * @throws TeamError PERMISSION_DENIED for the model of a member; as {@link adoptProgram}
  */
 export async function adoptPane(call: AnyCall, choice: AdoptChoice): Promise<void> {
@@ -51,7 +51,7 @@ export async function adoptPane(call: AnyCall, choice: AdoptChoice): Promise<voi
   if (deciderOf(io.env) === "model") {
     throw new TeamError(
       "PERMISSION_DENIED",
-      "Only a person makes a running program a member; nothing was adopted.",
+      "Only a person can adopt a running program; nothing was adopted.",
       {
         hint: "Ask the user to adopt it.",
       },
