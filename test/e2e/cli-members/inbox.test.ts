@@ -126,7 +126,7 @@ describe("a CLI that reads its inbox itself", () => {
     expect((await spawn("say: trusted")).code).toBe(0);
     await state("ada", "needs-input");
     expect((await ada())?.activity).toBe(
-      `fake waits for a person: trust in the directory: say there whether it may work in ${repo} (teams attach ada)`,
+      `fake is waiting for a person at the directory trust dialog: answer whether it may work in ${repo} (teams attach ada)`,
     );
     for (const words of [
       ["interrupt", "ada"],
