@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { pathStat } from "../../os/files/user-files.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
 import type { Tool } from "../tool.ts";
-import { absolutePath, failed, hasNoNul, keepBack } from "./file-access.ts";
+import { absolutePath, failed, hasNoNul, withoutDenied } from "./file-access.ts";
 import { shownPath } from "./glob.ts";
 import { type GrepMatch, search } from "./grep-search.ts";
 import { BYTES_NOTE, FILE_TYPES, globOfType } from "./list-files.ts";
@@ -18,9 +18,13 @@ const lines = z.optional(z.int().check(z.minimum(0), z.maximum(1000)));
 const input = z.object({
   pattern: z
     .string()
-    .check(z.minLength(1), z.refine(hasNoNul, "holds a NUL character"), z.describe("A regular expression")),
+    .check(
+      z.minLength(1),
+      z.refine(hasNoNul, "contains a NUL character"),
+      z.describe("A regular expression"),
+    ),
   path: z
-    .optional(z.string().check(z.refine(hasNoNul, "holds a NUL character")))
+    .optional(z.string().check(z.refine(hasNoNul, "contains a NUL character")))
     .check(z.describe("The file or directory to search (default: the working directory)")),
   glob: z.optional(z.string()).check(z.describe("Only matching files, like *.ts or src/**/*.{js,ts}")),
   type: z.optional(z.string()).check(z.describe(`Only files of this type: ${FILE_TYPES.join(", ")}`)),
@@ -73,7 +77,7 @@ export const grepTool: Tool<Input> = {
     const gaps = new SearchGaps();
     const outcome = await search(query, { env: context.env, signal: context.signal, gaps });
     if ("problem" in outcome) return failed(outcome.problem);
-    const { kept: matches, note } = keepBack(
+    const { kept: matches, note } = withoutDenied(
       outcome.matches,
       ({ file }) => String(file),
       kind === "file" ? undefined : context.isExcludedFromSearch,

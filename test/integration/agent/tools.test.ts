@@ -125,7 +125,7 @@ test.each([readTool, writeTool, editTool, globTool, grepTool] as AnyTool[])(
       path: "a\0",
     };
     const said = input.safeParse(value).error?.issues.map(({ message }) => message);
-    expect(said).toEqual(["holds a NUL character"]);
+    expect(said).toEqual(["contains a NUL character"]);
   },
 );
 

@@ -31,7 +31,7 @@ describe("promptText", () => {
   it.each([
     ["an empty prompt", [text(" \n")], "no text"],
     ["no blocks", [], "no text"],
-    ["a prompt of a megabyte", [text("x".repeat(1_000_000))], "1000000 characters; the longest has 200000"],
+    ["a prompt of a megabyte", [text("x".repeat(1_000_000))], "1000000 characters; the maximum is 200000"],
     ["an image", [{ type: "image", data: "", mimeType: "image/png" } as ContentBlock], '"image"'],
     ["a binary file", [{ type: "resource", resource: { uri: "x", blob: "" } } as ContentBlock], "binary"],
   ])("refuses %s", (_, blocks, why) => {
