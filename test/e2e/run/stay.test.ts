@@ -197,6 +197,6 @@ describe("run that ends when its goal is reached", () => {
     const env = { ANTHROPIC_BASE_URL: "http://127.0.0.1:1", ANTHROPIC_API_KEY: "sk-test-000000000000" };
     const person = personInside(t, ["run", "-p", "--no-sidebar"], { env });
     expect(await person.code()).toBe(2);
-    expect(person.screen()).toContain("There is no goal.");
+    expect(person.screen()).toContain("No goal was given; nothing was started.");
   });
 });
