@@ -12,7 +12,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { screensToSvg } from "./lib/ansi-svg.mjs";
-import { openCamera } from "./lib/camera.mjs";
+import { attachClient } from "./lib/attached-client.mjs";
 
 const DEADLINE_MS = 60_000;
 /** Cells of the screen, with tmux's status line. */
@@ -68,12 +68,12 @@ try {
   );
   tmux("send-keys", "-t", "=work:", "clear; teams run --team audit --here", "Enter");
   await until("the first teammate", () => teams("status", "--team", "audit", "--json") !== undefined);
-  const camera = openCamera({ server: ["-S", socket], target: "=work:", ...SIZE });
+  const client = attachClient({ server: ["-S", socket], target: "=work:", ...SIZE });
   let screens;
   try {
-    screens = await film(camera.look);
+    screens = await film(client.capture);
   } finally {
-    camera.close();
+    client.close();
   }
   const svg = screensToSvg(screens, { ...SIZE, title: "teams run --here" });
   fs.writeFileSync(options.out, svg);
@@ -98,15 +98,15 @@ function prepare() {
 }
 
 /** Returns the screens of the run, each with the milliseconds for which it is shown. */
-async function film(look) {
+async function film(capture) {
   const screens = [];
   const deadline = Date.now() + DEADLINE_MS;
   const isThere = () => fs.existsSync(path.join(env.TEAMS_HOME, "teams", "audit"));
   for (let running = true; running; ) {
-    if (Date.now() > deadline) throw new Error(`Timed out waiting for the end of the run:\n${look()}`);
-    // The look after its end shows the result.
+    if (Date.now() > deadline) throw new Error(`Timed out waiting for the end of the run:\n${capture()}`);
+    // The capture after its end shows the result.
     running = isThere();
-    const text = look();
+    const text = capture();
     const last = screens.at(-1);
     if (last?.text === text) last.ms = Math.min(MAX_MS, last.ms + POLL_MS);
     else screens.push({ text, ms: POLL_MS });

@@ -13,7 +13,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { THEMES } from "./lib/ansi-screen.mjs";
 import { screenToSvg } from "./lib/ansi-svg.mjs";
-import { callTmux, openCamera } from "./lib/camera.mjs";
+import { attachClient, callTmux } from "./lib/attached-client.mjs";
 
 const DEADLINE_MS = 10_000;
 /** The screen counts as drawn when it is unchanged for this many milliseconds. */
@@ -32,14 +32,12 @@ const { values: options } = parseArgs({
   },
 });
 
-if (
-  !options.socket ||
-  !options.target ||
-  !(options.out || options.png) ||
-  !Object.hasOwn(THEMES, options.theme)
-) {
+const problem = problemOf(options);
+if (problem !== undefined) {
+  console.error(problem);
   console.error(
-    "usage: node scripts/screenshot.mjs --socket NAME --target '=session:' --out FILE.svg [--png FILE.png] [--theme dark|light]",
+    "usage: node scripts/screenshot.mjs --socket NAME|PATH --target '=session:' [--out FILE.svg] [--png FILE.png]\n" +
+      "       [--title TEXT] [--theme dark|light] [--columns N] [--rows N]",
   );
   process.exitCode = 2;
 } else {
@@ -52,12 +50,21 @@ if (
     process.exit(2);
   }
   const { title, theme } = options;
-  const svg = screenToSvg(await photograph(size), { ...size, title, theme });
+  const svg = screenToSvg(await captureScreen(size), { ...size, title, theme });
   if (options.out) write(options.out, svg);
   if (options.png) {
     fs.mkdirSync(path.dirname(path.resolve(options.png)), { recursive: true });
     execFileSync("rsvg-convert", ["--zoom", "2", "--output", options.png], { input: svg });
   }
+}
+
+/** Returns which option is missing or wrong; undefined if all are usable. */
+function problemOf({ socket, target, out, png, theme }) {
+  if (!socket) return "--socket is missing";
+  if (!target) return "--target is missing";
+  if (!out && !png) return "--out or --png is missing";
+  if (!Object.hasOwn(THEMES, theme)) return `--theme must be one of: ${Object.keys(THEMES).join(", ")}`;
+  return undefined;
 }
 
 function socketArguments() {
@@ -81,22 +88,22 @@ function windowSize() {
   return { columns: Number(options.columns ?? width), rows: Number(options.rows ?? Number(height) + lines) };
 }
 
-async function photograph({ columns, rows }) {
-  const camera = openCamera({ server: socketArguments(), target: options.target, columns, rows });
+async function captureScreen({ columns, rows }) {
+  const client = attachClient({ server: socketArguments(), target: options.target, columns, rows });
   try {
-    return await settled(camera.look);
+    return await settled(client.capture);
   } finally {
-    camera.close();
+    client.close();
   }
 }
 
-/** Returns the text of `look` once it is not empty and has not changed for a while. */
-async function settled(look) {
+/** Returns the screen's text once it is not empty and stays unchanged for `QUIET_MS`; after `DEADLINE_MS`, its last text. */
+async function settled(capture) {
   const end = Date.now() + DEADLINE_MS;
   let seen = "";
   let since = Date.now();
   while (Date.now() < end) {
-    const now = look();
+    const now = capture();
     if (now !== seen) {
       seen = now;
       since = Date.now();

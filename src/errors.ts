@@ -144,10 +144,10 @@ export function isFileAccessError(error: unknown): error is TeamError {
   return error instanceof TeamError && (error.code === "STORAGE_ERROR" || error.code === "PERMISSION_DENIED");
 }
 
-/** Makes the error for a file that the system does not let teams read or write, or cannot. @param rest the state now, as the end of the sentence */
+/** Makes the error for a file that the system does not let teams read, write or remove, or cannot. @param rest the state now, as the end of the sentence */
 export function fileAccessError(
   path: string,
-  verb: "read" | "written",
+  verb: "read" | "written" | "removed",
   error: unknown,
   rest = "",
 ): TeamError {

@@ -39,8 +39,8 @@ export function plot(costs: readonly HistoryCosts[]): string {
   <style>${STYLE}
   </style>
   <rect class="card" x="0.5" y="0.5" width="${width - 1}" height="${HEIGHT - 1}" rx="10"/>
-  <text class="title" x="24" y="34">Delivery of one message to an inbox, after a long history of the team</text>
-  <text x="24" y="54">median time of one delivery, by the number of messages sent before; logarithmic scales</text>
+  <text class="title" x="24" y="34">Cost of delivering one message, by the messages sent before</text>
+  <text x="24" y="54">median time of one delivery; logarithmic scales</text>
 ${costs.map((cost, index) => panel(cost, PANEL.left + index * (PANEL.width + PANEL.gap))).join("\n")}
 </svg>
 `;

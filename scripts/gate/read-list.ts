@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { messageOf } from "../../src/errors.ts";
 
 /**
- * Reads a list of the gate.
- * @param form an entry, for a message
- * @throws Error if the file is not a list of such entries
+ * Reads a JSON list that a gate check uses.
+ * @param form describes an entry, for the error
+ * @throws Error if the file cannot be read or is not such a list
  */
 export function readList<T>(
   path: string,

@@ -163,7 +163,7 @@ function copyProgram(scratch: string, { uid }: Isolation): string {
   cpSync(join(checkout, "dist"), join(app, "dist"), { recursive: true });
   for (const directory of runtimePackages(checkout))
     cpSync(directory, join(app, directory.slice(directory.indexOf("/node_modules/"))), { recursive: true });
-  for (const file of ["screenshot.mjs", "lib/ansi-screen.mjs", "lib/ansi-svg.mjs", "lib/camera.mjs"])
+  for (const file of ["screenshot.mjs", "lib/ansi-screen.mjs", "lib/ansi-svg.mjs", "lib/attached-client.mjs"])
     cpSync(join(checkout, "scripts", file), join(app, "scripts", file));
   cpSync(join(checkout, "package.json"), join(app, "package.json"));
   mkdirSync(join(scratch, "t"), { mode: 0o700 });

@@ -66,7 +66,7 @@ export type AgentEvent =
       readonly ms: number;
     }
   /** An action of a subagent of this agent. */
-  | { readonly type: "subagent"; readonly what: string; readonly doing: string }
+  | { readonly type: "subagent"; readonly what: string; readonly action: string }
   | {
       readonly type: "permission_asked";
       /** Of the call. */

@@ -17,7 +17,7 @@ export function checkModel(env: Env): Finding {
   if (base && !isServerAddress(base)) {
     return fail(
       NAME,
-      `ANTHROPIC_BASE_URL is not an http address: ${withoutCredentials(base)}`,
+      `ANTHROPIC_BASE_URL is not an HTTP URL: ${withoutCredentials(base)}`,
       "Set it to a URL, such as http://localhost:8080.",
     );
   }

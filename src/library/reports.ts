@@ -54,7 +54,7 @@ export interface ModeChange {
 /** A member after `resume`. */
 export interface ResumedMember {
   readonly name: string;
-  /** `alive`: it was running already. `down`: another call began to restart it and failed. `unknown`: it cannot be judged from here. */
+  /** `alive`: it was already running. `down`: another call began to restart it and failed. `unknown`: it cannot be judged from here. */
   readonly outcome: "alive" | "restarted" | "failed" | "down" | "unknown";
   readonly backend: string | null;
   readonly paneId: string | null;

@@ -79,7 +79,7 @@ const teamsSettings = z.looseObject({
     .optional(z.union([programWords, z.looseObject({ program: programWords })]))
     .check(
       describe(
-        "Program that runs when something waits for you: a shell command, or a list of words to run without a shell; in an object as `program`, a long-running program that answers",
+        "Program that runs when something is waiting for you: a shell command, or a list of words to run without a shell; in an object as `program`, a long-running program that answers",
       ),
     ),
   autoResume: z

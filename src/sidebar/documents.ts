@@ -6,7 +6,7 @@ import type { MessageLine } from "./data.ts";
 
 /** The source of a view's further data; it is read when the view opens. */
 export type Source =
-  | { readonly kind: "whole"; readonly id: string; readonly from: string }
+  | { readonly kind: "request"; readonly id: string; readonly from: string }
   | { readonly kind: "diff" | "messages" | "log"; readonly member: string }
   | { readonly kind: "task"; readonly id: string }
   | { readonly kind: "teams" | "help" };
@@ -14,7 +14,7 @@ export type Source =
 export type DocumentKind = Source["kind"];
 
 export type Content =
-  | { readonly kind: "whole"; readonly request: RequestDetails }
+  | { readonly kind: "request"; readonly request: RequestDetails }
   | { readonly kind: "diff"; readonly diff: MemberDiff }
   | { readonly kind: "task"; readonly task: TaskDetails }
   /** The messages from and to a member; `own` is the name that the user writes as. */

@@ -1,5 +1,5 @@
 /** A view of the sidebar: a list of the team, or a document. */
-export type View = ListView | "help" | "whole" | "diff" | "task" | "messages" | "log" | "teams";
+export type View = ListView | "help" | "request" | "diff" | "task" | "messages" | "log" | "teams";
 export type ListView = "team" | "tasks" | "graph";
 
 export type Action =
@@ -43,7 +43,7 @@ export type Action =
   | "back"
   | "close";
 
-/** A fact about the sidebar's state, on which it depends whether a key applies. */
+/** A state of the sidebar that decides whether a key's hint is shown. */
 export type Condition =
   | "asks"
   | "others-ask"
@@ -69,24 +69,24 @@ export interface KeyBinding {
   readonly short?: string;
   readonly does: string;
   readonly in: readonly View[];
-  /** Its word in the footer; keys without one are only in the help. */
+  /** Its label in the footer; a key without a hint is only in the help. */
   readonly hint?: string;
   /** Its hint is shown only under this condition. */
   readonly when?: Condition;
-  /** Of hints that do not fit, those with the highest rank are left out first. */
+  /** When hints do not fit, the one with the highest rank is dropped first. */
   readonly rank?: number;
 }
 
 const LISTS: readonly View[] = ["team", "tasks", "graph"];
-const READERS: readonly View[] = ["help", "whole", "diff", "task", "messages", "log", "teams"];
-const TEXTS: readonly View[] = ["help", "whole", "diff", "task", "messages", "log"];
-const ALL: readonly View[] = [...LISTS, ...READERS];
+const DOCUMENTS: readonly View[] = ["help", "request", "diff", "task", "messages", "log", "teams"];
+const PAGED: readonly View[] = ["help", "request", "diff", "task", "messages", "log"];
+const ALL: readonly View[] = [...LISTS, ...DOCUMENTS];
 /** In the others, `n` is an answer, or there is nothing to search. */
 const SEARCHED: readonly View[] = ["help", "diff", "task", "messages", "log"];
 
 type Hint = Pick<KeyBinding, "hint" | "when" | "rank" | "short">;
 
-/** @param keys as blessed names them, separated by blanks */
+/** @param keys as blessed names them, separated by spaces */
 function bind(
   views: readonly View[],
   keys: string,
@@ -100,7 +100,7 @@ function bind(
 
 /** All keys of all views; source of the help and the footer. */
 export const KEYS: readonly KeyBinding[] = [
-  bind(LISTS, "a y", "a y", "approve", "approve what is shown", {
+  bind(LISTS, "a y", "a y", "approve", "approve the shown request", {
     hint: "approve",
     when: "asks",
     rank: 0,
@@ -108,14 +108,14 @@ export const KEYS: readonly KeyBinding[] = [
   }),
   bind(LISTS, "r", "r", "reject", "reject the request", { hint: "reject", when: "asks", rank: 0 }),
   bind(LISTS, "v", "v", "view", "view the whole request", { hint: "view", when: "asks", rank: 1 }),
-  bind(LISTS, "n", "n", "next", "next request that waits", {
+  bind(LISTS, "n", "n", "next", "next waiting request", {
     hint: "next request",
     when: "others-ask",
     rank: 1,
   }),
-  bind(["whole"], "y", "y", "yes", "yes", { hint: "yes", rank: 0 }),
-  bind(["whole"], "n", "n", "no", "no", { hint: "no", rank: 0 }),
-  bind(["whole"], "a", "a", "always", "yes, always", { hint: "always", when: "has-rules", rank: 3 }),
+  bind(["request"], "y", "y", "yes", "yes", { hint: "yes", rank: 0 }),
+  bind(["request"], "n", "n", "no", "no", { hint: "no", rank: 0 }),
+  bind(["request"], "a", "a", "always", "yes, always", { hint: "always", when: "has-rules", rank: 3 }),
   bind(["diff"], "c", "c", "comment", "comment on the line", { hint: "comment", when: "has-place", rank: 3 }),
   bind(["diff"], "s", "s", "send-comments", "send the comments", {
     hint: "send",
@@ -127,8 +127,8 @@ export const KEYS: readonly KeyBinding[] = [
   bind(["messages"], "m enter", "m ↵", "write", "write a message", { hint: "write", rank: 0, short: "m" }),
   bind(LISTS, "enter", "Enter", "go", "go to the pane", { hint: "go", when: "member", rank: 5, short: "↵" }),
   bind(["teams"], "enter", "Enter", "go", "show this team", { hint: "show", rank: 0, short: "↵" }),
-  bind(LISTS, "z", "z", "zoom", "go there, zoomed", { hint: "zoom", when: "member", rank: 12 }),
-  bind(LISTS, "m", "m", "messages", "message, with history", { hint: "message", when: "member", rank: 6 }),
+  bind(LISTS, "z", "z", "zoom", "go to the pane and zoom it", { hint: "zoom", when: "member", rank: 12 }),
+  bind(LISTS, "m", "m", "messages", "its messages; write one", { hint: "message", when: "member", rank: 6 }),
   bind(LISTS, "d", "d", "diff", "its changes; comments", { hint: "diff", when: "member", rank: 7 }),
   bind(LISTS, "l", "l", "log", "its conversation", { hint: "log", when: "member", rank: 8 }),
   bind(["tasks", "graph"], "o", "o", "task", "the task and its proof", {
@@ -142,29 +142,29 @@ export const KEYS: readonly KeyBinding[] = [
   bind(LISTS, "h", "h", "hide", "hide or show its pane", { hint: "hide", when: "teammate", rank: 15 }),
   bind(LISTS, "+", "+", "spawn", "spawn a teammate", { hint: "spawn", rank: 11 }),
   bind(LISTS, "t", "t", "tasks", "task list, and back", { hint: "tasks", rank: 9 }),
-  bind(LISTS, "w", "w", "graph", "which task waits for which", { hint: "graph", rank: 16 }),
+  bind(LISTS, "w", "w", "graph", "task dependencies", { hint: "graph", rank: 16 }),
   bind(LISTS, "/", "/", "filter", "filter", { hint: "filter", rank: 17 }),
-  bind(TEXTS, "/", "/", "search", "search", { hint: "search", rank: 6 }),
+  bind(PAGED, "/", "/", "search", "search", { hint: "search", rank: 6 }),
   bind(SEARCHED, "n", "n", "next-match", "next match", { hint: "next", when: "has-search", rank: 4 }),
   bind(SEARCHED, "S-n", "N", "previous-match", "previous match"),
-  bind(LISTS, "S-t", "T", "teams", "another team", { hint: "teams", rank: 18 }),
+  bind(LISTS, "S-t", "T", "teams", "switch to another team", { hint: "teams", rank: 18 }),
   bind(ALL, "j down", "j ↓", "down", "down"),
   bind(ALL, "k up", "k ↑", "up", "up"),
   bind(ALL, "g home", "g", "first", "first"),
   bind(ALL, "S-g end", "G", "last", "last"),
-  bind(TEXTS, "space pagedown C-d", "Space", "page-down", "a page down", {
+  bind(PAGED, "space pagedown C-d", "Space", "page-down", "a page down", {
     hint: "page",
     when: "has-more",
     rank: 2,
   }),
-  bind(TEXTS, "b pageup C-u", "b", "page-up", "a page up"),
+  bind(PAGED, "b pageup C-u", "b", "page-up", "a page up"),
   bind(LISTS, "?", "?", "help", "all keys and symbols", { hint: "help", rank: 4 }),
-  bind(LISTS, "escape", "Esc", "back", "hide failures, end filter", {
+  bind(LISTS, "escape", "Esc", "back", "clear failures and filter", {
     hint: "clear",
     when: "has-back",
     rank: 1,
   }),
-  bind(READERS, "q escape", "q Esc", "back", "back", { hint: "back", rank: 1, short: "q" }),
+  bind(DOCUMENTS, "q escape", "q Esc", "back", "back", { hint: "back", rank: 1, short: "q" }),
   bind(LISTS, "q", "q", "close", "close the sidebar", { hint: "close", rank: 2 }),
   bind(ALL, "C-c", "^C", "close", "close the sidebar"),
 ];

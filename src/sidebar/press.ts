@@ -48,7 +48,7 @@ export const IN_LISTS: Readonly<Partial<Record<Action, Handler>>> = {
     })),
   approve: (scene) => asked(scene, "yes"),
   reject: (scene) => asked(scene, "no"),
-  view: (scene) => withRequest(scene, ({ id, from }) => opened(scene.state, { kind: "whole", id, from })),
+  view: (scene) => withRequest(scene, ({ id, from }) => opened(scene.state, { kind: "request", id, from })),
   next: nextRequest,
   diff: opening("diff"),
   messages: opening("messages"),
@@ -139,7 +139,7 @@ function withRequest({ state, data }: Scene, then: (request: SidebarApproval) =>
     : then(request);
 }
 
-const NO_REQUEST_NOTICE = "nothing waits for an answer";
+const NO_REQUEST_NOTICE = "nothing is waiting for an answer";
 
 function noRequestNotice(state: SidebarState, data: SidebarData): string {
   if (data.status.approvals.length === 0) return NO_REQUEST_NOTICE;
@@ -161,7 +161,7 @@ function asked(scene: Scene, verdict: Answer["verdict"]): Step {
     const { id, from } = asking;
     const shownMs = seen.get(id);
     if (verdict !== "no" && shownMs === undefined) {
-      const whole = opened(state, { kind: "whole", id, from });
+      const whole = opened(state, { kind: "request", id, from });
       return { ...whole, state: { ...whole.state, notice: PART_NOTICE } };
     }
     if (verdict !== "no" && Number(shownMs) < READING_MS) return { state: { ...state, notice: NEW_NOTICE } };
@@ -186,7 +186,7 @@ function answerPrompt(
 export function answering(verdict: Answer["verdict"]): Handler {
   return ({ state, data, seen }) => {
     const { content } = state.reader ?? {};
-    if (content?.kind !== "whole") return { state };
+    if (content?.kind !== "request") return { state };
     const { id, always = [] } = content.request;
     const shownMs = seen.get(id);
     const notice = (text: string): Step => ({ state: { ...state, notice: text } });
@@ -228,7 +228,7 @@ export function settled(state: SidebarState, data: SidebarData): SidebarState {
     const { request: _, ...rest } = state;
     return settled(rest, data);
   }
-  if (reader?.source.kind !== "whole" || isOpen(reader.source.id)) return state;
+  if (reader?.source.kind !== "request" || isOpen(reader.source.id)) return state;
   // The answer that is being written then says that it came too late.
   if (prompt?.kind === "answer") return state;
   return { ...backToList(state), notice: `${reader.source.from} already has an answer` };

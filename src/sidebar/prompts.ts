@@ -17,7 +17,7 @@ const FULL_NOTICE = `a line holds ${MAX_TEXT.toLocaleString("en-US")} characters
 /** What Enter does; `y` for a prompt that is answered by one key. */
 const ENTER: { readonly [K in Prompt["kind"]]: Enter<K> } = {
   answer: ({ id, from, verdict, text }, rest) => ({
-    state: rest.view === "whole" ? backToList(rest) : rest,
+    state: rest.view === "request" ? backToList(rest) : rest,
     effect: { kind: "answer", answer: { id, from, verdict, note: text.trim() } },
   }),
   message: (prompt, rest) => {

@@ -59,9 +59,9 @@ export const askUserQuestion: MemberTool = ({ ctx, worker, role }) => ({
       worker.showQuestion(requestId);
       const until = due === undefined ? "" : ` Without one, your default is the answer after ${deadline} s.`;
       return {
-        content: `Your question waits for an answer (${requestId}).${until}`,
+        content: `Your question is waiting for an answer (${requestId}).${until}`,
         data: { request_id: requestId },
-        display: "Your question waits for an answer.",
+        display: "Your question is waiting for an answer.",
       };
     }),
 });

@@ -23,7 +23,7 @@ const input = z.object({
       z.enum(["message", "broadcast", "shutdown_request", "shutdown_response", "plan_approval_response"]),
       "message",
     )
-    .check(z.describe("message if not given")),
+    .check(z.describe("Default: message")),
   recipient: z.optional(z.string()).check(z.describe("The member's name")),
   content: z
     .optional(z.string().check(z.maxLength(MAX_MESSAGE)))
@@ -178,7 +178,7 @@ async function answerShutdown({ ctx, worker }: MemberToolContext, call: Call): P
   const approve = required(call.approve, "approve");
   if (!approve) required(call.content || undefined, "content (the reason of a refusal)");
   if (!worker.shutdownRequests.isOpen(requestId)) {
-    throw new TeamError("REQUEST_NOT_FOUND", `No shutdown request ${requestId} waits for your answer.`);
+    throw new TeamError("REQUEST_NOT_FOUND", `No shutdown request ${requestId} is waiting for your answer.`);
   }
   if (approve) await agreeToShutdown(ctx, worker, requestId);
   else {

@@ -44,7 +44,7 @@ export const historyCosts: HistoryCosts[] = [];
 /** One message after none, a hundred, …, a hundred thousand: with teams, and with the usual approach. */
 export const history: Bench = {
   name: "history",
-  title: "One message after a long history of the team",
+  title: "One message to a team with a long history",
   short: true,
   async run(setup) {
     historyCosts.length = 0;

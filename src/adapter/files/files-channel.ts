@@ -24,15 +24,16 @@ export function openFilesChannel(setup: ChannelSetup, events: ChannelEvents): Ch
 /** Time limit in milliseconds for the first event. */
 const START_MS = 60_000;
 const START_DIALOG = { name: "Qwen is not ready", remedy: "look at its pane: a dialog or a login" };
-/** Milliseconds from the connection of the tools until they, and the conversation, can be used. */
+/** Wait in milliseconds after the tools connect, until the tools and the conversation are usable. */
 const SETTLE_MS = 500;
 /** Milliseconds between two polls of the record while calls are open. */
 const RECORD_MS = 500;
-/** Milliseconds until an interrupt counts as without effect, and until the cancellation of calls has had its effect. */
+/** An interrupt counts as failed after this many milliseconds. */
 const ESCAPE_MS = 2_000;
+/** A refused call without a record counts as cancelled after this many milliseconds. */
 const CANCEL_MS = 1_000;
 const POLL_MS = 100;
-/** A second Escape within a second would delete a draft. */
+/** Maximum presses of Escape, `ESCAPE_MS` apart: a second one within a second would delete a draft. */
 const PRESSES = 2;
 
 class FilesChannel implements Channel {
@@ -56,7 +57,7 @@ class FilesChannel implements Channel {
     this.#turns = new QwenTurns({
       cwd: setup.cwd,
       events,
-      goOn: (refusals) => this.#delivery.goOn(refusals),
+      resume: (refusals) => this.#delivery.resume(refusals),
       closed: (callId) => {
         this.#permissions.closed(callId);
         if (callId === undefined) this.#files.empty();
@@ -119,7 +120,7 @@ class FilesChannel implements Channel {
     const began = new Promise<void>((resolve) => {
       this.#onSession = resolve;
     });
-    if (this.#isEnding) throw new Error("it is being ended");
+    if (this.#isEnding) throw new Error("it is shutting down");
     const program = startOnScreen(file, [...adapter.args, ...args, ...session], { cwd, env });
     this.#program = program;
     const over = new AbortController();
@@ -145,7 +146,7 @@ class FilesChannel implements Channel {
     const over = this.#ending.signal;
     await awaitTools(this.#setup, this.#events, { timeouts: SCREEN_TIMEOUTS, over, dialog: START_DIALOG });
     await pause(SETTLE_MS, this.#ending.signal);
-    if (this.#isEnding) throw new Error("it is being ended");
+    if (this.#isEnding) throw new Error("it is shutting down");
   }
 
   async deliver(text: string): Promise<void> {
@@ -155,7 +156,7 @@ class FilesChannel implements Channel {
 
   #onRefused(callId: string, why: string | undefined): void {
     if (why !== undefined) this.#turns.refused(callId, why);
-    // Without its record, nothing shows that Qwen has taken the refusal.
+    // If Qwen keeps no record, nothing confirms the refusal.
     const stop = after(CANCEL_MS, () => {
       if (!this.#isEnding && !this.#record.read()) this.#turns.cancelled(callId);
     });
@@ -173,16 +174,21 @@ class FilesChannel implements Channel {
       return;
     }
     const isOver = (): boolean => !this.#turns.isRunning;
-    // A refusal of all that Qwen asks ends its turn too, and needs no key.
+    // Refusing all open requests also ends the turn, without a key.
     if (this.#permissions.refuseAll() && (await this.#waitFor(isOver))) return;
-    // Qwen ignores the key in the moment in which a turn begins.
+    // Qwen ignores Escape at the moment a turn begins.
     for (let i = 0; i < PRESSES && !isOver(); i += 1) {
       const why = await interruptScreen({ place, env, ownText: this.#delivery.submitted });
-      if (why !== undefined) throw new Error(`Escape was not pressed in the pane of ${adapter.id}: ${why}`);
+      if (why !== undefined)
+        throw new Error(
+          `Escape was not pressed in the pane of ${adapter.id}, so its turn was not interrupted: ${why}`,
+        );
       await this.#waitFor(isOver);
     }
     if (!isOver())
-      this.#events.note(`Escape did not interrupt ${adapter.id}: a text in its input may have taken the key`);
+      this.#events.note(
+        `Escape did not interrupt ${adapter.id}: text in its input line may have consumed the key. Clear the input line, then interrupt again`,
+      );
   }
 
   async #waitFor(done: () => boolean): Promise<boolean> {
@@ -193,7 +199,7 @@ class FilesChannel implements Channel {
 
   async end(): Promise<void> {
     this.#ending.abort();
-    this.#turns.fail(new Error("it is being ended"));
+    this.#turns.fail(new Error("it is shutting down"));
     this.#permissions.closed(undefined);
     await this.#program?.end();
     this.#files.close();
@@ -209,7 +215,7 @@ class FilesChannel implements Channel {
       this.#onSession();
       return;
     }
-    // A model answers: the text has arrived.
+    // The model is answering, so the text has arrived.
     if (type === "stream_event" && this.#turns.isTaken) this.#delivery.stop();
     this.#permissions.event(event);
     this.#turns.event(event);

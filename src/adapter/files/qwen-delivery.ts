@@ -50,7 +50,7 @@ export class QwenDelivery {
   }
 
   /** Continues a turn that Qwen itself has ended, because all calls of an answer were refused. */
-  goOn(refusals: readonly string[]): void {
+  resume(refusals: readonly string[]): void {
     // The end of Qwen, and an interrupt, are reported elsewhere.
     this.#submit(refusalText(refusals)).catch(() => undefined);
   }

@@ -33,7 +33,7 @@ interface TurnsOptions {
   readonly cwd: string;
   readonly events: ChannelEvents;
   /** Sends what the model must know about calls that were refused: Qwen itself ends a turn whose calls are all cancelled. */
-  readonly goOn: (refusals: readonly string[]) => void;
+  readonly resume: (refusals: readonly string[]) => void;
   /** A turn is over, or a call needs no answer any more. */
   readonly closed: (callId: string | undefined) => void;
 }
@@ -235,7 +235,7 @@ export class QwenTurns {
   #onAllCancelled(calls: readonly Call[]): void {
     const refusals = calls.flatMap(({ refusal }) => (refusal === undefined ? [] : [refusal]));
     if (this.#isInterrupted || refusals.length < calls.length) this.#end({ outcome: "interrupted" });
-    else this.#options.goOn(refusals);
+    else this.#options.resume(refusals);
   }
 
   #end(end: ChannelTurnEnd): void {

@@ -33,7 +33,7 @@ const POLL_MS = 50;
 /** Value of the hook's `prompt_response` for a turn without an answer. */
 const NO_ANSWER = "[no response text]";
 
-const ENDING = "it is being ended";
+const ENDING = "it is shutting down";
 const START_DIALOG = {
   name: "Gemini is not ready",
   remedy: "answer the dialog in its pane (folder trust, login), or set GEMINI_API_KEY and start it again",
@@ -193,11 +193,16 @@ class GeminiHooksChannel implements Channel {
     if (!isTaken) this.#turns.withdraw(new Error("it was interrupted before it took the text"));
     if (!this.#turns.isRunning) return;
     const why = await interruptScreen({ place, env, ownText: this.#submitted });
-    if (why !== undefined) throw new Error(`Escape was not pressed in the pane of ${adapter.id}: ${why}`);
+    if (why !== undefined)
+      throw new Error(
+        `Escape was not pressed in the pane of ${adapter.id}, so its turn was not interrupted: ${why}`,
+      );
     for (let waited = 0; waited < ESCAPE_MS && this.#turns.isRunning; waited += POLL_MS)
       await pause(POLL_MS, this.#ending.signal);
     if (this.#turns.isRunning)
-      this.#events.note(`Escape did not interrupt ${adapter.id}: a text in its input may have taken the key`);
+      this.#events.note(
+        `Escape did not interrupt ${adapter.id}: text in its input line may have consumed the key. Clear the input line, then interrupt again`,
+      );
   }
 
   async end(): Promise<void> {

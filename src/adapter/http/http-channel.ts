@@ -97,7 +97,7 @@ class HttpChannel implements Channel {
     const args = [...adapter.args, ...optionArgs(this.#setup)];
     const plain = { file, args, env };
     const own = (await sandbox?.wrap(plain, cwd)) ?? plain;
-    if (this.#isEnding) throw new Error("it is being ended");
+    if (this.#isEnding) throw new Error("it is shutting down");
     const program = startOnScreen(own.file, own.args, { cwd, env: own.env });
     this.#program = program;
     return { bridge, program };
@@ -177,7 +177,7 @@ class HttpChannel implements Channel {
 
   async end(): Promise<void> {
     this.#ending.abort();
-    this.#turn?.fail(new Error("it is being ended"));
+    this.#turn?.fail(new Error("it is shutting down"));
     await this.#program?.end();
     this.#bridge?.close();
   }

@@ -20,16 +20,16 @@ export function expectedDialog(env: Env, cwd: string, mode: PermissionMode): Cha
   if (memory === undefined) return undefined;
   const { hasCompletedOnboarding, projects, customApiKeyResponses, bypassPermissionsModeAccepted } = memory;
   if (hasCompletedOnboarding !== true)
-    return { name: "its first start", remedy: "choose a theme and log in there" };
+    return { name: "its first-start dialog", remedy: "choose a theme and log in" };
   const key = env.ANTHROPIC_API_KEY;
   const { approved, rejected } = fieldsOf(customApiKeyResponses);
   const answered = [approved, rejected].flatMap((list) => (Array.isArray(list) ? list : []));
   if (key && !answered.includes(textEnd(key, KEY_END)))
-    return { name: "an API key from the environment", remedy: "say there whether it may use the key" };
+    return { name: "the API key dialog", remedy: "answer whether it may use the key in the environment" };
   if (!isTrusted(fieldsOf(projects), cwd))
-    return { name: "trust in the directory", remedy: `say there whether it may work in ${cwd}` };
+    return { name: "the directory trust dialog", remedy: `answer whether it may work in ${cwd}` };
   if (mode === "bypassPermissions" && bypassPermissionsModeAccepted !== true)
-    return { name: "bypass of permissions", remedy: "accept the mode there, or choose another mode" };
+    return { name: "the bypass permissions dialog", remedy: "accept the mode, or choose another one" };
   return undefined;
 }
 

@@ -72,7 +72,7 @@ class KeysChannel implements Channel {
       env: { ...env, ...adapter.env },
     };
     const own = (await sandbox?.wrap(plain, cwd)) ?? plain;
-    if (this.#ending.signal.aborted) throw new Error("it is being ended");
+    if (this.#ending.signal.aborted) throw new Error("it is shutting down");
     const program = startOnScreen(own.file, own.args, { cwd, env: own.env });
     this.#program = program;
     let isStarted = false;

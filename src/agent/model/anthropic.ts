@@ -22,7 +22,7 @@ export interface AnthropicOptions {
   readonly authToken?: string;
   /** Any server with the Messages API; Anthropic's if not given. */
   readonly baseUrl?: string;
-  /** Its window and prices. */
+  /** The model's context window and prices. */
   readonly facts?: ModelFacts;
   /** Maximum tokens of one answer. */
   readonly maxTokens?: number;
@@ -66,9 +66,9 @@ export function anthropicModel(options: AnthropicOptions): Model {
         if (failure.usage !== undefined) yield { type: "spent", usage: failure.usage };
         signal.throwIfAborted();
         const { kind, status, message } = failure.error;
-        const longest = longestAnswer(message);
-        if (longest !== undefined && longest < maxTokens) {
-          maxTokens = longest;
+        const limit = answerLimit(message);
+        if (limit !== undefined && limit < maxTokens) {
+          maxTokens = limit;
           continue;
         }
         const delayMs = nextDelay({ ...failure, kind, attempt }, random());
@@ -90,8 +90,8 @@ function finalError(failure: Failure, attempt: number, now: number): ModelError 
   return new ModelError("limited", error.message, error.status, { cause: error, resumeAt });
 }
 
-/** Reads the server's maximum for an answer from its error message about a higher `max_tokens`. */
-function longestAnswer(message: string): number | undefined {
+/** Extracts the server's limit from its error about a too large `max_tokens`. */
+function answerLimit(message: string): number | undefined {
   const said = /max_tokens: \d+ > (\d+)/.exec(message)?.[1];
   return said === undefined ? undefined : Number(said);
 }
@@ -105,16 +105,20 @@ async function connect({
 }: AnthropicOptions): Promise<Anthropic> {
   const { Anthropic } = await import("@anthropic-ai/sdk");
   if (!apiKey && !authToken && baseUrl === undefined) {
-    throw new ModelError("auth", "The model has no key. Set ANTHROPIC_API_KEY, or use --model scripted.");
+    throw new ModelError(
+      "auth",
+      "No API key is set; nothing was sent. Set ANTHROPIC_API_KEY, or use --model scripted.",
+    );
   }
   if (baseUrl !== undefined && !isServerAddress(baseUrl)) {
     const address = withoutCredentials(baseUrl);
-    throw new ModelError("invalid_request", `ANTHROPIC_BASE_URL is not an http address: ${address}`);
+    const message = `ANTHROPIC_BASE_URL is not an HTTP URL: ${address}. Nothing was sent; set it to a URL such as http://localhost:8080.`;
+    throw new ModelError("invalid_request", message);
   }
   const damage = keyProblem(apiKey, authToken);
   // Otherwise the failed header would count as a lost connection, and be tried again for minutes.
-  if (damage !== undefined) throw new ModelError("auth", `${damage}: copy it again. Nothing was sent.`);
-  // The SDK needs one credential. Without any it would search for one elsewhere, which a custom server does not need.
+  if (damage !== undefined) throw new ModelError("auth", `${damage}. Copy the key again; nothing was sent.`);
+  // The SDK needs a credential. Without one it looks for credentials elsewhere; a custom server may need none.
   const key = apiKey || (authToken ? undefined : "none");
   return new Anthropic({
     ...(key === undefined ? { authToken: authToken ?? "" } : { apiKey: key }),
@@ -132,13 +136,13 @@ interface Failure {
   readonly error: ModelError;
   readonly retryAfterMs: number | undefined;
   readonly shouldRetry: boolean | undefined;
-  /** Whether text of this try was yielded. */
+  /** Whether this attempt has yielded text. */
   readonly spoke: boolean;
   /** Its tokens, if the server had begun to answer. */
   readonly usage: TokenCount | undefined;
 }
 
-/** Makes one try. Returns the failure, so that the caller can decide on another try. */
+/** Makes one attempt; the caller decides whether to retry. */
 async function* tryOnce(
   client: Anthropic,
   params: Anthropic.MessageCreateParamsStreaming,
@@ -176,12 +180,12 @@ async function* tryOnce(
 
 /** Added to the error that most users see first. */
 const WHERE_KEYS_ARE =
-  " (the key is in ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, the server in ANTHROPIC_BASE_URL: teams doctor --online)";
+  ". Check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, and ANTHROPIC_BASE_URL. To test them: teams doctor --online";
 
-/** Added if a server of the user's does not know the address, as with `/v1` at the end of the variable. */
-const WHERE_THE_SERVER_IS = " (the server is in ANTHROPIC_BASE_URL: teams doctor --online)";
+/** Added if a custom server answers 404, e.g. because ANTHROPIC_BASE_URL ends in `/v1`. */
+const WHERE_THE_SERVER_IS = ". Check ANTHROPIC_BASE_URL. To test it: teams doctor --online";
 
-/** Returns true for a web page, such as a login page: the server is not a model's, and a retry does not help. */
+/** Returns true for a web page, such as a login page: it is not an API server, and a retry cannot help. */
 function isPage(response: Response): boolean {
   return contentType(response).startsWith("text/html");
 }
@@ -195,9 +199,8 @@ function contentType({ headers }: Response): string {
   return (headers.get("content-type") ?? "").toLowerCase();
 }
 
-const NO_API = "The server answered with a web page, so it is not a model's server; check ANTHROPIC_BASE_URL";
-const NO_STREAM =
-  "The server answered with JSON instead of a stream of events, which teams needs; check ANTHROPIC_BASE_URL";
+const NO_API = "The server answered with a web page, so it is not an API server. Check ANTHROPIC_BASE_URL.";
+const NO_STREAM = "The server answered with JSON, but teams needs an event stream. Check ANTHROPIC_BASE_URL.";
 
 /** The fields of the SDK's errors; its classes are not imported, since it is loaded lazily. */
 interface ApiErrorLike {
@@ -228,8 +231,9 @@ function failureOf(thrown: unknown, now: number, server: string): Omit<Failure, 
   const kind = status === undefined ? unansweredKind(thrown) : failureKind(status, message);
   const isUnknown = status === 404 && server !== ANTHROPIC_URL && message !== NO_API;
   const where = kind === "auth" ? WHERE_KEYS_ARE : isUnknown ? WHERE_THE_SERVER_IS : "";
+  const what = where === "" ? message : message.replace(/\.$/, "");
   const text =
-    status === undefined ? `The model's server did not answer: ${message}` : `${status} ${message}${where}`;
+    status === undefined ? `The model's server did not answer: ${message}` : `${status} ${what}${where}`;
   const advice = headers?.get("x-should-retry");
   return {
     error: new ModelError(kind, text, status, { cause: thrown, limit: tokenLimit(message) }),

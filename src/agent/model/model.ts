@@ -110,9 +110,9 @@ export type ModelEvent =
       readonly status: number | undefined;
       readonly reason: string;
     }
-  /** Discards the text so far, which belongs to a failed try. */
+  /** Discards the text so far, which belongs to a failed attempt. */
   | { readonly type: "restart" }
-  /** The tokens of a try that gave no message but was charged. */
+  /** The tokens of an attempt that gave no message but was charged. */
   | { readonly type: "spent"; readonly usage: TokenCount }
   /** The complete message; the last event of a stream. */
   | {

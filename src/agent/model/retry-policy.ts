@@ -2,9 +2,9 @@ import { isRetryable } from "./failures.ts";
 import type { ModelFailure } from "./model.ts";
 import { waitOf } from "./rate-limits.ts";
 
-/** Maximum tries of one call: with the delays below they cover about five minutes. */
+/** Maximum attempts of one call: with the delays below they cover about five minutes. */
 export const MAX_ATTEMPTS = 10;
-/** Milliseconds before the second try, doubled for each further try up to the maximum. */
+/** Milliseconds before the second attempt, doubled for each further one, up to the maximum. */
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 60_000;
 /** A call ends as limited if the server asks for a longer wait. */
@@ -25,27 +25,27 @@ export function retryAfterMs(
   return waitOf(Number.isNaN(seconds) ? Date.parse(after) - now : seconds * 1000, now);
 }
 
-interface FailedTry {
+interface FailedAttempt {
   readonly kind: ModelFailure;
-  /** The number of tries, including this one. */
+  /** The number of attempts, including this one. */
   readonly attempt: number;
   readonly retryAfterMs?: number | undefined;
-  /** The server's advice on another try. */
+  /** The server's advice on another attempt. */
   readonly shouldRetry?: boolean | undefined;
 }
 
 /** Returns true if a call that is not tried again has met a limit that lasts, not a fault. */
-export function isLimited({ kind, retryAfterMs: asked = 0 }: FailedTry): boolean {
+export function isLimited({ kind, retryAfterMs: asked = 0 }: FailedAttempt): boolean {
   if (kind === "limited" || kind === "rate_limited") return true;
   return isRetryable(kind) && asked > MAX_RETRY_AFTER_MS;
 }
 
 /**
- * Returns the delay before the next try in milliseconds; undefined to give up. Never shorter than the server asks for; a server that
+ * Returns the delay before the next attempt in milliseconds; undefined to give up. Never shorter than the server asks for; a server that
  * asks for none gets the usual one, or all agents would try again together, and soon give up.
  * @param random from 0 to 1
  */
-export function nextDelay(failed: FailedTry, random: number): number | undefined {
+export function nextDelay(failed: FailedAttempt, random: number): number | undefined {
   const { kind, attempt, retryAfterMs: asked, shouldRetry } = failed;
   if (!isRetryable(kind) || shouldRetry === false || attempt >= MAX_ATTEMPTS) return undefined;
   if (asked !== undefined && asked > MAX_RETRY_AFTER_MS) return undefined;

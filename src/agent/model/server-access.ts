@@ -26,5 +26,5 @@ export function keyProblem(apiKey: string | undefined, authToken: string | undef
   const code = /[^\t\x20-\x7e\x80-\xff]/u.exec(key)?.[0].codePointAt(0);
   if (code === undefined) return undefined;
   const name = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
-  return `${variable} holds the character ${name}, which no key has`;
+  return `${variable} contains the character ${name}, which is not allowed in a key`;
 }

@@ -10,7 +10,7 @@ const CACHED = { cache_control: { type: "ephemeral" } } as const;
 /** Newest user messages that get a cache marker: a server accepts four; the tools and the system prompt have one each. */
 const CACHED_MESSAGES = 2;
 
-/** Converts a request to the Messages API, with markers for the prompt cache. Well formed: a server refuses it otherwise. */
+/** Converts a request to the Messages API, with markers for the prompt cache. The result is well-formed Unicode: servers refuse lone surrogates. */
 export function wireRequest(request: ModelRequest, model: string, maxTokens: number): Params {
   return wellFormed({
     model,

@@ -120,7 +120,7 @@ export class AnswerBuilder {
 
 /**
  * Returns a part that an event must have.
- * @throws ModelError if it is missing: another try would get the same answer
+ * @throws ModelError if it is missing: another attempt would get the same answer
  */
 function partOf<E extends WireEvent, K extends keyof E & string>(event: E, name: K): E[K] {
   const part: unknown = event[name];

@@ -127,7 +127,8 @@ export function writesElsewhere(question: PermissionQuestion, resolved: Places):
   if (writes === undefined) return undefined;
   const elsewhere = elsewhereOf(question, resolved);
   if (elsewhere === undefined) return undefined;
-  return `It may write ${writes.length === 0 ? "no files" : `only ${writes.join(", ")}`}, and ${elsewhere}.`;
+  const limit = writes.length === 0 ? "may not write any file" : `may write only ${writes.join(", ")}`;
+  return `This agent ${limit}; ${elsewhere}.`;
 }
 
 function elsewhereOf(question: PermissionQuestion, resolved: Places): string | undefined {
@@ -137,7 +138,7 @@ function elsewhereOf(question: PermissionQuestion, resolved: Places): string | u
     const outside = access.paths.find(
       (path, i) => !isCovered(question, resolved, path, resolved.paths[i] ?? path),
     );
-    return outside === undefined ? undefined : `not ${outside}`;
+    return outside === undefined ? undefined : changesText(outside);
   }
   if (access.kind !== "command") return undefined;
   if (line === undefined) return "this command cannot be read";
@@ -146,6 +147,8 @@ function elsewhereOf(question: PermissionQuestion, resolved: Places): string | u
     ? lineElsewhere(question, resolved, line)
     : `this command cannot be checked: ${excess}`;
 }
+
+const changesText = (path: string): string => `the call would change ${path}`;
 
 function lineElsewhere(question: PermissionQuestion, resolved: Places, line: ShellLine): string | undefined {
   const { home = "~", resolve = realPathOf, workingDirs } = question;
@@ -161,7 +164,7 @@ function lineElsewhere(question: PermissionQuestion, resolved: Places, line: She
     const outside = dirs
       ?.flatMap(({ path }) => [absolute(target, path, home), followed(target, path, home) ?? []].flat())
       .find((path) => !isCovered(question, resolved, path, realOf(path, resolve)));
-    if (outside !== undefined) return `not ${outside}`;
+    if (outside !== undefined) return changesText(outside);
   }
   return undefined;
 }

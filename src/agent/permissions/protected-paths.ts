@@ -68,7 +68,7 @@ export function linkedEntries(root: string): readonly string[] {
 export const PROGRAM_REASON = "is read by shells, which find programs in it";
 
 /**
- * Returns `~/bin` and the place where a link from it leads: start files of many systems put it into PATH. Returns nothing if a person has
+ * Returns `~/bin` and the place where a link from it leads: startup files of many systems put it into PATH. Returns nothing if a person has
  * chosen it as a working directory. All paths are absolute.
  */
 export function ownPrograms(

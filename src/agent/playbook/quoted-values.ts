@@ -67,7 +67,7 @@ export class QuotingContexts {
    * @throws Error with a sentence without its subject, if no quoting can keep the value one word there
    */
   quote(value: string, from: number, to: number): string {
-    if (value.includes("\0")) throw new Error("holds a NUL character, which no command can hold");
+    if (value.includes("\0")) throw new Error("contains a NUL character, which no command can contain");
     const span = this.#spans.findLast(({ pos, end }) => pos <= from && to <= end);
     const place = span?.place ?? "commands";
     const text = span === undefined ? "" : this.#command.slice(span.pos, span.end);

@@ -15,10 +15,10 @@ const taskId = z.string().check(z.minLength(1), z.describe("The id that was retu
 
 const outputInput = z.object({
   task_id: taskId,
-  block: z.optional(z.boolean()).check(z.describe("Wait until it ends, true if not given")),
+  block: z.optional(z.boolean()).check(z.describe("Wait until it ends (default: true)")),
   timeout: z
     .optional(z.number().check(z.minimum(0), z.maximum(MAX_WAIT)))
-    .check(z.describe(`Milliseconds to wait, ${DEFAULT_WAIT} if not given, at most ${MAX_WAIT}`)),
+    .check(z.describe(`Milliseconds to wait (default: ${DEFAULT_WAIT}, maximum: ${MAX_WAIT})`)),
 });
 
 export const taskOutputTool: Tool<z.infer<typeof outputInput>> = {

@@ -33,14 +33,14 @@ const input = z.object({
     .string()
     .check(
       z.minLength(1),
-      z.refine(hasNoNul, "holds a NUL character"),
+      z.refine(hasNoNul, "contains a NUL character"),
       z.describe("The command line for the shell"),
     ),
   timeout: z
     .optional(z.number().check(z.minimum(1), z.maximum(MAX_TIMEOUT)))
     .check(
       z.describe(
-        `Milliseconds, ${DEFAULT_TIMEOUT} if not given, at most ${MAX_TIMEOUT}; no limit in the background if not given`,
+        `Milliseconds (default: ${DEFAULT_TIMEOUT}, in the background no limit; maximum: ${MAX_TIMEOUT})`,
       ),
     ),
   run_in_background: z

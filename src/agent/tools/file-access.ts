@@ -12,13 +12,13 @@ import type { ToolContext, ToolResult } from "../tool.ts";
 export function pathInput(description: string): z.ZodMiniString {
   return z
     .string()
-    .check(z.minLength(1), z.refine(hasNoNul, "holds a NUL character"), z.describe(description));
+    .check(z.minLength(1), z.refine(hasNoNul, "contains a NUL character"), z.describe(description));
 }
 
-/** Returns the schema of a text for a file. Half of a surrogate pair would match inside of a character, and is no text in UTF-8. */
+/** Returns the schema of a text for a file. Half of a surrogate pair would match inside a character, and cannot be written as UTF-8. */
 export function textInput(description: string): z.ZodMiniString {
   return z.string().check(
-    z.refine((text) => text.isWellFormed(), "holds half of a character"),
+    z.refine((text) => text.isWellFormed(), "contains half of a surrogate pair"),
     z.describe(description),
   );
 }
@@ -76,7 +76,7 @@ export function unreadReason(path: string, context: ToolContext): string | undef
  * Removes the files that permission rules deny from search results, and returns a line with their number.
  * @param isWithheld called once for each file
  */
-export function keepBack<T>(
+export function withoutDenied<T>(
   found: readonly T[],
   fileOf: (item: T) => string,
   isWithheld: ((path: string) => boolean) | undefined,

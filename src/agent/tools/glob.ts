@@ -5,7 +5,7 @@ import { pathStat } from "../../os/files/user-files.ts";
 import { timeLimit } from "../../os/time-limit.ts";
 import { shellBytes } from "../../text/shell-quote.ts";
 import type { Tool, ToolContext } from "../tool.ts";
-import { absolutePath, failed, hasNoNul, keepBack } from "./file-access.ts";
+import { absolutePath, failed, hasNoNul, withoutDenied } from "./file-access.ts";
 import { BYTES_NOTE, type ListedFile, listFiles, splitGlob } from "./list-files.ts";
 import { SearchGaps } from "./search-gaps.ts";
 
@@ -19,12 +19,12 @@ const input = z.object({
     .string()
     .check(
       z.minLength(1),
-      z.refine(hasNoNul, "holds a NUL character"),
+      z.refine(hasNoNul, "contains a NUL character"),
       z.describe("A glob, like **/*.ts or src/{a,b}/*.json"),
     ),
   path: z
-    .optional(z.string().check(z.refine(hasNoNul, "holds a NUL character")))
-    .check(z.describe("The directory to search, the working directory if not given")),
+    .optional(z.string().check(z.refine(hasNoNul, "contains a NUL character")))
+    .check(z.describe("The directory to search (default: the working directory)")),
 });
 type Input = z.infer<typeof input>;
 
@@ -49,7 +49,11 @@ export const globTool: Tool<Input> = {
     } catch (error) {
       return failed(`The pattern takes too long to match; simplify it. (${String(error)})`);
     }
-    const { kept, note } = keepBack(matching, ({ place }) => String(place), context.isExcludedFromSearch);
+    const { kept, note } = withoutDenied(
+      matching,
+      ({ place }) => String(place),
+      context.isExcludedFromSearch,
+    );
     const found = kept
       .flatMap(({ name, place }) => {
         const look = gaps.unlessUnreadable(place, () => pathStat(place));

@@ -1,5 +1,5 @@
 import { dirname, join, relative } from "node:path";
-import { messageOf } from "../../errors.ts";
+import { messageOf, systemCode } from "../../errors.ts";
 import { pause } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import { entryOf } from "../../os/files/fs.ts";
@@ -70,20 +70,20 @@ export async function searchWithRipgrep(
   if (code === 2 && stdout === "" && problem !== "") return { problem };
   if (failure === "output-limit") gaps?.add("there are more matches than can be read; narrow the search");
   // The filters are applied here: --glob of ripgrep would include files that .gitignore excludes.
-  const filter = <T>(items: readonly T[], placeOf: (item: T) => string): readonly T[] | undefined =>
-    isFile(path) ? items : fittingOnes(items, (item) => relative(path, placeOf(item)), query);
+  const filter = <T>(items: readonly T[], pathOf: (item: T) => string): readonly T[] | undefined =>
+    isFile(path) ? items : matchingItems(items, (item) => relative(path, pathOf(item)), query);
   const matches = filter(stdout.split("\n").flatMap(readRipgrepLine), ({ file }) => String(file));
-  const unread = [...stderr.matchAll(UNREAD)].map(([, place = ""]) => place);
-  const files = filter(unread.filter(isKnownFile), (place) => place);
+  const unread = [...stderr.matchAll(UNREAD)].map(([, named = ""]) => named);
+  const files = filter(unread.filter(isKnownFile), (file) => file);
   if (matches === undefined || files === undefined) return { problem: SLOW_GLOB };
-  // Whatever its name, a directory may hold files that fit.
-  const others = unread.filter((place) => !isKnownFile(place));
-  for (const place of [...files, ...others]) gaps?.addUnreadable(place);
+  // An unreadable directory may contain matching files, whatever its name.
+  const others = unread.filter((named) => !isKnownFile(named));
+  for (const file of [...files, ...others]) gaps?.addUnreadable(file);
   return { matches };
 }
 
-function isKnownFile(place: string): boolean {
-  return ifReadable(() => entryOf(place))?.isFile() === true;
+function isKnownFile(path: string): boolean {
+  return ifReadable(() => entryOf(path))?.isFile() === true;
 }
 
 interface RipgrepText {
@@ -115,7 +115,11 @@ const FILTER_TIMEOUT_MS = 5000;
 const SLOW_GLOB = "The glob takes too long to match; simplify it.";
 
 /** Returns the items whose names match the filters; undefined if that takes too long. */
-function fittingOnes<T>(items: readonly T[], nameOf: (item: T) => string, query: GrepQuery): T[] | undefined {
+function matchingItems<T>(
+  items: readonly T[],
+  nameOf: (item: T) => string,
+  query: GrepQuery,
+): T[] | undefined {
   const fits = filterOf(query);
   try {
     return timeLimit(FILTER_TIMEOUT_MS)(() => items.filter((item) => fits(nameOf(item))));
@@ -125,7 +129,7 @@ function fittingOnes<T>(items: readonly T[], nameOf: (item: T) => string, query:
   }
 }
 
-/** Time limit in milliseconds for one file; stops a pattern that backtracks without end. */
+/** Time limit in milliseconds for one file; stops catastrophic backtracking. */
 const FILE_TIMEOUT_MS = 2000;
 /** Files between two checks for an interruption. */
 const BATCH = 100;
@@ -143,13 +147,22 @@ export async function searchWithoutRipgrep(query: GrepQuery, context: GrepContex
     context.signal.throwIfAborted();
     const text = readableText(file, gaps);
     if (text === undefined) continue;
+    let found: readonly GrepMatch[];
     try {
-      matches.push(...within(() => (query.multiline ? acrossLines : byLine)(pattern, file, text)));
+      found = within(() => (query.multiline ? acrossLines : byLine)(pattern, file, text));
     } catch (error) {
-      return { problem: `The pattern takes too long on ${file}; simplify it. (${String(error)})` };
+      return { problem: `${failureOn(file, error)} No results are shown.` };
     }
+    // Not as arguments of one push: a call with too many of them fails.
+    for (const match of found) matches.push(match);
   }
   return { matches };
+}
+
+function failureOn(file: string | Buffer, error: unknown): string {
+  return systemCode(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT"
+    ? `The pattern takes too long on ${file}; simplify it, or search a smaller directory.`
+    : `The pattern fails on ${file} (${messageOf(error)}); simplify it.`;
 }
 
 async function filesBelow(
@@ -157,17 +170,17 @@ async function filesBelow(
   { env, signal, gaps }: GrepContext & { readonly gaps: SearchGaps },
 ): Promise<(string | Buffer)[] | undefined> {
   const { path } = query;
-  const listed = fittingOnes(await listFiles(path, { env, signal, gaps }), ({ name }) => name, query);
+  const listed = matchingItems(await listFiles(path, { env, signal, gaps }), ({ name }) => name, query);
   return listed?.map(({ place }) => place).filter(liesBelow(path, gaps));
 }
 
-/** Returns a filter for regular files that no symbolic link leads to: files outside the directory were not asked for. */
+/** Returns a filter that drops files reached through a symlink: they may be outside the searched directory. */
 function liesBelow(directory: string, gaps: SearchGaps): (file: string | Buffer) => boolean {
   const real = realPathOf(directory);
   const known = new Map<string, boolean>();
   return (file) => {
     if (typeof file !== "string")
-      return gaps.unlessUnreadable(file, () => isOwnPlace(file, directory, real)) ?? false;
+      return gaps.unlessUnreadable(file, () => isRealPath(file, directory, real)) ?? false;
     const parent = dirname(file);
     const inside =
       known.get(parent) ??
@@ -177,7 +190,7 @@ function liesBelow(directory: string, gaps: SearchGaps): (file: string | Buffer)
   };
 }
 
-function isOwnPlace(file: Buffer, directory: string, real: string): boolean {
+function isRealPath(file: Buffer, directory: string, real: string): boolean {
   const below = file.subarray(Buffer.byteLength(join(directory, "/")));
   const own = Buffer.concat([Buffer.from(join(real, "/")), below]);
   return realBytes(file)?.equals(own) === true && entryOf(file)?.isFile() === true;
@@ -201,7 +214,7 @@ function compile({ pattern, ignoreCase, multiline }: GrepQuery): RegExp | string
     } catch (error) {
       // V8's message: `Invalid regular expression: /[/: Unterminated character class`.
       const why = messageOf(error).split(": ").at(-1) ?? "";
-      return `${JSON.stringify(pattern)} is not a regular expression: ${why}. Escape characters that are meant literally.`;
+      return `${JSON.stringify(pattern)} is not a valid regular expression: ${why}. Escape characters that are literal.`;
     }
   }
 }

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { pathStat } from "../../os/files/user-files.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
 import type { Tool } from "../tool.ts";
-import { absolutePath, failed, hasNoNul, keepBack } from "./file-access.ts";
+import { absolutePath, failed, hasNoNul, withoutDenied } from "./file-access.ts";
 import { shownPath } from "./glob.ts";
 import { type GrepMatch, search } from "./grep-search.ts";
 import { BYTES_NOTE, FILE_TYPES, globOfType } from "./list-files.ts";
@@ -11,17 +11,21 @@ import { readTextFile } from "./text-file.ts";
 
 /** Default number of lines or files in one result. */
 const DEFAULT_LIMIT = 250;
-/** Characters of a line that are shown. */
+/** Maximum characters shown of a line. */
 const MAX_LINE = 500;
 
 const lines = z.optional(z.int().check(z.minimum(0), z.maximum(1000)));
 const input = z.object({
   pattern: z
     .string()
-    .check(z.minLength(1), z.refine(hasNoNul, "holds a NUL character"), z.describe("A regular expression")),
+    .check(
+      z.minLength(1),
+      z.refine(hasNoNul, "contains a NUL character"),
+      z.describe("A regular expression"),
+    ),
   path: z
-    .optional(z.string().check(z.refine(hasNoNul, "holds a NUL character")))
-    .check(z.describe("The file or directory to search, the working directory if not given")),
+    .optional(z.string().check(z.refine(hasNoNul, "contains a NUL character")))
+    .check(z.describe("The file or directory to search (default: the working directory)")),
   glob: z.optional(z.string()).check(z.describe("Only matching files, like *.ts or src/**/*.{js,ts}")),
   type: z.optional(z.string()).check(z.describe(`Only files of this type: ${FILE_TYPES.join(", ")}`)),
   output_mode: z
@@ -30,13 +34,13 @@ const input = z.object({
       z.describe("The matching lines, only the files (the default), or the number of matching lines in each"),
     ),
   "-i": z.optional(z.boolean()).check(z.describe("Ignore case")),
-  "-n": z.optional(z.boolean()).check(z.describe("Line numbers (content), on if not given")),
+  "-n": z.optional(z.boolean()).check(z.describe("Show line numbers (content; default: true)")),
   "-A": lines.check(z.describe("Lines after each match (content)")),
   "-B": lines.check(z.describe("Lines before each match (content)")),
   "-C": lines.check(z.describe("Lines on both sides of each match (content)")),
   head_limit: z
     .optional(z.int().check(z.minimum(1)))
-    .check(z.describe(`Maximum number of results, ${DEFAULT_LIMIT} if not given`)),
+    .check(z.describe(`Maximum number of results (default: ${DEFAULT_LIMIT})`)),
   offset: z
     .optional(z.int().check(z.minimum(0)))
     .check(z.describe("How many results to skip, to continue after an earlier call")),
@@ -57,7 +61,8 @@ export const grepTool: Tool<Input> = {
   async execute(value, context) {
     const path = absolutePath(value.path ?? ".", context);
     const { kind } = pathStat(path);
-    if (kind !== "file" && kind !== "directory") return failed(`${path} does not exist, or is not a file.`);
+    if (kind !== "file" && kind !== "directory")
+      return failed(`${path} does not exist, or is neither a file nor a directory.`);
     if (value.type !== undefined && globOfType(value.type) === undefined) {
       return failed(`There is no file type ${value.type}; use glob, or one of: ${FILE_TYPES.join(", ")}.`);
     }
@@ -72,7 +77,7 @@ export const grepTool: Tool<Input> = {
     const gaps = new SearchGaps();
     const outcome = await search(query, { env: context.env, signal: context.signal, gaps });
     if ("problem" in outcome) return failed(outcome.problem);
-    const { kept: matches, note } = keepBack(
+    const { kept: matches, note } = withoutDenied(
       outcome.matches,
       ({ file }) => String(file),
       kind === "file" ? undefined : context.isExcludedFromSearch,
@@ -153,7 +158,7 @@ function linesOf(shown: string, matches: readonly GrepMatch[], value: Input): st
   const around = before + after > 0 ? fileLines(matches[0]?.file) : [];
   let next = 0;
   for (const { line, span } of matches) {
-    // Lines around the matches above are known.
+    // Lines around earlier matches are already there.
     for (let at = Math.max(next, line - before); at < line + span + after; at += 1) {
       next = at + 1;
       const text = around[at - 1];

@@ -15,7 +15,7 @@ const input = z.object({
   offset: z.optional(z.int().check(z.minimum(1))).check(z.describe("The first line, counted from 1")),
   limit: z
     .optional(z.int().check(z.minimum(1)))
-    .check(z.describe(`How many lines, ${DEFAULT_LINES} if not given`)),
+    .check(z.describe(`How many lines (default: ${DEFAULT_LINES})`)),
 });
 
 export const readTool: Tool<z.infer<typeof input>> = {

@@ -56,7 +56,7 @@ function picture(
   view.lay(layout, body.length, room);
   const keys = keyRows(view, { ...options, unseen: view.unseen, isScrollable: view.isScrollable });
   const visible = body.slice(view.top, view.top + room);
-  if (view.shown === undefined) visible.push(styler(plain)(TONE.quiet, "Nothing waits for you."));
+  if (view.shown === undefined) visible.push(styler(plain)(TONE.quiet, "Nothing is waiting for you."));
   const bottom = [...note.rows, ...keys];
   while (visible.length + bottom.length < height - 1) visible.push("");
   const rows = [cutStyled(titleRow(view, options), options.width), ...visible, ...bottom].slice(0, height);

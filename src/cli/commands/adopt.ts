@@ -1,5 +1,5 @@
+import { adoptPane } from "../adopt-pane.ts";
 import { defineCommand } from "../command.ts";
-import { adoptPane } from "../persons-panes.ts";
 
 export const command = defineCommand({
   name: "adopt",

@@ -28,7 +28,7 @@ import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
   name: "approvals",
-  summary: "List plans, permissions, questions and crashes that wait for you, or show one in full",
+  summary: "List plans, permissions, questions and crashes that are waiting for you, or show one in full",
   args: [
     {
       name: "request",
@@ -82,7 +82,7 @@ export const command = defineCommand({
     });
     const approvals = listed.map(({ approval }) => approval);
     out.answer({ approvals: approvals.map(approvalJson) }, () => {
-      if (approvals.length === 0) return "Nothing waits for you.";
+      if (approvals.length === 0) return "Nothing is waiting for you.";
       const legible = listed.map(({ shown }) => (isAscii ? asciiRequest(shown) : shown));
       const rows = legible.map(({ id, kind, from, team, summary }, i): Cell[] => [
         id,

@@ -19,7 +19,7 @@ export const command = defineCommand({
     "teams completion fish > ~/.config/fish/completions/teams.fish",
   ],
   notes:
-    "It completes commands, options, and the names of teams, agents, tasks and requests as they are at that time. install writes a script and, for bash and zsh, a few marked lines at the end of ~/.bashrc (on macOS, of the start file of a login bash) or ~/.zshrc; it can be repeated.",
+    "It completes commands, options, and the names of teams, agents, tasks and requests as they are at that time. install writes a script and, for bash and zsh, a few marked lines at the end of ~/.bashrc (on macOS, of the startup file of a login bash) or ~/.zshrc; it can be repeated.",
   async run(call) {
     const { args, options, out } = call;
     if (args.action === "install" || args.action === "uninstall") {
@@ -63,7 +63,7 @@ async function install(
     return out.answer({ shell, files }, () => filesText(files));
   }
   if (deciderOf(io.env) === "model") {
-    throw new TeamError("PERMISSION_DENIED", "Only a person changes the start files of their shell.", {
+    throw new TeamError("PERMISSION_DENIED", "Only a person can change the startup files of their shell.", {
       hint: `Ask the user to run: teams completion ${action} ${shell}`,
     });
   }

@@ -2,8 +2,8 @@ import { TeamError } from "../../errors.ts";
 import { ancestorThat } from "../../os/process/ancestors.ts";
 import { namedTeam } from "../../runtime/select-team.ts";
 import { tmuxCaller } from "../../tmux/caller.ts";
+import { adoptPane } from "../adopt-pane.ts";
 import { defineCommand } from "../command.ts";
-import { adoptPane } from "../persons-panes.ts";
 
 export const command = defineCommand({
   name: "join",

@@ -1,7 +1,7 @@
 import { pressInPane } from "../../operations/press-and-type.ts";
 import { line } from "../../terminal/output.ts";
 import { defineCommand } from "../command.ts";
-import { paneToType } from "../persons-panes.ts";
+import { paneToType } from "../pane-to-type.ts";
 
 export const command = defineCommand({
   name: "keys",

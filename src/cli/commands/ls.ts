@@ -13,7 +13,7 @@ import { defineCommand } from "../command.ts";
 export const command = defineCommand({
   name: "ls",
   ignoresTeamOptions: true,
-  summary: "List all teams: what they do, where, and what waits for you",
+  summary: "List all teams: what they do, where, and what is waiting for you",
   args: [],
   options: {
     ended: { summary: "list the ended runs and deleted teams whose conversations can still be read" },

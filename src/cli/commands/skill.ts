@@ -23,7 +23,7 @@ export const command = defineCommand({
       return EXIT.done;
     }
     if (deciderOf(io.env) === "model") {
-      throw new TeamError("PERMISSION_DENIED", "Only a person installs skills; nothing was changed.", {
+      throw new TeamError("PERMISSION_DENIED", "Only a person can install skills; nothing was changed.", {
         hint: `Ask the user to run: teams skill --install${options.user ? " --user" : ""}`,
       });
     }

@@ -6,7 +6,7 @@ import { brokenTasksNote, statusLine } from "../../terminal/status-line.ts";
 import { defineCommand, usageError } from "../command.ts";
 export const command = defineCommand({
   name: "status",
-  summary: "Show a team's members, their states, tasks, tokens, and what waits for you",
+  summary: "Show a team's members, their states, tasks, tokens, and what is waiting for you",
   args: [{ name: "name", summary: "the team", optional: true }],
   options: {
     watch: { short: "w", summary: "redraw whenever something changes; j and k scroll, q closes" },

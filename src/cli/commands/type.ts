@@ -2,7 +2,7 @@ import { typeInPane } from "../../operations/press-and-type.ts";
 import { line } from "../../terminal/output.ts";
 import { defineCommand } from "../command.ts";
 import { textArgument } from "../option-values.ts";
-import { paneToType } from "../persons-panes.ts";
+import { paneToType } from "../pane-to-type.ts";
 
 export const command = defineCommand({
   name: "type",

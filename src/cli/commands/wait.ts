@@ -84,7 +84,7 @@ function noteWaitingRequests(
     if ((state !== "needs-input" && state !== "awaiting-approval") || noted.has(name)) continue;
     noted.add(name);
     const isAsked = status.approvals.some(({ from }) => sameName(from, name));
-    out.note(line`${name} waits for you: ${isAsked || activity === "" ? "teams approvals" : activity}`);
+    out.note(line`${name} is waiting for you: ${isAsked || activity === "" ? "teams approvals" : activity}`);
   }
 }
 

@@ -9,10 +9,10 @@ import { line } from "../../terminal/output.ts";
 import { shellQuote } from "../../text/shell-quote.ts";
 import { SCRIPTS, SHELLS, type Shell } from "./scripts.ts";
 
-/** A file of the user that completion needs. */
+/** A user file that shell completion needs. */
 export interface CompletionFile {
   readonly path: string;
-  /** `script`: the whole file is ours; `lines`: only our marked lines in the start file of the shell. */
+  /** `script`: the whole file is ours; `lines`: only our marked lines in the startup file of the shell. */
   readonly part: "script" | "lines";
   /** The whole script, or our marked lines. */
   readonly text: string;
@@ -32,8 +32,8 @@ export function shellOf(name: string | undefined): Shell | undefined {
 }
 
 /**
- * Returns the files of this user that make a shell complete `teams`. fish finds its file without help. bash and zsh read theirs by
- * lines in their start file, so that they need neither bash-completion nor a directory in `fpath`.
+ * Returns the files of this user that make a shell complete `teams`. fish finds its script itself. bash and zsh source theirs
+ * from marked lines in a startup file, so they need neither bash-completion nor a directory in `fpath`.
  */
 export function completionFiles(shell: Shell, env: Env, system = platform): readonly CompletionFile[] {
   const home = homeDirectory(env);
@@ -50,33 +50,33 @@ export function completionFiles(shell: Shell, env: Env, system = platform): read
     const path = join(data, "zsh/site-functions/_teams");
     // The script needs compdef.
     const init = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }";
-    return [script(path), lines(join(below("ZDOTDIR", ""), ".zshrc"), reading(path, [init]))];
+    return [script(path), lines(join(below("ZDOTDIR", ""), ".zshrc"), sourceLines(path, [init]))];
   }
   const path = join(data, "bash-completion/completions/teams");
   // Terminals of macOS start login shells, which do not read ~/.bashrc.
   const start = system === "darwin" ? loginFile(home) : ".bashrc";
   // Other shells read it, too.
   const isBash = start === ".profile" ? `[ "\${BASH##*/}" = bash ] && ` : "";
-  return [script(path), lines(join(home, start), reading(path, [], isBash))];
+  return [script(path), lines(join(home, start), sourceLines(path, [], isBash))];
 }
 
-/** Returns the start file of a login bash, which reads only the first that exists. */
+/** Returns the startup file of a login bash, which reads only the first that exists. */
 function loginFile(home: string): string {
   const names = [".bash_profile", ".bash_login", ".profile"];
   return names.find((name) => isThere(join(home, name))) ?? ".bash_profile";
 }
 
-/** Returns marked lines that read a script if it exists. @param condition a further one, with `&&` */
-function reading(path: string, before: readonly string[], condition = ""): string {
+/** Returns marked lines that source a script if it exists. @param condition an additional shell test that ends in ` && ` */
+function sourceLines(path: string, before: readonly string[], condition = ""): string {
   const file = shellQuote(path);
   const body = [...before, `source ${file}`].map((row) => `  ${row}`);
   return [BEGIN, `if ${condition}[ -r ${file} ]; then`, ...body, "fi", END, ""].join("\n");
 }
 
 /**
- * Writes the files. Idempotent; other lines of a start file stay as they are.
+ * Writes the files. Idempotent; other lines of a startup file stay as they are.
  * @throws TeamError INVALID_INPUT if a file is not ours to replace; nothing was changed then. PERMISSION_DENIED or STORAGE_ERROR if one
- *   cannot be written; it names those that were changed before
+ *   cannot be written or removed; the error names the files that were already changed
  */
 export function installCompletion(files: readonly CompletionFile[]): readonly FileChange[] {
   return changeFiles(files, ({ part, text, path }, old) => {
@@ -91,7 +91,7 @@ export function installCompletion(files: readonly CompletionFile[]): readonly Fi
 
 /** Removes the scripts and our lines. Idempotent. @throws TeamError as {@link installCompletion} */
 export function removeCompletion(files: readonly CompletionFile[]): readonly FileChange[] {
-  // The lines first: they read the script.
+  // Remove the lines first: they source the script.
   return changeFiles(files.toReversed(), ({ part, path }, old) => {
     if (part === "script" || old === undefined) return undefined;
     const { before, after, found } = splitLines(path, old);
@@ -115,8 +115,9 @@ function changeFiles(
       if (text === undefined) removeFile(path);
       else writeUserFile(path, markOf(path) + text);
     } catch (error) {
-      const rest = changed.length === 0 ? "nothing was changed" : `${changed.join(", ")} was changed before`;
-      throw isSystemError(error) ? fileAccessError(path, "written", error, `; ${rest}`) : error;
+      const rest = changed.length === 0 ? "nothing was changed" : `already changed: ${changed.join(", ")}`;
+      const verb = text === undefined ? "removed" : "written";
+      throw isSystemError(error) ? fileAccessError(path, verb, error, `; ${rest}`) : error;
     }
     changed.push(path);
     if (old === undefined) return { path, part, change: "created" };
@@ -132,12 +133,12 @@ function readOwn({ path, part }: CompletionFile): string | undefined {
   const text = kind === "file" ? readText(path) : undefined;
   if (text === undefined)
     throw refused(`${path} is not a regular file`, `Replace it with a file, or remove it.`);
-  // Written back, its other bytes would be lost.
+  // Writing it back would lose the bytes that are not UTF-8.
   const encoding = encodingProblem(path, text);
   if (encoding !== undefined) {
     throw refused(
       `${path} ${encoding}`,
-      "Convert it to UTF-8, or change it yourself: teams completion install --print shows its lines.",
+      "Convert it to UTF-8, or add the lines by hand. To print them: teams completion install --print",
     );
   }
   if (part === "script" && !text.includes("completion for teams, written by: teams completion")) {
@@ -149,7 +150,7 @@ function readOwn({ path, part }: CompletionFile): string | undefined {
   return text;
 }
 
-/** Splits a start file at our lines; without them, the whole file is the part before. @throws TeamError INVALID_INPUT if only a part of them is there */
+/** Splits a startup file at our lines; without them, the whole file is the part before. @throws TeamError INVALID_INPUT if only a part of them is there */
 function splitLines(
   path: string,
   text: string,
@@ -160,8 +161,8 @@ function splitLines(
   const isOnce = text.indexOf(BEGIN, begin + 1) === -1 && text.indexOf(END, end + 1) === -1;
   if (begin === -1 || end < begin || !isOnce) {
     throw refused(
-      `The lines of teams in ${path} are damaged`,
-      `Remove everything from “${BEGIN}” to “${END}” in it, and try again.`,
+      `The lines that teams wrote in ${path} are incomplete, doubled or in the wrong order`,
+      `Open the file, remove each line “${BEGIN}” and “${END}” and the lines of teams between them, then try again.`,
     );
   }
   const rest = text.slice(end + END.length);
@@ -172,7 +173,7 @@ function refused(what: string, hint: string): TeamError {
   return new TeamError("INVALID_INPUT", `${what}; nothing was changed.`, { hint });
 }
 
-/** Describes the change, when it has an effect, and how to undo it. */
+/** Describes the change, when it takes effect, and how to undo it. */
 export function installText(shell: Shell, changes: readonly FileChange[]): string {
   const isSame = changes.every(({ change }) => change === "unchanged");
   const rows = changes.map(

@@ -182,7 +182,7 @@ function endsAtGoal(call: RunCall, model: string): boolean {
 /** Checks that there is a goal, a playbook, or a user who can type the goal. @throws TeamError INVALID_INPUT */
 function requireGoal(call: RunCall, goal: string, model: string): void {
   if (goal !== "" || isScripted(model) || !endsAtGoal(call, model)) return;
-  throw new TeamError("INVALID_INPUT", "There is no goal.", {
+  throw new TeamError("INVALID_INPUT", "No goal was given; nothing was started.", {
     hint: 'Say what the team should do: teams run "…"',
   });
 }

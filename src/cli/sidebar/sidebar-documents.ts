@@ -38,7 +38,7 @@ export async function openDocument(
 ): Promise<OpenDocument> {
   const { ref } = ctx;
   switch (source.kind) {
-    case "whole":
+    case "request":
       return once(() => wholeRequest(ctx, source.id));
     case "diff":
       return once(async () => {
@@ -76,9 +76,9 @@ function once(read: () => Content | Promise<Content>): OpenDocument {
 
 async function wholeRequest({ ref }: OperationContext, id: string): Promise<Content> {
   const details = withShortRules(ref, await approvalDetails(ref, id));
-  if (details.kind !== "crash") return { kind: "whole", request: details };
+  if (details.kind !== "crash") return { kind: "request", request: details };
   const lines = readExit(ref, details.from)?.lastLines ?? [];
-  return { kind: "whole", request: { ...details, question: lines.join("\n") } };
+  return { kind: "request", request: { ...details, question: lines.join("\n") } };
 }
 
 function openTask(ref: TeamRef, id: string): OpenDocument {

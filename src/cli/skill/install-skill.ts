@@ -27,7 +27,7 @@ export function skillFiles(user: boolean, cwd: string, env: Env): readonly strin
 /**
  * Writes the skill to each place. Idempotent; replaces an older copy.
  * @throws TeamError INVALID_INPUT if another file is there; nothing was changed then. PERMISSION_DENIED or STORAGE_ERROR if a file
- *   cannot be written; it names those that were written before
+ *   cannot be written; the error names the files that were already written
  */
 export function installSkill(paths: readonly string[]): readonly InstalledSkill[] {
   const before = paths.map((path) => ({ path, text: ownText(path) }));
@@ -38,7 +38,7 @@ export function installSkill(paths: readonly string[]): readonly InstalledSkill[
       ensureDir(dirname(path));
       writeUserFile(path, SKILL);
     } catch (error) {
-      const rest = written.length === 0 ? "nothing was changed" : `${written.join(", ")} was written before`;
+      const rest = written.length === 0 ? "nothing was changed" : `already written: ${written.join(", ")}`;
       throw isSystemError(error) ? fileAccessError(path, "written", error, `; ${rest}`) : error;
     }
     written.push(path);

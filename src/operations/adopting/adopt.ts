@@ -109,7 +109,7 @@ function refuseStartDialog({ program, startedWith, cwd, pane }: PaneProgram): vo
   const dialog = expectedDialog(env, cwd, bypasses ? "bypassPermissions" : "default");
   if (dialog === undefined) return;
   throw adoptionRefused(
-    `The claude in pane ${pane.paneId} may show a startup dialog (${dialog.name}), which a message could answer`,
+    `The claude in pane ${pane.paneId} may show ${dialog.name}, which a message could answer`,
     `Answer it in the pane: ${dialog.remedy}. Then adopt the pane again, or run teams join in its own input.`,
   );
 }

@@ -33,7 +33,7 @@ export function hasRequest(ref: TeamRef, wanted: string): boolean {
 
 function oldest(ref: TeamRef, [first]: readonly Approval[]): string {
   if (first !== undefined) return first.id;
-  throw new TeamError("REQUEST_NOT_FOUND", `Nothing waits for you in ${ref.team}.`, {
+  throw new TeamError("REQUEST_NOT_FOUND", `Nothing is waiting for you in ${ref.team}.`, {
     hint: `To see what the team does: teams status${teamOption(ref, {})}`,
   });
 }

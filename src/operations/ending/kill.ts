@@ -147,7 +147,7 @@ async function requestAgreement(
   if (living.length === 0) return [];
   const reports = await shutdownTeammates(ctx, living, {
     timeoutMs: options.timeoutMs ?? KILL_TIMEOUT,
-    reason: "The team is being ended.",
+    reason: "The team is shutting down.",
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
   return reports.filter(({ outcome }) => outcome === "approved" || outcome === "gone");

@@ -1,6 +1,6 @@
 /** Maximum bytes of one message of a client. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** Maximum characters of one prompt: no more start a turn together, see the turn queue. */
+/** Maximum characters of one prompt: as many as the turn queue puts into one turn. */
 export const MAX_PROMPT = 200_000;
 /** Maximum characters of an embedded file; a longer one is only named, and the lead reads it. */
 export const MAX_EMBEDDED = 50_000;
@@ -8,11 +8,11 @@ export const MAX_EMBEDDED = 50_000;
 export const MAX_SESSIONS = 16;
 /** Maximum MCP servers of a session. */
 export const MAX_SERVERS = 32;
-/** Most prompts of a session that have no answer yet. */
+/** Maximum unanswered prompts of a session. */
 export const MAX_OPEN_PROMPTS = 100;
-/** Most characters of updates that may wait for a client that does not read. */
+/** Maximum characters of updates queued for a client that does not read. */
 export const MAX_WAITING = 64 * 1024 * 1024;
-/** Most characters of a tool's result in an update. */
+/** Maximum characters of a tool result in an update. */
 export const MAX_RESULT = 20_000;
 /** Maximum characters of a tool's raw input, and of each text of a diff; a longer one is left out. */
 export const MAX_INPUT = 50_000;
@@ -26,5 +26,5 @@ export const MAX_TASKS = 200;
 export const MAX_REPLAYED = 5_000;
 /** Sessions on one page of the list. */
 export const LIST_PAGE = 50;
-/** Maximum characters of a request: the user must not allow more than the client can show. */
+/** Maximum characters of a permission request: the user must be able to see all that they allow. */
 export const MAX_REQUEST = 200_000;

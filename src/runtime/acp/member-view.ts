@@ -72,7 +72,7 @@ export function leadView(member: string, show: ShowFact, reports: LeadReports): 
       if (event.type === "text_dropped") show({ kind: "text", text: "\n\n", message });
       if (event.type === "message") message = newUuid();
       if (event.type === "thinking") show({ kind: "thought", text: event.text });
-      if (event.type === "subagent") show({ kind: "thought", text: `${event.what}: ${event.doing}\n` });
+      if (event.type === "subagent") show({ kind: "thought", text: `${event.what}: ${event.action}\n` });
       if (event.type === "throttled") note("info")(`the model's server is busy: ${event.reason}`);
       if (event.type === "unsaved")
         note("error")(`the conversation cannot be saved: ${event.failure} ${event.hint}`);

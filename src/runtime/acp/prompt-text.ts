@@ -13,7 +13,7 @@ export function promptText(blocks: readonly ContentBlock[]): string {
   if (text === "") throw refused("The prompt has no text.", "Send at least one block of text.");
   if (text.length > MAX_PROMPT)
     throw refused(
-      `The prompt has ${text.length} characters; the longest has ${MAX_PROMPT}.`,
+      `The prompt has ${text.length} characters; the maximum is ${MAX_PROMPT}.`,
       "Put the text into a file, and name the file.",
     );
   return text;

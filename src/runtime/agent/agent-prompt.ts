@@ -80,7 +80,7 @@ export function systemPrompt(
 /** Tells an agent which files it may write, so that it does not find out by refused calls; empty without a limit. */
 export function writesSection(writes: readonly string[] | undefined): string {
   if (writes === undefined) return "";
-  if (writes.length === 0) return "You may write no files: a call that would write one is denied.";
+  if (writes.length === 0) return "You may not write any file: a call that would write one is denied.";
   return `You may write only files that match these patterns: ${writes.join(", ")}. A call that would write another file is denied.`;
 }
 

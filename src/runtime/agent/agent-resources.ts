@@ -31,9 +31,9 @@ export interface AgentResources {
 }
 
 interface ServerOptions {
-  /** In which the programs of the servers run. */
+  /** The sandbox for the programs of the servers. */
   readonly sandbox: Sandbox | undefined;
-  /** Servers that a client passes. They replace those of the same name, always run in the sandbox, and refer to no variables. */
+  /** Servers that a client passes. They replace configured servers of the same name and always run in the sandbox; variables in them are not expanded. */
   readonly clientServers?: Readonly<Record<string, McpServer>> | undefined;
 }
 
@@ -89,12 +89,12 @@ async function openSkills(places: SkillPlaces, isReadDenied: IsReadDenied): Prom
   if (found.every(({ names, problem }) => names.length === 0 && problem === undefined))
     return { count: 0, problems: [], section: undefined, tools: [], readDirs: [] };
   const { loadSkills, skillsSection, skillTool } = await import("../../agent/prompts/skills.ts");
-  // The confirmations are read at each use: a person may take trust back while the agent runs.
+  // The confirmations are read at each use: a person may revoke trust while the agent runs.
   const { skills, problems } = loadSkills(places, isReadDenied, (file, text) =>
     confirmationsIn(root, cwd).isConfirmed(skillPart(file, text)),
   );
   const tools = skills.length === 0 ? [] : [skillTool(skills)];
-  // Only the user's: project skills are in the working directory, where a later link must not make its target readable.
+  // Only the user's skills: a project's are in the working directory, where a symlink created later could make its target readable.
   const own = directories.filter(({ isOwn }) => isOwn);
   const userSkills = skills.filter(({ path }) => own.some((directory) => isInside(path, directory.path)));
   const readDirs = userSkills.flatMap(({ path }) => [dirname(path), path]);
@@ -110,7 +110,7 @@ async function openServers(
   const { servers: configured, problems } = mcpConfig(home.root, cwd, settings);
   const servers = { ...configured, ...clientServers };
   const isOfClient = (server: string): boolean => Object.hasOwn(clientServers, server);
-  for (const problem of problems) note(`no tools from it: ${problem}`);
+  for (const problem of problems) note(`MCP servers left out: ${problem}`);
   if (Object.keys(servers).length === 0) return { tools: [], close: () => Promise.resolve() };
   const { connectServers } = await import("../../agent/mcp/servers.ts");
   return connectServers({

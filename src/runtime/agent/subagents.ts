@@ -170,7 +170,7 @@ function notesOf(
   const isDenied = readDenialsOf(ctx, rules, type.disallowedTools ?? []);
   const notes = openNotes(type, ctx.home.root, notesDirectory, isDenied);
   if (notes === undefined || "directory" in notes) return notes;
-  worker.onEvent({ type: "subagent", what: type.name, doing: notes.problem });
+  worker.onEvent({ type: "subagent", what: type.name, action: notes.problem });
   return undefined;
 }
 

@@ -266,7 +266,7 @@ const STATE_TEXTS: Readonly<Record<InProcessState, string>> = {
   pending: "starting",
   active: "working",
   idle: "idle",
-  "awaiting-approval": "waits for an answer",
+  "awaiting-approval": "waiting for an answer",
   "shutdown-requested": "shutting down",
   aborted: "ending",
   completed: "ended",

@@ -24,7 +24,7 @@ export function notifyUnansweredPlans({ ctx, view }: Lead): () => void {
       notified.add(id);
       const [approve, reject] = ["approve", "reject"].map((word) => `teams ${word} ${operand(id)}`);
       const how = `${approve}, or ${reject} --note "…"`;
-      view.waiting(`${from} still waits for an answer to its plan: ${how}`, "person", id);
+      view.waiting(`${from} is still waiting for an answer to its plan: ${how}`, "person", id);
     }
   };
 }

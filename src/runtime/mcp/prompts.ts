@@ -84,7 +84,7 @@ function joinText({ ctx, withoutInbox }: ClientToolContext, focus: string): stri
     : "Read your messages with ReadMessages.";
   const idle = withoutInbox
     ? ""
-    : "\n5. If nothing is left, call ReportIdle once with your result, then Wait for a message.";
+    : "\n5. When your work is done, call ReportIdle once with your result. Then call Wait.";
   return `You are ${ctx.actor}, a teammate in the agent team ${ctx.ref.team}, which ${LEAD_NAME} leads. Work with it until it asks you to shut down.${
     focus === ""
       ? ""

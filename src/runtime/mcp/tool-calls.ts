@@ -59,7 +59,7 @@ export class ToolCalls {
     call: ClientCall,
   ): Promise<CallToolResult | InputRequiredResult> {
     if (this.#running >= MAX_CALLS)
-      return refusal(`${MAX_CALLS} calls are running already; nothing was done. Wait for their results.`);
+      return refusal(`${MAX_CALLS} calls are already running; nothing was done. Wait for their results.`);
     this.#running += 1;
     try {
       return await this.#run(tool, input, call);

@@ -30,7 +30,7 @@ const MODE = new RegExp(`^(?:${PERMISSION_MODES.join("|")})?$`);
 export const SLASH_COMMANDS = {
   help: { help: "show this help", arguments: NONE, onlyShows: true },
   status: {
-    help: "show the members, what they do and what waits for you",
+    help: "show the members, what they do and what is waiting for you",
     arguments: NONE,
     onlyShows: true,
     teams: () => ["status"],

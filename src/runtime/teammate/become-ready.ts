@@ -94,7 +94,7 @@ async function refuseDuplicate(ref: TeamRef, name: string, last: StatusRecord | 
   const { memberWord } = await import("../../team/address-words.ts");
   throw new TeamError(
     "DUPLICATE_NAME",
-    `${name} is running already, as process ${last.process.pid}. Nothing was started.`,
+    `${name} is already running (process ${last.process.pid}); nothing was started.`,
     { hint: `Send it a message: teams send ${memberWord(ref, name)} "…"` },
   );
 }

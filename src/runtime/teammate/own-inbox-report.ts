@@ -56,15 +56,15 @@ export function startReport({ id, member, msSinceStart, expected }: StartingCli)
   const limit = expected === undefined ? UNEXPECTED_DIALOG_MS : EXPECTED_DIALOG_MS;
   if (msSinceStart < limit) return { state: "starting", activity: "", startDialog: true };
   const dialog = expected ?? {
-    name: "its start",
-    remedy: "answer its dialog there (trust, login, API key)",
+    name: "its startup dialog",
+    remedy: "answer it (trust, login, API key)",
   };
   return blockedReport(id, member, dialog);
 }
 
-/** Returns the report of a CLI that waits for a person in its own screen. @param id the name of its adapter @param member as `memberWord` names it */
+/** Returns the report of a CLI that is waiting for a person on its own screen. @param id the name of its adapter @param member as `memberWord` names it */
 export function blockedReport(id: string, member: string, { name, remedy }: ChannelDialog): PeerReport {
-  const activity = `${id} waits for a person: ${name}: ${remedy} (teams attach ${member})`;
+  const activity = `${id} is waiting for a person at ${name}: ${remedy} (teams attach ${member})`;
   return { state: "needs-input", stateFrom: "hook", activity, startDialog: true };
 }
 

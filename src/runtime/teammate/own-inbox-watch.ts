@@ -292,5 +292,5 @@ export class OwnInboxWatch {
   }
 }
 
-const STUCK = { name: "a dialog", remedy: "answer it there; a message to it waits" };
+const STUCK = { name: "a dialog", remedy: "answer it; a message is waiting" };
 const CONTINUE = "Your process ended during a turn, and was started again. Continue where you stopped.";

@@ -19,7 +19,7 @@ function asciiApproval(approval: SidebarApproval): SidebarApproval {
 
 /** Returns a document as {@link asciiData} does, if it is a whole request; any other one unchanged. */
 export function asciiContent(content: Content): Content {
-  return content.kind === "whole" ? { ...content, request: asciiRequest(content.request) } : content;
+  return content.kind === "request" ? { ...content, request: asciiRequest(content.request) } : content;
 }
 
 /** Returns a request with escapes for all characters beyond ASCII, except in its id, kind and sender. */

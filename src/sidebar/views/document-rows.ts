@@ -35,7 +35,7 @@ export function documentRows({ content }: Reader, scene: Scene): readonly Reader
 
 function rowsOf(content: Content, { data, comments, width }: Scene): readonly ReaderRow[] {
   switch (content.kind) {
-    case "whole":
+    case "request":
       return requestDocument(content.request, width);
     case "diff":
       return diffDocument(content.diff, comments, width);

@@ -7,7 +7,7 @@ import { type ReaderRow, row } from "./reader.ts";
 /** The views by group: a key is listed in the first group that has it. */
 const GROUPS: readonly (readonly [title: string, views: readonly View[]])[] = [
   ["KEYS", ["team", "tasks", "graph"]],
-  ["A WHOLE REQUEST (v)", ["whole"]],
+  ["A WHOLE REQUEST (v)", ["request"]],
   ["A DIFF (d)", ["diff"]],
   ["MESSAGES (m)", ["messages"]],
   ["TEAMS (T)", ["teams"]],

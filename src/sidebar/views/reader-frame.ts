@@ -37,7 +37,7 @@ export function conditions(state: SidebarState, data: SidebarData, size: ScreenS
   const rows = rowsFor(reader, state, data, size);
   const below = failureLines(state, size).length + hintLimit(size);
   const facts: readonly (readonly [Condition, boolean])[] = [
-    ["has-rules", content?.kind === "whole" && (content.request.always ?? []).length > 0],
+    ["has-rules", content?.kind === "request" && (content.request.always ?? []).length > 0],
     ["has-more", rows.length > size.height - headRows(size) - below],
     ["has-place", rows[reader.cursor]?.place !== undefined],
     ["has-comments", source.kind === "diff" && commentsOn(state, source.member).length > 0],
@@ -66,7 +66,7 @@ export function readerRoom(state: SidebarState, data: SidebarData, size: ScreenS
 /** Records which rows of a request are on the screen, before a key moves them. */
 export function withRead(state: SidebarState, data: SidebarData, size: ScreenSize): SidebarState {
   const { reader } = state;
-  if (reader?.source.kind !== "whole" || reader.content === undefined) return state;
+  if (reader?.source.kind !== "request" || reader.content === undefined) return state;
   const { length } = rowsFor(reader, state, data, size);
   const rows = rowsRead(reader, length, readerRoom(state, data, size), size.width);
   return { ...state, reader: { ...reader, read: { width: size.width, rows } } };
@@ -102,7 +102,7 @@ export function readerLines(
     const spans = search === undefined ? one.spans : highlighted(one.spans, search);
     const line = lineOf(cut([bar(isSelected), ...spans], width), { kind: "row", index });
     const isLast = i === shown.length - 1;
-    return isRead && isLast && reader.source.kind === "whole"
+    return isRead && isLast && reader.source.kind === "request"
       ? { ...line, wholeRequest: reader.source.id }
       : line;
   });
@@ -112,8 +112,8 @@ export function readerLines(
 
 function titleOf({ source, content }: Reader): Span[] {
   switch (source.kind) {
-    case "whole":
-      return content?.kind === "whole"
+    case "request":
+      return content?.kind === "request"
         ? requestTitle(content.request)
         : [span(gridText(source.from), { bold: true })];
     case "diff": {

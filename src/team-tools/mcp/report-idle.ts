@@ -8,12 +8,12 @@ import type { ClientTool } from "./client-tool.ts";
 const text = z.string().check(z.maxLength(MAX_IDLE_RESULT));
 const input = z.object({
   result: z.optional(text).check(z.describe("Your result, for the lead")),
-  failure: z.optional(text).check(z.describe("Why you cannot continue, if that is so")),
+  failure: z.optional(text).check(z.describe("The reason, if you cannot continue")),
 });
 
 export const reportIdle: ClientTool = ({ ctx, worker }) => ({
   name: "ReportIdle",
-  description: `Tells ${LEAD_NAME} that you have nothing left to do, with your result. Call it once when your work is done or cannot continue; then Wait for a message.`,
+  description: `Reports to ${LEAD_NAME} that you are idle, with your result. Call it once, when your work is done or you cannot continue. Then call Wait.`,
   hints: { title: "Report that you are idle" },
   input,
   output: z.looseObject({ success: z.boolean(), message: z.string() }),
@@ -22,6 +22,6 @@ export const reportIdle: ClientTool = ({ ctx, worker }) => ({
       const notice = worker.takeIdleNotice(result, failure, ctx.clock.now());
       const color = worker.color === undefined ? {} : { color: worker.color };
       await sendMessage(ctx.ref, { from: worker.name, to: LEAD_NAME, text: notice, ...color });
-      return jsonResult({ success: true, message: `${LEAD_NAME} knows that you are idle.` });
+      return jsonResult({ success: true, message: `${LEAD_NAME} was notified that you are idle.` });
     }),
 });

@@ -4,7 +4,7 @@ import { isOwnRuntime } from "../../os/files/app-directories.ts";
 import { makeDirBelow } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, listDir, removeIfEmpty, removeTree, rename } from "../../os/files/fs.ts";
 import { ownerRecord } from "../../store/owner-lock.ts";
-import { shellWord } from "../../text/shell-quote.ts";
+import { operand, shellWord } from "../../text/shell-quote.ts";
 import type { TeamRef } from "../ref.ts";
 import { readTeam } from "./config.ts";
 import { removePlans } from "./plan-files.ts";
@@ -24,8 +24,11 @@ export async function removeTeamFiles(ref: TeamRef): Promise<void> {
     },
   });
   if (isOwnRuntime(ref.home.runtime, 1)) removeIfEmpty(ref.home.runtime);
-  emptyTrash(ref, trash);
+  emptyTrash(ref, trash, deletedButLeft);
 }
+
+/** Makes the error for the paths that could not be removed. */
+type LeftError = (ref: TeamRef, left: readonly string[], cause: NodeJS.ErrnoException) => TeamError;
 
 /**
  * Renames a team's directory, then its task directory, to trash names. If the second name exists, a killed process had
@@ -42,7 +45,7 @@ function moveTeamToTrash(ref: TeamRef): readonly string[] {
   try {
     moveTasksToTrash(ref, trash.tasks);
   } catch (error) {
-    throw isSystemError(error) ? notRemoved(ref, [trash.dir, ref.paths.tasks], error) : error;
+    throw isSystemError(error) ? deletedButLeft(ref, [trash.dir, ref.paths.tasks], error) : error;
   }
   return [trash.dir, trash.tasks];
 }
@@ -54,9 +57,9 @@ export function removeRuntime({ paths }: TeamRef): void {
 
 /**
  * Removes trash paths, as far as possible.
- * @throws TeamError PERMISSION_DENIED, naming the paths that could not be removed; the team is deleted nevertheless
+ * @throws the error that `leftError` makes for the paths that could not be removed
  */
-function emptyTrash(ref: TeamRef, trash: readonly string[]): void {
+function emptyTrash(ref: TeamRef, trash: readonly string[], leftError: LeftError): void {
   const failures: { readonly path: string; readonly error: unknown }[] = [];
   for (const path of trash) {
     try {
@@ -69,43 +72,73 @@ function emptyTrash(ref: TeamRef, trash: readonly string[]): void {
   const [first] = failures;
   if (first === undefined) return;
   if (!isSystemError(first.error)) throw first.error;
-  throw notRemoved(
+  throw leftError(
     ref,
     failures.map(({ path }) => path),
     first.error,
   );
 }
 
-function notRemoved({ team }: TeamRef, paths: readonly string[], error: NodeJS.ErrnoException): TeamError {
-  const message = `The team ${team} is deleted, but some of its files could not be removed: ${paths.join(", ")} (${error.message}).`;
-  const operands = paths.map(shellWord).join(" ");
-  return new TeamError(systemErrorCode(error), message, {
-    hint: `Remove them, nothing uses them any more: chmod -R u+rwX ${operands} && rm -r ${operands}`,
-    details: { team, stays: paths },
-    cause: error,
+const deletedButLeft: LeftError = (ref, left, cause) => {
+  const what = `The team ${ref.team} is deleted, but some of its files could not be removed`;
+  return leftFilesError(ref, left, cause, `${what}: ${left.join(", ")} (${cause.message}).`);
+};
+
+const leftByEarlierTeam: LeftError = (ref, left, cause) => {
+  const what = `Files of a deleted team ${ref.team} could not be removed: ${left.join(", ")} (${cause.message}).`;
+  return leftFilesError(ref, left, cause, `${what} No team was created or renamed.`);
+};
+
+function leftFilesError(
+  { team }: TeamRef,
+  left: readonly string[],
+  cause: NodeJS.ErrnoException,
+  message: string,
+): TeamError {
+  const operands = left.map(shellWord).join(" ");
+  return new TeamError(systemErrorCode(cause), message, {
+    hint: `Nothing uses them any more; remove them: chmod -R u+rwX ${operands} && rm -r ${operands}`,
+    details: { team, left },
+    cause,
   });
 }
 
-/** Finishes removals of this name that killed processes left after {@link moveTeamToTrash}, before the name is used again. */
+/**
+ * Finishes removals of this name that killed processes left after {@link moveTeamToTrash}, before the name is used again.
+ * @throws TeamError STORAGE_ERROR or PERMISSION_DENIED, naming the paths that could not be removed
+ */
 export function finishRemovals(ref: TeamRef): void {
-  const mark = trashName(ref, "");
+  const prefix = trashName(ref, "");
   const places = [ref.paths.dir, ref.paths.tasks].map((path) => dirname(path));
-  const names = places.flatMap((place) => listDir(place)).filter((name) => name.startsWith(mark));
+  const names = places.flatMap((place) => listDir(place)).filter((name) => name.startsWith(prefix));
   for (const name of new Set(names)) {
-    const trash = trashOf(ref, name.slice(mark.length));
+    const trash = trashOf(ref, name.slice(prefix.length));
     const isHalf = entryOf(trash.dir) !== undefined && entryOf(trash.tasks) === undefined;
-    if (isHalf && entryOf(ref.paths.config) === undefined) moveTasksToTrash(ref, trash.tasks);
-    emptyTrash(ref, [trash.dir, trash.tasks]);
+    if (isHalf && entryOf(ref.paths.config) === undefined) finishMove(ref, trash);
+    emptyTrash(ref, [trash.dir, trash.tasks], leftByEarlierTeam);
   }
 }
 
-function trashOf(ref: TeamRef, word: string): { readonly dir: string; readonly tasks: string } {
-  const name = trashName(ref, word);
+function finishMove(ref: TeamRef, trash: Trash): void {
+  try {
+    moveTasksToTrash(ref, trash.tasks);
+  } catch (error) {
+    throw isSystemError(error) ? leftByEarlierTeam(ref, [trash.dir, ref.paths.tasks], error) : error;
+  }
+}
+
+interface Trash {
+  readonly dir: string;
+  readonly tasks: string;
+}
+
+function trashOf(ref: TeamRef, suffix: string): Trash {
+  const name = trashName(ref, suffix);
   return { dir: join(dirname(ref.paths.dir), name), tasks: join(dirname(ref.paths.tasks), name) };
 }
 
-function trashName({ team }: TeamRef, word: string): string {
-  return `.${team}.deleted-${word}`;
+function trashName({ team }: TeamRef, suffix: string): string {
+  return `.${team}.deleted-${suffix}`;
 }
 
 function moveTasksToTrash({ paths }: TeamRef, trash: string): void {
@@ -126,25 +159,30 @@ export function leftoversOf({ paths }: TeamRef): string[] {
 }
 
 /**
- * Removes the files under a team's name that has no config. They may belong to another program, so only a person who
+ * Removes the files of a team without a config. They may belong to another program, so only a person who
  * types the name and `--force` may do this.
  * @returns the removed paths
  * @throws TeamError TEAM_EXISTS if the team has a config by now
  */
 export function removeLeftovers(ref: TeamRef): string[] {
-  const found = leftoversOf(ref);
-  for (const path of found) {
-    if (entryOf(ref.paths.config) !== undefined) {
-      throw new TeamError(
-        "TEAM_EXISTS",
-        `A team ${ref.team} was created meanwhile; its files were not removed.`,
-      );
-    }
+  const removed: string[] = [];
+  for (const path of leftoversOf(ref)) {
+    if (entryOf(ref.paths.config) !== undefined) throw createdMeanwhile(ref, removed);
     // Renamed first, so that a process that creates the team finds either all of it or nothing.
     const trash = join(path, "..", `.${ref.team}.leftover-${ownerRecord()}`);
     rename(path, trash);
     removeTree(trash);
+    removed.push(path);
   }
   if (isOwnRuntime(ref.home.runtime, 1)) removeIfEmpty(ref.home.runtime);
-  return found;
+  return removed;
+}
+
+function createdMeanwhile({ team }: TeamRef, removed: readonly string[]): TeamError {
+  const before = `Removed before that: ${removed.join(", ") || "nothing"}.`;
+  const message = `A team ${team} was created meanwhile, so the removal stopped. ${before}`;
+  return new TeamError("TEAM_EXISTS", message, {
+    hint: `See whose team it is: teams status --team ${operand(team)}`,
+    details: { team, removed },
+  });
 }

@@ -67,7 +67,7 @@ export async function beginVerify(ref: TeamRef, id: string): Promise<VerifyRecor
     if (running !== undefined && livenessOf(running) !== "dead" && running.pid !== ownIdentity().pid) {
       throw new TeamError(
         "TASK_CLAIMED",
-        `The verify command of task #${id} is running already, in process ${running.pid}; nothing was changed.`,
+        `The verify command of task #${id} is already running (process ${running.pid}); nothing was changed.`,
         {
           hint: `teams task show ${id} shows its result.`,
           details: { reason: "verify_running", taskId: id },

@@ -6,7 +6,7 @@ import { duration } from "../../text/duration.ts";
 import { type CallWithPath, shortSummary } from "../../text/short-call.ts";
 import { type Style, type Styler, TONE } from "../../text/style.ts";
 import { gridText } from "../../text/terminal-text.ts";
-import { addDoing, OWN_COMMAND, type RunningCall, runningRows } from "./running-rows.ts";
+import { addSubagentAction, OWN_COMMAND, type RunningCall, runningRows } from "./running-rows.ts";
 
 /** The part of the terminal that shows the agent's activity. */
 export interface ActivityPlace {
@@ -194,7 +194,7 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
       draw();
     },
     subagent(event) {
-      const isAdded = addDoing(calls.values(), event);
+      const isAdded = addSubagentAction(calls.values(), event);
       if (isAdded) draw();
       return isAdded;
     },

@@ -117,7 +117,7 @@ export function eventWriter(pane: PaneWriter, results: ResultWriter): (event: Ag
         return;
       case "subagent":
         pane.aside(() =>
-          notice("·", cutToWidth(gridText(`${event.what}: ${event.doing}`), pane.width() - 2), TONE.quiet),
+          notice("·", cutToWidth(gridText(`${event.what}: ${event.action}`), pane.width() - 2), TONE.quiet),
         );
         break;
       case "turn_ended":

@@ -8,15 +8,15 @@ export interface RunningCall extends CallWithPath {
   readonly tool: string;
   /** When it began to run, in milliseconds of the steady clock. */
   since: number;
-  /** The id by which it waits for a permission. */
+  /** The id of its open permission request. */
   asked: string | undefined;
   /** The end of its output so far, or the last actions of a subagent. */
   tail: string;
 }
 
-/** Rows shown of a running call's output, and of several running calls. */
+/** Maximum rows of one call's output, or of the list of running calls. */
 const ROWS = 3;
-/** Characters that are read of the output: it is laid out again with each key. */
+/** Maximum characters of the output that are laid out: each key press repeats it. */
 const MAX_TAIL = 4_096;
 const INDENT = "  ";
 /** The tool of a person's own command. */
@@ -67,9 +67,9 @@ function callRows(calls: readonly RunningCall[], cwd: string | undefined, room: 
  * Adds an action of a subagent to the call that runs it.
  * @returns false if no such call runs: the subagent works in the background
  */
-export function addDoing(
+export function addSubagentAction(
   calls: Iterable<RunningCall>,
-  { what, doing }: { readonly what: string; readonly doing: string },
+  { what, action }: { readonly what: string; readonly action: string },
 ): boolean {
   const running = [...calls].filter(({ tool }) => SUBAGENT_TOOLS.has(tool));
   const call = running.find(({ summary }) => summary.endsWith(what)) ?? running[0];
@@ -78,6 +78,6 @@ export function addDoing(
     .split("\n")
     .filter((row) => row !== "")
     .slice(-ROWS);
-  call.tail = [...before, doing.replaceAll("\n", " ")].join("\n");
+  call.tail = [...before, action.replaceAll("\n", " ")].join("\n");
   return true;
 }

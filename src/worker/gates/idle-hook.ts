@@ -25,18 +25,21 @@ export class IdleHook {
     this.#options = options;
   }
 
-  /** @param isOnlyHook the input of the turn is only the text of a hook */
+  /** @param isOnlyHook true if a hook's text is the only input of the turn */
   startTurn(isOnlyHook: boolean): void {
     if (!isOnlyHook) this.#continuations = 0;
   }
 
-  /** Returns a hook's instruction that makes the agent continue; undefined if it may be idle. */
+  /** Returns a hook's instruction that makes the agent continue; undefined if it may go idle. */
   async run(signal: AbortSignal): Promise<string | undefined> {
     const { hooks, maxContinuations, notice } = this.#options;
     for (const [event, input] of this.#hookInputs()) {
       if (!hooks.has(event)) continue;
       if (this.#continuations >= maxContinuations) {
-        notice(event, `not run: hooks have made it continue ${maxContinuations} times in a row`);
+        notice(
+          event,
+          `not run: hooks have already made this agent continue ${maxContinuations} times in a row`,
+        );
         return undefined;
       }
       const again = { stop_hook_active: this.#continuations > 0 };

@@ -63,7 +63,7 @@ export class AgentActivity {
   #report(event: AgentEvent): void {
     const { status, events, view, role, notifications } = this.#context;
     if (event.type === "tool_started") status.setActivity(`${event.tool}(${event.summary})`);
-    if (event.type === "subagent") status.setActivity(`${event.what}: ${event.doing}`);
+    if (event.type === "subagent") status.setActivity(`${event.what}: ${event.action}`);
     if (event.type === "compacting") status.setActivity("summarises its conversation");
     if (event.type === "compacted") status.setActivity("continues after its summary");
     if (event.type === "unsaved") status.setActivity(`cannot save its conversation: ${event.failure}`);
@@ -103,9 +103,9 @@ function reportedActivity(what: string, event: AgentEvent): AgentEvent | undefin
     case "saved":
       return event;
     case "tool_started":
-      return { type: "subagent", what, doing: `${event.tool}(${event.summary})` };
+      return { type: "subagent", what, action: `${event.tool}(${event.summary})` };
     case "compacting":
-      return { type: "subagent", what, doing: "summarises its conversation" };
+      return { type: "subagent", what, action: "summarises its conversation" };
     default:
       return undefined;
   }

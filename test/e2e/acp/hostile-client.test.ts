@@ -103,7 +103,7 @@ it("teams acp › refuses a prompt of a megabyte, and takes the next one", async
   const long = c.agent.request("session/prompt", promptOf(sessionId, "x".repeat(1_000_000)));
   await expect(long).rejects.toMatchObject({
     code: -32602,
-    message: expect.stringContaining("longest has 200000"),
+    message: expect.stringContaining("maximum is 200000"),
   });
   await c.agent.request("session/prompt", promptOf(sessionId, "first"));
   expect(c.said()).toContain("One.");

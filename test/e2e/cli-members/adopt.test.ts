@@ -356,7 +356,7 @@ describe("teams adopt refuses", () => {
     writeFileSync(join(place.root, ".claude.json"), JSON.stringify({ hasCompletedOnboarding: true }));
     await start(`CLAUDE_CONFIG_DIR=${place.root} ${NODE} ${claude}`);
     const { code, err } = await teams("adopt", pane, "--name", "ada");
-    const refused = expect.stringContaining("may show a startup dialog (trust in the directory)");
+    const refused = expect.stringContaining("may show the directory trust dialog");
     expect([code, err]).toEqual([2, refused]);
   });
 

@@ -85,7 +85,7 @@ describe("a CLI that reads its inbox itself", () => {
     expect(words.match(/--permission-mode \S+/g)).toEqual(["--permission-mode plan"]);
   });
 
-  it("asks by teams approvals; the answer goes back", async () => {
+  it("asks for permission through teams approvals, and gets the answer", async () => {
     const { spawn, state, approval, approvals, teams, repo, ada, log } = await team();
     await spawn("run: touch asked\nrun: touch refused");
     const first = await approval();
@@ -102,11 +102,11 @@ describe("a CLI that reads its inbox itself", () => {
     expect((await teams("reject", second.id)).code).toBe(0);
     await state("ada", "idle");
     expect(["asked", "refused"].map((name) => existsSync(join(repo, name)))).toEqual([true, false]);
-    // The result of the tool, 2 MB, broke no hook.
+    // The tool result of 2 MB broke no hook.
     expect(log().filter((line) => "hook" in line)).toEqual([]);
   });
 
-  it("takes a turn of the person in its own screen, and shows its question", async () => {
+  it("runs what a person types on its own screen, and shows its question", async () => {
     const { spawn, state, leadGot, type, ada } = await team();
     await spawn("say: ready");
     await leadGot("ready");
@@ -126,7 +126,7 @@ describe("a CLI that reads its inbox itself", () => {
     expect((await spawn("say: trusted")).code).toBe(0);
     await state("ada", "needs-input");
     expect((await ada())?.activity).toBe(
-      `fake waits for a person: trust in the directory: say there whether it may work in ${repo} (teams attach ada)`,
+      `fake is waiting for a person at the directory trust dialog: answer whether it may work in ${repo} (teams attach ada)`,
     );
     for (const words of [
       ["interrupt", "ada"],
@@ -142,7 +142,7 @@ describe("a CLI that reads its inbox itself", () => {
     await state("ada", "idle");
   });
 
-  it("survives bad habits: lost changes of the config, 10 MB, a request after the end, a failed turn", async () => {
+  it("survives lost config changes, 10 MB of output, a request after its turn and a failed turn", async () => {
     const { spawn, state, leadGot, teams, approval, ada, config } = await team();
     await spawn("big\nafter\nsay: still here");
     await leadGot("still here");
@@ -161,7 +161,7 @@ describe("a CLI that reads its inbox itself", () => {
     expect(await ada()).toMatchObject({ activity: "no credit", stateFrom: "notice" });
   });
 
-  it("cannot have a budget, but counts for the team's budget", async () => {
+  it("cannot have a budget, but counts towards the team's budget", async () => {
     const { spawn, leadGot, teams, ada } = await team();
     await spawn("say: ready");
     await leadGot("ready");
@@ -200,13 +200,13 @@ describe("a CLI that reads its inbox itself", () => {
       await teams("send", "ada", "say: quick");
       await leadGot("quick");
       const noticed = Date.now();
-      await eventually("a notice too old to be a late one", () => Date.now() > noticed + 2 * MARK_MS);
+      await eventually("the notice to be too old to count as late", () => Date.now() > noticed + 2 * MARK_MS);
       expect(await ada()).toMatchObject({ state: "running", stateFrom: "inbox" });
     } finally {
       process.kill(watcher, "SIGCONT");
     }
-    // It counts the tokens of a turn at the end of the look that sees it.
-    await eventually("the look at both turns", async () => (await ada())?.tokens?.output === 10);
+    // The watcher adds a turn's tokens at the end of the poll that notices the turn.
+    await eventually("the tokens of both turns", async () => (await ada())?.tokens?.output === 10);
     expect((await ada())?.state).toBe("idle");
   });
 
@@ -280,7 +280,7 @@ describe("a CLI that reads its inbox itself", () => {
     expect(new Set(sessions()).size).toBe(2);
   });
 
-  it("ends with everything that it started", async () => {
+  it("ends on shutdown with every process that it started", async () => {
     const { spawn, state, teams, logged, log, config, place } = await team();
     await spawn("child");
     await logged({ prompt: "child" });
@@ -296,7 +296,7 @@ describe("a CLI that reads its inbox itself", () => {
     await eventually("the end of its child", () => !existsSync(`/proc/${child}/status`) || isDead(child));
   });
 
-  it("is killed while it writes the config, which is restored from its last copy", async () => {
+  it("has its config write undone when it is killed during the write: the last copy is restored", async () => {
     const { spawn, state, leadGot, teams, config } = await team();
     await spawn("cuts\nsay: ready");
     await leadGot("ready");
@@ -307,7 +307,7 @@ describe("a CLI that reads its inbox itself", () => {
     expect(config().members.map(({ name }) => name)).toEqual(["team-lead", "bob"]);
   });
 
-  it("exits while it writes the config, which is restored from its last copy", async () => {
+  it("has its config write undone when it exits during the write: the last copy is restored", async () => {
     const { spawn, state, leadGot, teams, config } = await team();
     await spawn("cuts\nsay: ready");
     await leadGot("ready");
@@ -318,7 +318,7 @@ describe("a CLI that reads its inbox itself", () => {
     expect(config().members.map(({ name }) => name)).toEqual(["team-lead", "bob"]);
   });
 
-  it("refuses what it cannot do, with the reason", async () => {
+  it("refuses unsupported spawn options, with the reason", async () => {
     const { spawn, teams } = await team();
     const refusals = [
       [["--max-tokens", "10"], "cannot stop it at a limit"],

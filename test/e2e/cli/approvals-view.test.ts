@@ -63,7 +63,7 @@ describe("approvals -i", () => {
     await answers(person, "y", () => answer("ask-crew"));
     await person.sees(/permission of team-lead +second/);
     await answers(person, "n", () => existsSync(second.paths.request("ask-second").answer));
-    await person.sees("Nothing waits for you.");
+    await person.sees("Nothing is waiting for you.");
     await person.sees("crew, second");
     person.type("q");
     expect(await person.code()).toBe(0);
@@ -109,7 +109,7 @@ describe("approvals -i", () => {
     person.type("-l", "use the first one");
     person.type("Enter");
     await person.sees("note: use the first one");
-    await answers(person, "n", () => person.screen().includes("Nothing waits for you."));
+    await answers(person, "n", () => person.screen().includes("Nothing is waiting for you."));
     const inbox = await teams(["inbox", "dev", "--all", "--json"]);
     expect(inbox.out).toContain("use the first one");
     expect(existsSync(join(t.home, "second"))).toBe(false);
@@ -198,7 +198,7 @@ describe("approvals -i", () => {
     await person.sees("note ›");
     person.type("Escape");
     await person.sees("y yes");
-    await answers(person, "a", () => person.screen().includes("Nothing waits for you."));
+    await answers(person, "a", () => person.screen().includes("Nothing is waiting for you."));
     await eventually("both edits", async () => (await teams(["peek", "dev"])).out.includes("Done."));
     await teams(["kill", "crew", "--force", "--team", "crew"]);
   });
@@ -220,7 +220,7 @@ describe("approvals -i", () => {
       terminal.type("y");
       return answer("question-1-abc");
     });
-    await eventually("that nothing waits", () => terminal.screen().includes("Nothing waits for you."));
+    await eventually("that nothing waits", () => terminal.screen().includes("Nothing is waiting for you."));
     terminal.type("q");
     await eventually("the end of the popup", () => !terminal.screen().includes("Nothing waits"));
   });

@@ -118,7 +118,7 @@ describe.each(["bash", "zsh", "fish"] as const)("completion in %s", (shell) => {
   });
 });
 
-/** The start file of each shell, with a line of the user; fish needs none. */
+/** The startup file of each shell, with a line of the user; fish needs none. */
 const START = {
   bash:
     process.platform === "darwin"

@@ -143,7 +143,7 @@ describe("teams mcp › attacks", () => {
     const list = { name: "TaskList", arguments: {} };
     await eventually("a call that may run", async () => {
       const answer = await post(requestOf(800, "tools/call", list), session);
-      return !(await answer.text()).includes("running already");
+      return !(await answer.text()).includes("already running");
     });
     await sendMessage(team.ref, { from: "team-lead", to: "ada", text: "hello" });
     const read = { name: "ReadMessages", arguments: {} };

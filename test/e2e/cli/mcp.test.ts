@@ -64,7 +64,7 @@ it("MCP servers › run from a trusted project, failures are named, and calls wi
   expect(lines("theirs")[0]).toMatch(/^started /);
   const shown = await screen();
   expect(shown).toContain("no tools from the MCP server bad:");
-  expect(shown).toMatch(/no tools from it: [\s\S]*"wrong"/);
+  expect(shown).toMatch(/MCP servers left out: [\s\S]*"wrong"/);
   expect((await teams(["kill", "ada", "--force"])).code).toBe(0);
   const pid = Number(/^started (\d+)/.exec(lines("theirs")[0] ?? "")?.[1]);
   await eventually("the server's end", () => startTimeOf(pid) === undefined);

@@ -200,13 +200,13 @@ describe("a permission request", () => {
     expect((await teams(["approvals", "perm-none"])).code).toBe(3);
     const waited = await teams(["wait", "dev", "--timeout", "0.2"]);
     expect(waited.code).toBe(5);
-    expect(waited.err).toContain("dev waits for you: teams approvals");
+    expect(waited.err).toContain("dev is waiting for you: teams approvals");
     expect((await teams(["approve", asked.id])).out).toBe("Approved: permission of dev.\n");
     const again = await teams(["reject", asked.id, "--json"]);
     expect([3, 4]).toContain(again.code);
     expect((await teams(["wait", "dev", "--timeout", "180"])).code).toBe(0);
     expect((await teams(["peek", "dev"])).out).toContain("from-the-shell");
-    expect((await teams(["approvals"])).out).toBe("Nothing waits for you.\n");
+    expect((await teams(["approvals"])).out).toBe("Nothing is waiting for you.\n");
   });
 });
 
@@ -256,7 +256,7 @@ describe("a crash request", () => {
     const model = await teams(["approve", first.id, "--json"], { env: { TEAMS_AGENT: "team-lead@crew" } });
     expect(model.error().code).toBe("PERMISSION_DENIED");
     expect((await teams(["approve", first.id])).out).toContain("dev was restarted.");
-    expect((await teams(["approvals"])).out).toBe("Nothing waits for you.\n");
+    expect((await teams(["approvals"])).out).toBe("Nothing is waiting for you.\n");
     const late = await teams(["reject", first.id, "--json"]);
     expect([late.code, late.error().code]).toEqual([4, "ALREADY_ANSWERED"]);
     const second = await crashed();
@@ -277,7 +277,7 @@ describe("a teammate's process", () => {
     const second = await teams(["agent", ...flags.split(" "), "--dangerously-skip-permissions"]);
     expect([second.code, second.err]).toEqual([
       4,
-      expect.stringMatching(/dev is running already.*DUPLICATE_NAME/s),
+      expect.stringMatching(/dev is already running.*DUPLICATE_NAME/s),
     ]);
     const other = await teams(["agent", ...flags.split(" ")], { env: { TEAMS_AGENT: "rev@crew" } });
     expect([other.code, other.err]).toEqual([1, expect.stringContaining("NESTED_TEAM")]);

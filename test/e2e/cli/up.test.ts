@@ -25,7 +25,7 @@ const PLAYBOOK = {
       { on: { contains: "Go." }, tools: [write("package.json", "denied"), write("src/a.ts", "made")] },
       { tools: [{ name: "Bash", input: { command: "echo x > outside.txt" } }] },
       {
-        on: { contains: "It may write only src/**, and not " },
+        on: { contains: "This agent may write only src/**; the call would change " },
         tools: [{ name: "Write", input: { file_path: "{{cwd}}/src/reason", content: "told" } }],
       },
       { say: "done" },

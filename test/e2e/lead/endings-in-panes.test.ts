@@ -24,6 +24,7 @@ import { leaves, leftoversOf, nothing } from "../../support/assertions/leftovers
 import { failingRenames } from "../../support/files/failing-renames.ts";
 import { makeDue } from "../../support/team/due-endings.ts";
 import { isAtRest } from "../../support/team/is-at-rest.ts";
+import { leadNotices } from "../../support/team/lead-notices.ts";
 import { type LedTeam, ledTeam } from "../../support/team/led-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
@@ -33,9 +34,9 @@ import { confirmsCtrlC, userAt } from "../../support/tmux/terminal-user.ts";
 const NEVER_MS = 3_600_000;
 
 async function spawnInPanes({ ctx }: LedTeam, inputs: readonly SpawnInput[]): Promise<void> {
-  const behind: Promise<unknown>[] = [];
-  await spawnTeammates(ctx, inputs, { mode: "tmux", background: (work) => behind.push(work) });
-  await Promise.all(behind);
+  const background: Promise<unknown>[] = [];
+  await spawnTeammates(ctx, inputs, { mode: "tmux", background: (work) => background.push(work) });
+  await Promise.all(background);
 }
 
 /** A team led by this test, with its teammates in panes of a detached session. */
@@ -66,26 +67,23 @@ async function inPanes(agents: Readonly<Record<string, readonly PlaybookTurn[]>>
       await eventually("the restart", () => readStatus(ref, name)?.process.pid !== before);
       await eventually("its idle state", () => isAtRest(ref, name));
     },
-    news: async (): Promise<string[]> =>
-      (await history(ref, LEAD_NAME, { all: true })).flatMap(({ from, text }) =>
-        from === "system" ? [JSON.parse(text).message] : [],
-      ),
+    notices: () => leadNotices(ref),
   };
 }
 
 describe("a crashed agent that a user restarted in its pane", () => {
-  it("is reported to the lead, and has its tasks again, even if a check came in between", async () => {
-    const { ref, ctx, crash, again, news, screen } = await inPanes({}, { name: "dev" });
+  it("is reported to the lead and gets its tasks back, even if a check ran before the restart", async () => {
+    const { ref, ctx, crash, again, notices, screen } = await inPanes({}, { name: "dev" });
     await createTask(ref, { subject: "count" });
     await claimTask(ref, "dev", "1");
-    // It is ready before it shows anything, and would have no last lines.
+    // The agent is ready before it prints anything; without output, the report has no last lines.
     await eventually("its header", () => screen("dev").includes("team crew"));
     await crash("dev", "SIGSEGV");
     await again("dev");
     const three = [{ ...ctx }, { ...ctx }, { ...ctx }];
     const ends = (await Promise.all(three.map((own) => reconcile(own)))).flat();
     expect(ends).toMatchObject([{ name: "dev", how: "restarted", exit: { signal: "SIGSEGV" } }]);
-    expect(await news()).toEqual([
+    expect(await notices()).toEqual([
       expect.stringMatching(/^dev crashed \(SIGSEGV\) and was restarted in its pane\.\nIts last lines:\n/),
     ]);
     expect(getTask(ref, "1")).toMatchObject({ owner: "dev", status: "in_progress" });
@@ -95,7 +93,7 @@ describe("a crashed agent that a user restarted in its pane", () => {
     expect(await reconcile(ctx)).toMatchObject([{ how: "crashed", exit: { signal: "SIGABRT" } }]);
     expect(getTask(ref, "1")).toMatchObject({ status: "pending" });
     expect(getTask(ref, "1").owner).toBeUndefined();
-    // As after an approved restart: the request was meant for the process that crashed.
+    // The shutdown request was meant for the crashed process: the restarted one must ignore it.
     const request = { type: "shutdown_request", requestId: "shutdown-1@dev", from: LEAD_NAME } as const;
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: formatProtocol(request, new Date()) });
     await again("dev");
@@ -108,19 +106,19 @@ describe("a crashed agent that a user restarted in its pane", () => {
     expect(received.find(({ text }) => text.includes("shutdown_request"))?.state).toBe("done");
     expect(livenessOfAgent(ref, "dev")).toBe("alive");
     expect(await reconcile(ctx)).toEqual([]);
-    expect(await news()).toHaveLength(2);
+    expect(await notices()).toHaveLength(2);
 
     // An end that the user asked for is not a crash.
     await crash("dev", "SIGINT");
     await again("dev");
     expect(await reconcile(ctx)).toMatchObject([{ how: "restarted", exit: { signal: "SIGINT" } }]);
-    expect((await news())[2]).toMatch(/^dev ended \(SIGINT\) and was restarted in its pane\./);
+    expect((await notices())[2]).toMatch(/^dev ended \(SIGINT\) and was restarted in its pane\./);
   });
 });
 
 describe("a restart in the pane", () => {
-  it("restores the tasks while the crash is not fully processed, and a later try leaves them alone", async () => {
-    const { ref, ctx, crash, again, news, screen } = await inPanes({}, { name: "dev" });
+  it("restores the tasks before the crash is fully processed; the later retry does not change them", async () => {
+    const { ref, ctx, crash, again, notices, screen } = await inPanes({}, { name: "dev" });
     await createTask(ref, { subject: "count" });
     await claimTask(ref, "dev", "1");
     const inbox = ref.paths.inbox(LEAD_NAME);
@@ -134,7 +132,7 @@ describe("a restart in the pane", () => {
     restore();
     await makeDue(ref);
     expect(await reconcile(ctx)).toMatchObject([{ how: "restarted", exit: { signal: "SIGABRT" } }]);
-    expect(await news()).toEqual([expect.stringMatching(/^dev crashed \(SIGABRT\)\./)]);
+    expect(await notices()).toEqual([expect.stringMatching(/^dev crashed \(SIGABRT\)\./)]);
     expect(getTask(ref, "1")).toMatchObject({ owner: "dev", status: "pending" });
     expect(readTeam(ref).members[1]?.metadata).not.toHaveProperty("_held");
   });
@@ -142,18 +140,18 @@ describe("a restart in the pane", () => {
 
 describe("an agent in a pane", () => {
   it("is reported as crashed after SIGKILL without a slow check, and its tasks are unassigned (S33)", async () => {
-    const { ref, ctx, pidOf, news } = await inPanes({}, { name: "dev" });
+    const { ref, ctx, pidOf, notices } = await inPanes({}, { name: "dev" });
     await createTask(ref, { subject: "count" });
     await claimTask(ref, "dev", "1");
     const watching = new AbortController();
     const problems: string[] = [];
-    let looks = 0;
+    let checks = 0;
     const watch = supervise(ctx, {
       signal: watching.signal,
       slowCheckMs: NEVER_MS,
       onEnd: () => undefined,
       onChange: () => {
-        looks += 1;
+        checks += 1;
       },
       onProblem: (problem) => problems.push(problem),
     });
@@ -161,11 +159,14 @@ describe("an agent in a pane", () => {
       watching.abort();
       await watch;
     });
-    // The first check needs no bell. An agent that ends after it is noticed by a bell alone.
-    await eventually("the first check", () => looks > 0);
+    // After the first check, only a bell can report the end: the slow check never runs here.
+    await eventually("the first check", () => checks > 0);
     signalProcess(pidOf("dev"), "SIGKILL");
-    const [told] = await eventually("the notification", async () => (await news()).length > 0 && news());
-    expect(told).toMatch(/^dev crashed \(SIGKILL\)\. Unassigned tasks: #1 count\./);
+    const [notice] = await eventually(
+      "the notification",
+      async () => (await notices()).length > 0 && notices(),
+    );
+    expect(notice).toMatch(/^dev crashed \(SIGKILL\)\. Unassigned tasks: #1 count\./);
     const { members, tasks } = await teamStatus(ctx);
     expect(members[1]).toMatchObject({
       state: "crashed",
@@ -190,8 +191,8 @@ describe("an agent in a pane", () => {
     expect(await eventually("the record", () => readExit(ref, "dev"))).toMatchObject({ signal: "SIGTERM" });
   });
 
-  it("is reported as exited after Ctrl-C in status, notification and border, and its pane names the keys", async () => {
-    const { ref, ctx, t, paneOf, screen, news } = await inPanes(
+  it("is shown as exited in status, notification and border after Ctrl-C; its pane names the keys", async () => {
+    const { ref, ctx, t, paneOf, screen, notices } = await inPanes(
       { dev: [{ tools: [{ name: "Bash", input: { command: "touch busy; sleep 300" } }] }] },
       { name: "dev", prompt: "begin" },
     );
@@ -210,7 +211,7 @@ describe("an agent in a pane", () => {
     await eventually("the key hint", () => screen("dev").includes("q + Enter closes this pane"));
     await reconcile(ctx);
     expect((await teamStatus(ctx)).members[1]).toMatchObject({ state: "exited", exit: { signal: "SIGINT" } });
-    expect(await news()).toEqual([expect.stringMatching(/^dev ended \(SIGINT\)\./)]);
+    expect(await notices()).toEqual([expect.stringMatching(/^dev ended \(SIGINT\)\./)]);
     expect(readExit(ref, "dev")?.signal).toBe("SIGINT");
     expect(t.tmux("show-options", "-p", "-v", "-t", paneOf("dev"), "@teams_state")).toBe("exited");
   });
@@ -226,28 +227,28 @@ describe("an agent in a pane", () => {
 
   it("is reported with its signal and its last fifty lines when it ends during a turn (S34)", async () => {
     const lines = Array.from({ length: 80 }, (_, i) => `line ${i}`);
-    const fall = { name: "Bash", input: { command: "kill -SEGV $PPID; sleep 300" } };
-    const { ref, ctx, news } = await inPanes(
-      { dev: [{ say: lines.join("\n"), tools: [fall] }] },
+    const crash = { name: "Bash", input: { command: "kill -SEGV $PPID; sleep 300" } };
+    const { ref, ctx, notices } = await inPanes(
+      { dev: [{ say: lines.join("\n"), tools: [crash] }] },
       { name: "dev", prompt: "begin" },
     );
     await eventually("the record", () => readExit(ref, "dev"));
     await reconcile(ctx);
-    const [told = ""] = await news();
-    expect(told).toMatch(/^dev crashed \(SIGSEGV\)\./);
-    expect(told).toContain("line 79\n");
-    expect(told).not.toContain("line 20\n");
+    const [notice = ""] = await notices();
+    expect(notice).toMatch(/^dev crashed \(SIGSEGV\)\./);
+    expect(notice).toContain("line 79\n");
+    expect(notice).not.toContain("line 20\n");
     expect(readExit(ref, "dev")?.lastLines).toHaveLength(50);
   });
 
   it("is reported with exit code and reason when its first turn cannot begin (S34)", async () => {
-    const { ref, ctx, news } = await inPanes(
+    const { ref, ctx, notices } = await inPanes(
       {},
       { name: "dev", prompt: "begin", model: "scripted:nowhere.json" },
     );
     await eventually("the record", () => readExit(ref, "dev"));
     await reconcile(ctx);
-    expect((await news())[0]).toMatch(/^dev crashed \(exit code 2\)\.\n[\s\S]*nowhere\.json/);
+    expect((await notices())[0]).toMatch(/^dev crashed \(exit code 2\)\.\n[\s\S]*nowhere\.json/);
   });
 
   it("is killed after the timeout with every process that it started, when it ignores SIGTERM (S40)", async () => {
@@ -265,7 +266,7 @@ describe("an agent in a pane", () => {
     const instance = readPlace(ref, "dev")?.instance;
     const marked = () => processTable().filter(({ pid }) => hasEnvEntry(pid, `TEAMS_INSTANCE=${instance}`));
     await eventually(
-      "the scattered ones",
+      "the scattered processes",
       () => existsSync(join(t.home, "scattered")) && marked().length >= 8,
     );
     const [pid, pane] = [pidOf("dev"), paneOf("dev")];

@@ -24,6 +24,7 @@ import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { createTask, getTask } from "../../../src/team/tasks/tasks.ts";
 import { refusesShutdown } from "../../support/model/playbook-turns.ts";
 import { isAtRest } from "../../support/team/is-at-rest.ts";
+import { leadNotices } from "../../support/team/lead-notices.ts";
 import { ledTeam } from "../../support/team/led-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { contextOf } from "../../support/worker/start-worker.ts";
@@ -38,19 +39,15 @@ const BUSY: PlaybookTurn[] = [
 ];
 /** Starts a command that outlives the agent. */
 const LEAVES_COMMAND: PlaybookTurn[] = [
-  { tools: [{ name: "Bash", input: { command: "nohup sleep 600 >/dev/null 2>&1 & echo $! > behind" } }] },
+  { tools: [{ name: "Bash", input: { command: "nohup sleep 600 >/dev/null 2>&1 & echo $! > child-pid" } }] },
 ];
 
 const pidIn = (file: string): Promise<number> =>
   eventually("its child", () => existsSync(file) && (Number(readFileSync(file, "utf8")) || false));
 const pidOf = (ref: TeamRef, name = "dev"): number => readStatus(ref, name)?.process.pid ?? 0;
 const runs = (pid: number): boolean => startTimeOf(pid) !== undefined;
-const leadNotices = async (ref: TeamRef): Promise<string[]> =>
-  (await history(ref, LEAD_NAME, { all: true })).flatMap(({ from, text }) =>
-    from === "system" ? [JSON.parse(text).message] : [],
-  );
 /** A team whose dev was killed while it waited for a permission. */
-async function killedOverRequest() {
+async function killedDuringRequest() {
   const { ref, ctx, spawn } = await ledTeam({
     dev: [{ tools: [{ name: "Bash", input: { command: "touch asked" } }] }],
   });
@@ -65,7 +62,7 @@ const names = (ref: TeamRef) => readTeam(ref).members.map(({ name }) => name);
 const former = (ref: TeamRef) => (readTeam(ref).former ?? []).map(({ name, how }) => `${name} ${how}`);
 
 describe("shutdown", () => {
-  it("ends the process, unassigns its tasks, notifies the lead and moves the member to former when agreed", async () => {
+  it("ends the process, unassigns its tasks, notifies the lead and moves the member to the former members when the teammate agrees", async () => {
     const { ref, ctx, spawn } = await ledTeam();
     await spawn("dev");
     const pid = pidOf(ref);
@@ -82,17 +79,17 @@ describe("shutdown", () => {
     expect(existsSync(ref.paths.agent("dev").runtime)).toBe(false);
   });
 
-  it("ends the teammate's background processes too when agreed", async () => {
+  it("also ends the teammate's background processes when the teammate agrees", async () => {
     const { ref, ctx, spawn, place } = await ledTeam({ dev: LEAVES_COMMAND });
     await spawn({ name: "dev", prompt: "begin" });
-    const child = await pidIn(join(place.home, "behind"));
+    const child = await pidIn(join(place.home, "child-pid"));
     await eventually("its idle state", () => isAtRest(ref, "dev"));
     expect(runs(child)).toBe(true);
     expect(await shutdownTeammates(ctx, ["dev"], PATIENT)).toEqual([{ name: "dev", outcome: "approved" }]);
     expect(runs(child)).toBe(false);
   });
 
-  it("reports the reason and leaves the teammate running when refused", async () => {
+  it("reports the reason and leaves the teammate running when the teammate refuses", async () => {
     const { ref, ctx, spawn } = await ledTeam({ dev: REFUSES });
     await spawn("dev");
     expect(await shutdownTeammates(ctx, ["dev"], PATIENT)).toEqual([
@@ -148,7 +145,7 @@ describe("shutdown", () => {
     expect(names(ref)).not.toContain("guest");
   });
 
-  it("is refused to a teammate (S45)", async () => {
+  it("fails with NOT_LEAD when a teammate calls it (S45)", async () => {
     const { ref, place } = await ledTeam();
     const ctx = contextOf(ref, "dev", { env: place.env });
     await expect(requestShutdown(ctx, ["dev"])).rejects.toMatchObject({ code: "NOT_LEAD" });
@@ -204,7 +201,7 @@ describe("kill", () => {
     const { ref, ctx, spawn } = await ledTeam();
     await spawn("dev");
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "keep me" });
-    await eventually("the mark", () => unreadCount(ref, "dev") === 0);
+    await eventually("the message to be read", () => unreadCount(ref, "dev") === 0);
     await createTask(ref, { subject: "count" });
     await claimTask(ref, "dev", "1");
     expect(await killTeammates(ctx, ["dev"], { force: true })).toEqual([
@@ -216,7 +213,7 @@ describe("kill", () => {
   });
 
   it("withdraws the open requests of a crashed teammate", async () => {
-    const ctx = await killedOverRequest();
+    const ctx = await killedDuringRequest();
     const kinds = (await teamStatus(ctx)).approvals.map(({ kind }) => kind);
     expect(kinds.sort()).toEqual(["crash", "permission"]);
     expect(await killTeammates(ctx, ["dev"])).toEqual([{ name: "dev", outcome: "gone", left: [] }]);
@@ -272,7 +269,7 @@ function snapshot(directory: string): Record<string, string> {
 }
 
 describe("an agent killed by a signal (S33)", () => {
-  it("is noticed once when several leads check at the same time, with one notification", async () => {
+  it("is noticed and reported once when several leads check at the same time", async () => {
     const { ref, ctx, spawn } = await ledTeam();
     await spawn("dev");
     await createTask(ref, { subject: "count" });
@@ -339,7 +336,7 @@ describe("an agent killed by a signal (S33)", () => {
 
   it("is reported without a slow check when its launch scripts were killed too and no exit was recorded", async () => {
     const { ends, ref } = await watched(async (team, nextCheck) => {
-      const [script = 0, inner = 0] = below(readPlace(team, "dev")?.panePid ?? 0);
+      const [script = 0, inner = 0] = processTree(readPlace(team, "dev")?.panePid ?? 0);
       for (const pid of [script, inner]) process.kill(pid, "SIGKILL");
       // When the machine kills many processes at once, the agent dies last.
       await nextCheck();
@@ -350,16 +347,16 @@ describe("an agent killed by a signal (S33)", () => {
   });
 
   it("has its open requests withdrawn", async () => {
-    const ctx = await killedOverRequest();
+    const ctx = await killedDuringRequest();
     await eventually("the notice", async () => (await reconcile(ctx)).length === 1);
     expect((await teamStatus(ctx)).approvals).toMatchObject([{ kind: "crash", from: "dev" }]);
   });
 });
 
 /** A process and its descendants, parents first. */
-function below(pid: number): number[] {
+function processTree(pid: number): number[] {
   const children = processTable().filter(({ ppid }) => ppid === pid);
-  return [pid, ...children.flatMap((child) => below(child.pid))];
+  return [pid, ...children.flatMap((child) => processTree(child.pid))];
 }
 
 const memberOf = async (
@@ -379,9 +376,9 @@ describe("an agent that ends during a turn (S34)", () => {
     await spawn({ name: "dev", prompt: "begin" });
     await eventually("the exit record", async () => (await memberOf(ref, ctx)).exit);
     await reconcile(ctx);
-    const [news] = await leadNotices(ref);
-    expect(news).toContain("(SIGTERM)");
-    expect(news).toContain("I do something foolish");
+    const [notice] = await leadNotices(ref);
+    expect(notice).toContain("(SIGTERM)");
+    expect(notice).toContain("I do something foolish");
   });
 });
 
@@ -485,7 +482,7 @@ describe("end of a run", () => {
     });
     await spawn({ name: "dev", prompt: "begin" }, "ada");
     await eventually("its work", () => existsSync(join(place.home, "busy")));
-    await eventually("the idle state of the other", () => isAtRest(ref, "ada"));
+    await eventually("ada's idle state", () => isAtRest(ref, "ada"));
     expect(runState(ctx)).toEqual({
       teamExists: true,
       busy: 1,
@@ -510,7 +507,7 @@ describe("end of a run", () => {
     });
     expect(isRunOver(runState(ctx))).toBe(false);
     expect(isRunOver(runState(ctx, 1))).toBe(true);
-    // A lead that expects every report waits for each report that it has not seen.
+    // Without deferred messages (0), the unread notice counts as work; with one deferred (1), it does not.
     expect([areTeammatesWorking(ctx), areTeammatesWorking(ctx, 1)]).toEqual([true, false]);
     // The team does not belong to this process yet, so nothing is ended.
     expect(await endRun(ctx, PATIENT)).toEqual([]);

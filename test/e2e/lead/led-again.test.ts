@@ -67,7 +67,7 @@ async function leftTeam(mode: string): Promise<Left> {
   const words = ["run", "--team", "crew", "--model", "claude-fake", "--permission-mode", "bypassPermissions"];
   const { child, ended } = startTeams([...words, "--teammate-mode", mode, "Count the words"], env, t.home);
   await eventually("her work", () => existsSync(join(t.home, "counting")));
-  await eventually("the lead's rest", () => isAtRest(ref, LEAD_NAME));
+  await eventually("the lead to be idle", () => isAtRest(ref, LEAD_NAME));
   const teams = teamsIn(env, t.home);
   const refused = await teams(["run", "--resume", "--json"]);
   expect([refused.code, refused.error().code]).toEqual([4, "ALREADY_LEADING"]);

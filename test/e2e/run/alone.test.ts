@@ -119,7 +119,8 @@ it("unanswered plan › is reported to the user, whose approval lets the run end
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     said += text;
   });
-  const wait = /^teams: ann still waits for an answer to its plan: teams approve (plan_approval-\S+), or/gm;
+  const wait =
+    /^teams: ann is still waiting for an answer to its plan: teams approve (plan_approval-\S+), or/gm;
   const [, id = ""] = await eventually("the note about the plan", () => [...said.matchAll(wait)][0]);
   expect((await teamsIn(t.env, t.home)(["approve", id])).code).toBe(0);
   expect(await ended).toBe(0);

@@ -164,7 +164,7 @@ describe("a lead with in-process teammates", () => {
     await atWork(t);
     await person.sees("They are there.");
     person.type("S-Down", "Enter");
-    await shows(t, person, /^▲ ann +waits for an answer/);
+    await shows(t, person, /^▲ ann +waiting for an answer/);
     await shows(t, person, /Which one\?/);
     person.type("Escape");
     await shows(t, person, "They are there.");

@@ -22,7 +22,7 @@ function run(t: PrivateTmux, turns: readonly object[], ...more: readonly string[
   return ["run", "--team", "crew", "--playbook", "play.json", ...mode, ...more];
 }
 
-async function talksOn(person: Person): Promise<void> {
+async function continuesConversation(person: Person): Promise<void> {
   await person.sees("Three.");
   await person.sees(REACHED);
   person.type("one more", "Enter");
@@ -30,10 +30,10 @@ async function talksOn(person: Person): Promise<void> {
 }
 
 describe("run with a goal on a terminal", () => {
-  it("stays in conversation when the goal is reached, and keeps the team on /exit without tasks", async () => {
+  it("stays open when the goal is reached; /exit keeps a team that has no tasks", async () => {
     const t = privateTmux();
     const person = personInside(t, run(t, [{ say: "Three." }], "count the words"));
-    await talksOn(person);
+    await continuesConversation(person);
     expect(person.screen().split(REACHED)).toHaveLength(2);
     person.type("/exit", "Enter");
     expect(await person.code()).toBe(0);
@@ -48,7 +48,7 @@ describe("run with a goal on a terminal", () => {
   ])("leaves no team on /exit if the lead has %s", async (_, turns) => {
     const t = privateTmux();
     const person = personInside(t, run(t, turns, "count the words"));
-    await talksOn(person);
+    await continuesConversation(person);
     person.type("/exit", "Enter");
     expect(await person.code()).toBe(0);
     expect(person.screen()).toContain("the run is over; the team crew was deleted");
@@ -59,7 +59,7 @@ describe("run with a goal on a terminal", () => {
   it("keeps the team on /exit if a task is open", async () => {
     const t = privateTmux();
     const person = personInside(t, run(t, [{ tools: [CREATE] }, { say: "Three." }], "count the words"));
-    await talksOn(person);
+    await continuesConversation(person);
     person.type("/exit", "Enter");
     expect(await person.code()).toBe(0);
     expect(person.screen()).toMatch(/1 task is not done[\s\S]*To continue: teams run --resume --team crew/);
@@ -81,7 +81,7 @@ describe("run with a goal on a terminal", () => {
     const person = personInside(t, words);
     await person.sees("She counts.");
     const teams = teamsIn(t.env, t.home);
-    await eventually("the lead's rest", async () => {
+    await eventually("the lead to be idle", async () => {
       const { members } = (await teams(["status", "--json"])).json<{ members: { state: string }[] }>();
       return members.map(({ state }) => state).join() === "idle,running";
     });
@@ -96,7 +96,7 @@ describe("run with a goal on a terminal", () => {
   it("stays in its own session for a user outside tmux, and prints the result there after /exit", async () => {
     const t = privateTmux();
     const person = personOutside(t, run(t, [{ say: "Three." }], "--rm", "count the words"));
-    await talksOn(person);
+    await continuesConversation(person);
     person.type("/exit", "Enter");
     expect(await person.code()).toBe(0);
     await person.sees(/^Four\.$/m);
@@ -107,23 +107,23 @@ describe("run with a goal on a terminal", () => {
     const t = privateTmux({ config: "set -g default-terminal dumb" });
     const bytes = join(t.home, "bytes");
     const person = personInside(t, run(t, [{ say: "**Three.**" }], "--rm", "count the words"), { bytes });
-    await talksOn(person);
+    await continuesConversation(person);
     // The terminal itself has echoed the line.
     expect(person.screen()).toMatch(/^one more$/m);
-    // The screen would show styles only.
+    // A capture of the screen does not show control sequences.
     const written = await eventually("the answer in the pipe", () => {
       const text = existsSync(bytes) ? readFileSync(bytes, "utf8") : "";
       return text.includes("Four.") && text;
     });
     expect(written).not.toContain("\x1b");
-    // It ends the pipe, whose program would be left.
+    // Close the pipe: its cat would keep running.
     t.tmux("pipe-pane", "-t", person.pane);
     person.type("/exit", "Enter");
     expect(await person.code()).toBe(0);
     await leaves(t, nothing(["work:cat"]));
   });
 
-  it("takes no sentence that was begun before a request for its answer on a dumb terminal", async () => {
+  it("does not take a line begun before a request as its answer on a dumb terminal", async () => {
     const t = privateTmux({ config: "set -g default-terminal dumb" });
     const asks = { on: { contains: "make" }, tools: [task("Bash", { command: "touch made" })] };
     const words = run(t, [asks, { say: "Three." }], "--rm", "count the words");
@@ -212,6 +212,6 @@ describe("run that ends when its goal is reached", () => {
     const env = { ANTHROPIC_BASE_URL: "http://127.0.0.1:1", ANTHROPIC_API_KEY: "sk-test-000000000000" };
     const person = personInside(t, ["run", "-p", "--no-sidebar"], { env });
     expect(await person.code()).toBe(2);
-    expect(person.screen()).toContain("There is no goal.");
+    expect(person.screen()).toContain("No goal was given; nothing was started.");
   });
 });

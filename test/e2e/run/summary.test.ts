@@ -18,7 +18,7 @@ interface Summary {
   readonly changes?: readonly { readonly agent: string; readonly branch: string; readonly commits: number }[];
 }
 
-/** A repository with a file that a person has changed and not committed, and a playbook outside of it. */
+/** A repository with a file that a person has changed and not committed, and a playbook outside it. */
 async function repository(
   t: PrivateTmux,
   agents: object,
@@ -34,9 +34,9 @@ async function repository(
   git("commit", "-q", "-m", "first");
   const dirty = join(repo, "dirty.txt");
   writeFileSync(dirty, "of the person\n");
-  // A change that is as new as the run counts as one of the run.
+  // A change as recent as the run's start counts as the run's.
   const { ctimeMs } = statSync(dirty);
-  await eventually("an older change of the person", () => Date.now() > ctimeMs + 1_500);
+  await eventually("the person's change to be older than the run", () => Date.now() > ctimeMs + 1_500);
   const playbook = join(t.home, "play.json");
   writeFileSync(playbook, JSON.stringify({ version: 1, agents }));
   return { repo, words: ["run", "--team", "crew", "--playbook", playbook, ...MODE] };
@@ -59,7 +59,7 @@ it("the end of a run › prints time and tokens, the changes of this run, and ho
   ]);
 });
 
-it("the end of a run › names changed files even in a repository without a commit, with whole words in 40 columns", async () => {
+it("the end of a run › names changed files even in a repository without a commit, and does not break a file name in 40 columns", async () => {
   const t = privateTmux();
   const repo = join(t.home, "new");
   mkdirSync(repo);
@@ -110,7 +110,7 @@ it("the result of a run › counts only its own tokens after run --resume, and n
   expect(again.json<Summary>().sessionId).toBe(first.json<Summary>().sessionId);
 });
 
-it("the result of a run › lists what was not answered, and no changes outside a repository", async () => {
+it("the result of a run › lists unanswered requests, and no changes outside a repository", async () => {
   const t = privateTmux();
   const agents = {
     "team-lead": [

@@ -34,16 +34,16 @@ it("an empty config.json › ends no agent, delays no message, and is restored b
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
   const words = ["run", "--team", "crew", "--playbook", "play.json"];
   const run = startTeams([...words, "--permission-mode", "bypassPermissions"], t.env, t.home);
-  let errors = "";
+  let output = "";
   run.child.stdout?.on("data", (bytes) => {
-    errors += String(bytes);
+    output += String(bytes);
   });
   const made = (name: string) => eventually(name, () => existsSync(join(t.home, name)));
   const ref = teamRef(teamsHome(t.env), "crew");
   await made("working");
   const before = readTeam(ref);
   truncateSync(ref.paths.config, 0);
-  await eventually("the lead's report", () => errors.includes("continues with the last config"));
+  await eventually("the lead's report", () => output.includes("continues with the last config"));
   writeFileSync(join(t.home, "go"), "");
   // The teammate ends its turn and reports; the lead starts another turn.
   await made("heard");
@@ -54,11 +54,11 @@ it("an empty config.json › ends no agent, delays no message, and is restored b
   expect(doctor.out).toContain("repaired config.json from config.json.last; its members are team-lead, ada");
   expect(readTeam(ref).members.map(({ name }) => name)).toEqual(before.members.map(({ name }) => name));
   writeFileSync(join(t.home, "end"), "");
-  expect(await run.ended, errors).toBe(0);
+  expect(await run.ended, output).toBe(0);
   await leaves(t, nothing());
 });
 
-it("an empty config.json › ends no agent that starts: it waits, and then uses the last good copy", async () => {
+it("an empty config.json › does not end a starting agent, which waits and then uses the last good copy", async () => {
   const t = privateTmux();
   const { teams, dev } = await teammatePane(t, {
     version: 1,

@@ -83,7 +83,7 @@ it("tmux.conf.example › its keys open sidebar, overview, message, approvals an
     terminal.type("y");
     return existsSync(join(t.home, "allowed"));
   });
-  await shows("Nothing waits for you.");
+  await shows("Nothing is waiting for you.");
   terminal.type("q");
   await eventually("the popup's end", () => !terminal.screen().includes("Nothing waits"));
   await press("m");
@@ -103,7 +103,7 @@ it("tmux.conf.example › its keys open sidebar, overview, message, approvals an
   t.tmux("set-option", "-g", "display-time", "0");
   await press("n");
   // Alone on its row: an error of the shell would quote it.
-  await shows(/^teams: no agent waits for you *$/m);
+  await shows(/^teams: no agent is waiting for you *$/m);
   const again = ["spawn", "ada", "--prompt", "begin", "--model", "scripted:play.json"];
   await teams(again, { env: t.inside(pane) });
   const waits = "#{m:needs-input,#{@teams_state}}";

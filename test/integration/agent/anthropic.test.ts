@@ -315,7 +315,7 @@ describe("anthropicModel, failures", () => {
     expect(error).toMatchObject({
       kind: "auth",
       status: 401,
-      message: expect.stringMatching(/^401 invalid x-api-key \(.*ANTHROPIC_API_KEY.*doctor --online\)$/),
+      message: expect.stringMatching(/^401 invalid x-api-key\. Check ANTHROPIC_API_KEY .*doctor --online$/),
     });
     expect(slept).toEqual([]);
   });
@@ -323,8 +323,12 @@ describe("anthropicModel, failures", () => {
   test.each([
     [200, "text/html; charset=utf-8", /^The server answered with a web page.*ANTHROPIC_BASE_URL/],
     [404, "text/html", /^404 The server answered with a web page.*ANTHROPIC_BASE_URL/],
-    [404, "text/plain", /^404 page not found \(.*ANTHROPIC_BASE_URL: teams doctor --online\)$/],
-    [200, "application/json; charset=utf-8", /^The server answered with JSON instead.*ANTHROPIC_BASE_URL/],
+    [
+      404,
+      "text/plain",
+      /^404 page not found\. Check ANTHROPIC_BASE_URL\. To test it: teams doctor --online$/,
+    ],
+    [200, "application/json; charset=utf-8", /^The server answered with JSON, but .*ANTHROPIC_BASE_URL/],
   ])("reports a server without the Messages API (%i, %s) without a retry", async (status, type, message) => {
     let asked = 0;
     const page = createServer((_, response) => {
@@ -366,7 +370,7 @@ describe("anthropicModel, failures", () => {
     const { error, slept } = await play(server, { apiKey: "\u201ckey-of-a-test\u201d" });
     expect(error).toMatchObject({
       kind: "auth",
-      message: expect.stringContaining("ANTHROPIC_API_KEY holds the character U+201C"),
+      message: expect.stringContaining("ANTHROPIC_API_KEY contains the character U+201C"),
     });
     expect([slept, server.requests, String(error)]).toEqual([[], [], expect.not.stringContaining("key-of")]);
   });

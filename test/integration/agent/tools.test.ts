@@ -125,7 +125,7 @@ test.each([readTool, writeTool, editTool, globTool, grepTool] as AnyTool[])(
       path: "a\0",
     };
     const said = input.safeParse(value).error?.issues.map(({ message }) => message);
-    expect(said).toEqual(["holds a NUL character"]);
+    expect(said).toEqual(["contains a NUL character"]);
   },
 );
 
@@ -582,6 +582,22 @@ describe("Grep tool", () => {
     });
   });
 
+  test("finds every line of a file with more matches than a call has arguments", async () => {
+    const count = 300_000;
+    put("a", "x\n".repeat(count));
+    const query = { pattern: "x", path: at("a"), ignoreCase: false, multiline: false };
+    const outcome = await searchWithoutRipgrep(query, context);
+    expect("matches" in outcome ? outcome.matches.length : outcome.problem).toBe(count);
+  });
+
+  test("says that a path is neither a file nor a directory", async () => {
+    const result = await use(grepTool, { pattern: "x", path: "missing" });
+    expect(result).toMatchObject({
+      isError: true,
+      content: `${at("missing")} does not exist, or is neither a file nor a directory.`,
+    });
+  });
+
   test("stops a file name filter that backtracks forever", async () => {
     put("a".repeat(200), "x");
     const query = {
@@ -600,7 +616,7 @@ describe("Grep tool", () => {
     const query = { pattern: "a[", path: cwd, ignoreCase: false, multiline: false };
     expect(await searchWithoutRipgrep(query, context)).toEqual({
       problem:
-        '"a[" is not a regular expression: Unterminated character class. Escape characters that are meant literally.',
+        '"a[" is not a valid regular expression: Unterminated character class. Escape characters that are literal.',
     });
   });
 

@@ -259,7 +259,7 @@ describe("the request that approve and reject mean", () => {
     for (const words of [[], [], []]) expect((await cli(["reject", ...words])).code).toBe(0);
     expect((await cli(["approve", "--json"])).error()).toMatchObject({
       code: "REQUEST_NOT_FOUND",
-      message: "Nothing waits for you in crew.",
+      message: "Nothing is waiting for you in crew.",
     });
   });
 });

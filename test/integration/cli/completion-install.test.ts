@@ -2,7 +2,11 @@ import { existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFi
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { completionFiles } from "../../../src/cli/completion/install.ts";
+import { failingRemovals } from "../../support/files/failing-removals.ts";
 import { cliIn } from "../../support/processes/in-process-cli.ts";
+
+const BEGIN = "# >>> teams completion >>>";
+const END = "# <<< teams completion <<<";
 
 /** Runs `teams completion …` for a user with this home. */
 function user() {
@@ -37,17 +41,28 @@ describe("completion install", () => {
     expect(existsSync(join(circle.home, ".local"))).toBe(false);
   });
 
-  it("names a start file that cannot be written, and what was changed before", async () => {
+  it("names a startup file that cannot be written, and what was already changed", async () => {
     const { run, home } = user();
     const start = join(home, ".zshrc");
     symlinkSync("/dev/null/zshrc", start);
     const failed = await run("install");
     expect([failed.code, failed.err]).toEqual([1, expect.stringContaining(`${start} cannot be written`)]);
-    const [, script = ""] = /; (\S+) was changed before/.exec(failed.err) ?? [];
+    const [, script = ""] = /; already changed: (\S+)\. /.exec(failed.err) ?? [];
     expect(readFileSync(script, "utf8")).toContain("written by: teams completion");
   });
 
-  it("keeps a byte order mark and CRLF line ends of a start file", async () => {
+  it("names a script that cannot be removed, and what was already changed", async () => {
+    const { run, home } = user();
+    expect((await run("install", "zsh")).code).toBe(0);
+    const script = join(home, ".local/share/zsh/site-functions/_teams");
+    failingRemovals((path) => path === script);
+    const failed = await run("uninstall", "zsh");
+    expect(failed.err).toContain(`${script} cannot be removed (EPERM: operation not permitted)`);
+    expect(failed.err).toContain(`; already changed: ${join(home, ".zshrc")}.`);
+    expect(readFileSync(join(home, ".zshrc"), "utf8")).not.toContain("teams");
+  });
+
+  it("keeps a byte order mark and CRLF line ends of a startup file", async () => {
     const { run, home } = user();
     const start = join(home, ".zshrc");
     writeFileSync(start, "\ufeffsetopt autocd\r\n");
@@ -55,7 +70,7 @@ describe("completion install", () => {
     expect(readFileSync(start, "utf8")).toMatch(/^\ufeffsetopt autocd\r\n/);
   });
 
-  it("changes no start file that is not UTF-8", async () => {
+  it("does not change a startup file that is not UTF-8", async () => {
     const { run, home } = user();
     const start = join(home, ".zshrc");
     const latin = Buffer.from("# f\u00fcr mich\n", "latin1");
@@ -66,7 +81,7 @@ describe("completion install", () => {
     expect(existsSync(join(home, ".local"))).toBe(false);
   });
 
-  it("writes on macOS to the start file that a login bash reads, and creates no file that hides it", () => {
+  it("writes on macOS to the startup file that a login bash reads, and creates no file that hides it", () => {
     const { home } = user();
     const start = () => completionFiles("bash", { HOME: home }, "darwin").at(-1);
     expect(start()?.path).toBe(join(home, ".bash_profile"));
@@ -79,13 +94,28 @@ describe("completion install", () => {
     expect(start()?.path).toBe(join(home, ".bash_profile"));
   });
 
-  it("changes nothing if its lines are damaged, or its script is not its own", async () => {
+  it.each([
+    ["one mark is missing", `${BEGIN}\nexport A=1\n`],
+    ["they are there twice", `${BEGIN}\n${END}\n${BEGIN}\n${END}\n`],
+    ["they are in the wrong order", `${END}\n${BEGIN}\n`],
+  ])("changes nothing if %s in its lines, and says which lines to remove", async (_what, text) => {
     const { run, home } = user();
     const start = join(home, ".zshrc");
-    writeFileSync(start, "# >>> teams completion >>>\nexport A=1\n");
+    writeFileSync(start, text);
     const damaged = await run("install", "zsh");
-    expect([damaged.code, damaged.err]).toEqual([2, expect.stringContaining("damaged")]);
+    expect(damaged.code).toBe(2);
+    expect(damaged.err).toContain(
+      `The lines that teams wrote in ${start} are incomplete, doubled or in the wrong order; nothing was changed.`,
+    );
+    expect(damaged.err).toContain(
+      `Open the file, remove each line “${BEGIN}” and “${END}” and the lines of teams between them, then try again.`,
+    );
     expect(existsSync(join(home, ".local"))).toBe(false);
+    expect(readFileSync(start, "utf8")).toBe(text);
+  });
+
+  it("changes nothing if its script is not its own", async () => {
+    const { run, home } = user();
     const script = join(home, ".config/fish/completions/teams.fish");
     mkdirSync(join(script, ".."), { recursive: true });
     writeFileSync(script, "complete -c teams\n");

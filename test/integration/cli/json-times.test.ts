@@ -12,7 +12,7 @@ import { contextOf } from "../../support/worker/start-worker.ts";
 const AT = Date.UTC(2026, 10, 23, 22, 25);
 const ISO = "2026-11-23T22:25:00.000Z";
 
-it("--json › has every time as an ISO text", async () => {
+it("--json › prints every time in ISO 8601", async () => {
   const cli = cliIn();
   await cli(["create", "crew"]);
   const ref = teamRef(teamsHome(cli.env), "crew");

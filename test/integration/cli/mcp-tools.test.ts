@@ -76,7 +76,7 @@ describe("teams mcp › tools", () => {
     ]);
     for (const { text, data } of answers.slice(0, 2)) expect(JSON.parse(text)).toEqual(data);
     expect(answers[1]?.data).toMatchObject({ tasks: [{ id: "1", subject: "write docs", owner: null }] });
-    expect(answers[2]?.text).toContain("Your question waits");
+    expect(answers[2]?.text).toContain("Your question is waiting");
     expect(answers[2]?.data).toEqual({ request_id: expect.stringContaining("question-") });
   });
 

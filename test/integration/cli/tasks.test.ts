@@ -375,7 +375,7 @@ describe("a task file that cannot be read", () => {
 describe("teams approve and approvals", () => {
   it("say that nothing waits, and refuse an unknown id and a teammate", async () => {
     const teams = await team();
-    expect((await teams(["approvals"])).out).toBe("Nothing waits for you.\n");
+    expect((await teams(["approvals"])).out).toBe("Nothing is waiting for you.\n");
     const unknown = await teams(["approve", "plan-1", "--json"]);
     expect(unknown.code).toBe(3);
     expect(unknown.error().code).toBe("REQUEST_NOT_FOUND");

@@ -26,7 +26,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     await eventually("the pane's end", () => !run.panes().includes(run.pane));
   });
 
-  test("ends although a bell is full, because its reader hangs", async () => {
+  test("ends even if a bell is full because its reader hangs", async () => {
     const run = await launched(shell);
     fill(run.bellPath);
     run.type("exit 0");
@@ -36,7 +36,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     expect(hung).toEqual([]);
   });
 
-  test("rings with a dd that cannot open without waiting, as on macOS", async () => {
+  test("rings even if dd has no nonblock flag (macOS)", async () => {
     const noFlag = ({ home, paths }: PrivateTmux) => {
       writeFileSync(join(home, "bin", "dd"), "#!/bin/sh\nexit 1\n", { mode: 0o700 });
       // As on a busy machine: the terminal ends before the background process has run its first command.
@@ -95,7 +95,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     await eventually("the end message", () => run.screen().includes("r + Enter starts it again"));
     expect(run.screen()).toContain("[ended with exit code 3]");
     const first = run.program();
-    // Incomplete input is not an answer.
+    // Any line other than r or q is ignored.
     run.type("quit");
     run.type("r");
     await eventually("another start", () => run.program() !== first && !existsSync(run.paths.exit));
@@ -139,7 +139,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     expect(run.exit()).toMatchObject({ code: 3, instance: run.instance });
   });
 
-  test("records nothing late for an agent that was restarted, and leaves no process in a closed pane", async () => {
+  test("drops an unrecorded crash after a restart, and leaves no process when its pane closes", async () => {
     const { run, full } = await launchedOnFullDisk();
     const inner = run.inner();
     const retries = () => processTable().filter(({ ppid, pid }) => ppid === inner && pid !== run.program());
@@ -227,7 +227,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     expect(run.exit()).toBeUndefined();
   });
 
-  test("breaks its lifeline if it is killed itself, and its program ends with the terminal", async () => {
+  test("breaks its lifeline when the script itself is killed, and its program ends with the terminal", async () => {
     const run = await launched(shell);
     const lifeline = watchLifeline(run.paths.lifeline);
     onTestFinished(() => lifeline.close());
@@ -255,7 +255,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     expect(environment).toContain(`HOME=${run.t.home}`);
   });
 
-  test("does not create a deleted team again", async () => {
+  test("does not recreate a deleted team", async () => {
     const run = await launched(shell);
     const program = run.program();
     rmSync(run.paths.run, { recursive: true });

@@ -31,8 +31,8 @@ const plan = Array.from({ length: 60 }, (_, i) => `- step ${i + 1}`).join("\n");
 const WITH_DOCUMENTS: HarnessData = {
   ...AUDIT,
   documents: {
-    whole: {
-      kind: "whole",
+    request: {
+      kind: "request",
       request: {
         id: "plan_approval-1@writer@audit",
         kind: "plan",
@@ -215,7 +215,7 @@ describe("sidebar in a pane", () => {
     keys("t", "G");
     await sees("after #3 #4 #5");
     keys("?");
-    await sees("approve what is shown");
+    await sees("approve the shown request");
     keys("Escape");
     await sees("after #3 #4 #5");
     keys("t");
@@ -456,7 +456,10 @@ describe("sidebar rendering", () => {
       },
       messages: [],
       documents: {
-        whole: { kind: "whole", request: { ...asked, input: { command: "rm é" }, always: ["Bash(rm é)"] } },
+        request: {
+          kind: "request",
+          request: { ...asked, input: { command: "rm é" }, always: ["Bash(rm é)"] },
+        },
       },
     };
     const { rows, keys, sees } = await openSidebar({ env: { SIDEBAR_ASCII: "1" }, data });

@@ -1,13 +1,14 @@
 import { rmSync } from "node:fs";
 import { systemCode } from "../../../src/errors.ts";
 
-/** Milliseconds in which other processes may still write there, and between two tries. A shared machine can stand still for a minute. */
+/** Other processes may write there for this many milliseconds: a shared machine can stall for a minute. */
 const DEADLINE_MS = 180_000;
+/** Milliseconds between two attempts. */
 const PAUSE_MS = 20;
 
 /**
- * Removes a directory, with what a process that ends writes there meanwhile. `maxRetries` of rmSync does not: it reads the entries of
- * a directory once.
+ * Removes a directory even while an exiting process still writes to it. rmSync with `maxRetries` fails then: it reads a directory's
+ * entries once.
  * @throws the system error after three minutes
  */
 export function removeTree(path: string): void {

@@ -13,12 +13,12 @@ it("checkModel judges the environment and never shows the key", () => {
 it("checkModel › refuses an address without http, as agents do, and shows no credentials of one", () => {
   expect(checkModel({ ANTHROPIC_BASE_URL: "localhost:8080" })).toMatchObject({
     level: "fail",
-    text: expect.stringContaining("is not an http address: localhost:8080"),
+    text: expect.stringContaining("is not an HTTP URL: localhost:8080"),
   });
   expect(checkModel({ ANTHROPIC_BASE_URL: "", ANTHROPIC_API_KEY: "sk-secret" }).level).toBe("ok");
   const found = checkModel({ ANTHROPIC_BASE_URL: "https://me:word@model.test/v1" });
   expect(found).toMatchObject({ level: "ok", text: "https://model.test/v1, without a key" });
-  expect(checkModel({ ANTHROPIC_BASE_URL: "me:word@model.test" }).text).toMatch(/address: model\.test$/);
+  expect(checkModel({ ANTHROPIC_BASE_URL: "me:word@model.test" }).text).toMatch(/URL: model\.test$/);
 });
 
 it.each([
@@ -44,7 +44,7 @@ it.each(["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"])(
     const found = checkModel({ [name]: "sk-secret\u200b" });
     expect([found.level, found.text]).toEqual([
       "fail",
-      `${name} holds the character U+200B, which no key has`,
+      `${name} contains the character U+200B, which is not allowed in a key`,
     ]);
     expect(checkModel({ [name]: "sk-secret\n" }).level).toBe("ok");
   },

@@ -82,12 +82,12 @@ test("an answer being typed never cuts the name of the file above it", () => {
 });
 
 describe("a request that is shown whole", () => {
-  const source: Source = { kind: "whole", id: "p", from: "writer" };
+  const source: Source = { kind: "request", id: "p", from: "writer" };
   const showing = (summary: string): SidebarState => {
     const request = { id: "p", kind: "permission", from: "writer", summary, always: ["Bash"] } as const;
-    const content: Content = { kind: "whole", request };
+    const content: Content = { kind: "request", request };
     const reader = { source, top: 0, cursor: 0, back: "team" } as const;
-    return withContent({ view: "whole", reader }, source, content);
+    return withContent({ view: "request", reader }, source, content);
   };
 
   test("names the key for the next page only if it has one, before the keys for less", () => {

@@ -143,8 +143,8 @@ describe("answering a request in the sidebar (S61)", () => {
 
   test("opens a request that the screen shows in part, instead of approving it", () => {
     const { state, effect } = press(onWriter, "approve", two, new Map([["perm-2", 1_000]]));
-    expect([state.prompt, state.view]).toEqual([undefined, "whole"]);
-    expect(effect).toMatchObject({ kind: "open", source: { kind: "whole", id: plan.id } });
+    expect([state.prompt, state.view]).toEqual([undefined, "request"]);
+    expect(effect).toMatchObject({ kind: "open", source: { kind: "request", id: plan.id } });
     expect(press(onWriter, "reject", two).state.prompt).toMatchObject({ id: plan.id, verdict: "no" });
     const onHistory = press(afterKeys("j", "j"), "approve", two, new Map([["perm-2", 1_000]]));
     expect(promptOf(onHistory.state).id).toBe("perm-2");
@@ -195,7 +195,7 @@ describe("answering a request in the sidebar (S61)", () => {
   test("shows a notice if no request waits", () => {
     const none = { ...AUDIT, status: { ...AUDIT.status, approvals: [] } };
     const { state } = press(START, "approve", none);
-    expect([state.prompt, state.notice]).toEqual([undefined, "nothing waits for an answer"]);
+    expect([state.prompt, state.notice]).toEqual([undefined, "nothing is waiting for an answer"]);
   });
 
   test("reads a note, in which keys are characters, and sends it on Enter", () => {
@@ -263,7 +263,7 @@ describe("requests in the sidebar", () => {
   test("the view of a request closes when the request is answered elsewhere", () => {
     const { state } = press(onWriter, "view", three);
     const none = { ...three, status: { ...three.status, approvals: [] } };
-    expect(state.view).toBe("whole");
+    expect(state.view).toBe("request");
     expect(settled(state, three)).toBe(state);
     expect(settled(state, none)).toMatchObject({ view: "team", notice: "writer already has an answer" });
   });
@@ -286,7 +286,7 @@ describe("requests in the sidebar", () => {
   const whole = (always: readonly string[] = []): SidebarState => {
     const { state } = press(onWriter, "view", three);
     return withContent(state, state.reader?.source as Source, {
-      kind: "whole",
+      kind: "request",
       request: { ...details, always },
     });
   };

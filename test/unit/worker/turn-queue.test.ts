@@ -18,11 +18,11 @@ function queueOf(role: "teammate" | "lead", ...entries: InboxEntry[]): TurnQueue
 
 /** The texts of the entries of the next turn. */
 const take = (queue: TurnQueue, planOpen = false, othersWork = false): string[] | undefined => {
-  const material = queue.take(planOpen, othersWork);
-  return material?.entries.map(({ message }) => message.text);
+  const batch = queue.take(planOpen, othersWork);
+  return batch?.entries.map(({ message }) => message.text);
 };
 
-describe("Queue", () => {
+describe("TurnQueue", () => {
   it("takes all entries for a turn, in order (S28)", () => {
     const queue = queueOf("teammate", entry("ada", "one"), entry("bob", "two"));
     queue.add(typed("typed"));
@@ -43,8 +43,8 @@ describe("Queue", () => {
   });
 });
 
-describe("Queue of a client's lead", () => {
-  it("drops messages that wait, and says which did", () => {
+describe("TurnQueue of a client's lead", () => {
+  it("drops waiting messages and returns their keys", () => {
     const [one, line] = [entry("ada", "one"), typed("line")];
     const queue = queueOf("lead", one, line);
     expect(queue.hasTyped).toBe(true);
@@ -65,7 +65,7 @@ describe("Queue of a client's lead", () => {
   });
 });
 
-describe("Queue.take", () => {
+describe("TurnQueue.take", () => {
   const long = (from: string) => entry(from, "x".repeat(90_000));
 
   it("takes as much text as fits a turn, and leaves the rest to the next turn", () => {
@@ -92,7 +92,7 @@ describe("Queue.take", () => {
   });
 });
 
-describe("Queue with a notification of the system", () => {
+describe("TurnQueue with a notification of the system", () => {
   it("starts no turn of a lead and comes first in its next turn", () => {
     const queue = new TurnQueue("lead");
     const [news, word] = [entry("system", "80 % are used"), entry("ada", "hello")];
@@ -109,7 +109,7 @@ describe("Queue with a notification of the system", () => {
   });
 });
 
-describe("Queue while a plan awaits approval (S64)", () => {
+describe("TurnQueue while a plan awaits approval (S64)", () => {
   it("returns only the answer and shutdown requests, and keeps the order of the rest", () => {
     const verdict = protocolEntry(LEAD_NAME, {
       type: "plan_approval_response",
@@ -128,8 +128,8 @@ describe("Queue while a plan awaits approval (S64)", () => {
   });
 });
 
-describe("idle notices without a tool call in a lead's Queue (S32)", () => {
-  it("start no turn while a member works, and then one turn together", () => {
+describe("idle notices without a tool call in a lead's TurnQueue (S32)", () => {
+  it("start no turn while a member works, and one turn for all afterwards", () => {
     const queue = queueOf("lead", idleNotice("ada", 0, "a"), idleNotice("bob", 0, "b"));
     expect(queue.isEmpty).toBe(true);
     expect(queue.heldCount).toBe(2);
@@ -179,7 +179,7 @@ describe("idle notices without a tool call in a lead's Queue (S32)", () => {
   });
 });
 
-it("Queue.dropNotices › drops the notices that teammates are idle or have ended, and keeps what they wrote", () => {
+it("TurnQueue.dropNotices › drops the notices that teammates are idle or have ended, and keeps what they wrote", () => {
   const end = protocolEntry("system", { type: "teammate_terminated", name: "ada", message: "ada ended." });
   const quiet = protocolEntry("bob", { type: "idle_notification", from: "bob", toolCalls: 3 });
   const result = idleNotice("bob", 3, "the tests pass");

@@ -36,7 +36,7 @@ const CHANGES: readonly (readonly [program: RegExp, words: RegExp, changed: stri
     "the configuration of a package manager",
   ],
   [/^pip[\d.]*$/, /^config (?:--\S+ )*(?:set|edit)(?: |$)/, "the configuration of a package manager"],
-  [/^(?:conda|mamba)$/, /^init(?: |$)/, "the start files of shells"],
+  [/^(?:conda|mamba)$/, /^init(?: |$)/, "the startup files of shells"],
   [/^(?:husky|simple-git-hooks)$/, /^(?:(?:install|init|add|set)(?: |$)|$)/, "git's hooks"],
   [/^(?:pre-commit|lefthook)$/, /^(?:install|init|add)(?: |$)/, "git's hooks"],
   [

@@ -25,6 +25,7 @@ import { createTask, getTask } from "../../../../src/team/tasks/tasks.ts";
 import { refusesShutdown } from "../../../support/model/playbook-turns.ts";
 import { agentsOf } from "../../../support/processes/agent-processes.ts";
 import { isAtRest } from "../../../support/team/is-at-rest.ts";
+import { leadNotices } from "../../../support/team/lead-notices.ts";
 import { type LedTeam, ledTeam } from "../../../support/team/led-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
@@ -306,10 +307,7 @@ describe("down", () => {
       ["exited", false],
     ]);
     expect(tasks).toMatchObject({ pending: 1, inProgress: 0 });
-    const news = (await history(ref, LEAD_NAME, { all: true })).flatMap(({ from, text }) =>
-      from === "system" ? [JSON.parse(text).message] : [],
-    );
-    expect(news.sort()).toEqual([
+    expect((await leadNotices(ref)).sort()).toEqual([
       "ada is down until it is resumed.",
       "dev is down until it is resumed. Unassigned tasks: #1 count.",
     ]);

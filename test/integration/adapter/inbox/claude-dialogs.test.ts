@@ -10,21 +10,21 @@ const trusted = { hasCompletedOnboarding: true, projects: { "/srv": { hasTrustDi
 
 test.each<[string, object | string, { key?: string; mode?: PermissionMode }, string | undefined]>([
   ["none after all answers", trusted, {}, undefined],
-  ["its first start", {}, {}, "its first start"],
+  ["its first start", {}, {}, "its first-start dialog"],
   [
     "trust in the directory",
     { hasCompletedOnboarding: true, projects: { "/srv/repo": {} } },
     {},
-    "trust in the directory",
+    "the directory trust dialog",
   ],
-  ["a key without an answer", trusted, { key: KEY }, "an API key from the environment"],
+  ["a key without an answer", trusted, { key: KEY }, "the API key dialog"],
   [
     "none for a key with an answer",
     { ...trusted, customApiKeyResponses: { approved: [KEY.slice(-20)] } },
     { key: KEY },
     undefined,
   ],
-  ["the bypass of permissions", trusted, { mode: "bypassPermissions" }, "bypass of permissions"],
+  ["the bypass of permissions", trusted, { mode: "bypassPermissions" }, "the bypass permissions dialog"],
   ["none in the middle of a write", '{"hasComp', {}, undefined],
 ])("dialogs of claude › expects %s", (_what, memory, { key, mode = "default" }, expected) => {
   const directory = temporaryDirectory();

@@ -11,7 +11,7 @@ import { temporaryDirectory } from "../../../support/files/temporary-directory.t
 import { type Disk, MAY_MOUNT, memoryDisk } from "../../../support/storm/disk.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 
-/** More than the rest of a file's last page. */
+/** More than fits in a file's last page. */
 const LONG = "x".repeat(5_000);
 const PLAYBOOK = { version: 1, agents: { "*": [{ say: "One." }, { say: "Two." }, { say: "Three." }] } };
 
@@ -76,7 +76,7 @@ test.skipIf(!MAY_MOUNT)(
     disk.fill(0);
     const turn = ada.run(input(LONG, "k2"), never);
     await eventually("the report", () => kinds("unsaved").length > 0);
-    // A second try, at least: it fails without a word.
+    // At least one more attempt, which fails silently.
     await eventually("a line that was cut off", () => !readFileSync(path, "utf8").endsWith("\n"));
     expect([recorded, kinds("model_called").length, kinds("unsaved")]).toEqual([
       ["k1"],
@@ -115,7 +115,7 @@ test.skipIf(!MAY_MOUNT)(
   },
 );
 
-test.skipIf(!MAY_MOUNT)("an agent that ends on a full disk › says what is lost", async () => {
+test.skipIf(!MAY_MOUNT)("an agent that ends on a full disk › reports the lost input", async () => {
   const { disk, ada, path, kinds } = world();
   await ada.run(input("first", "k1"), never);
   disk.fill(0);

@@ -168,7 +168,7 @@ test("inserts a number in arithmetic", () => {
 });
 
 test("refuses a NUL, which no command can hold", () => {
-  expect(() => fill("echo {{v}}", "a\0b")).toThrow("{{v}} holds a NUL");
+  expect(() => fill("echo {{v}}", "a\0b")).toThrow("{{v}} contains a NUL");
 });
 
 test("leaves a command without placeholders as it is, even a broken one", () => {

@@ -6,17 +6,20 @@ import { writeTree } from "../../../support/files/write-tree.ts";
 test.each([
   [2, ["a", "b/c"], 1],
   [3, ["a", "b/c", "d/e"], 0],
-])("walkFiles › with a limit of %i, says whether there are more files", async (limit, files, calls) => {
-  const directory = temporaryDirectory();
-  writeTree(directory, { a: "", "b/c": "", "d/e": "" });
-  let called = 0;
-  const found = await walkFiles(byteText(directory), {
-    skip: new Set(),
-    limit,
-    signal: new AbortController().signal,
-    onLimit: () => {
-      called += 1;
-    },
-  });
-  expect([found, called]).toEqual([files, calls]);
-});
+])(
+  "walkFiles › calls onLimit only if there are more files than the limit of %i",
+  async (limit, files, calls) => {
+    const directory = temporaryDirectory();
+    writeTree(directory, { a: "", "b/c": "", "d/e": "" });
+    let called = 0;
+    const found = await walkFiles(byteText(directory), {
+      skip: new Set(),
+      limit,
+      signal: new AbortController().signal,
+      onLimit: () => {
+        called += 1;
+      },
+    });
+    expect([found, called]).toEqual([files, calls]);
+  },
+);

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -13,13 +14,14 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { listTeams, readTeam, updateTeam } from "../../../../src/team/config/config.ts";
 import { createTeamFiles, type NewTeam } from "../../../../src/team/config/create-files.ts";
-import { removeTeamFiles } from "../../../../src/team/config/delete-files.ts";
+import { removeLeftovers, removeTeamFiles } from "../../../../src/team/config/delete-files.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../../src/team/members/members.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import { startedIn, teamRef } from "../../../../src/team/ref.ts";
 import { openRequest } from "../../../../src/team/requests/requests.ts";
 import { changeTask, createTask, listTasks } from "../../../../src/team/tasks/tasks.ts";
+import { failingRemovals } from "../../../support/files/failing-removals.ts";
 import { failingRenames } from "../../../support/files/failing-renames.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testHome, testTeam } from "../../../support/team/test-team.ts";
@@ -223,9 +225,56 @@ test("removeTeamFiles › says that the team is deleted when its tasks cannot be
   await expect(removeTeamFiles(ref)).rejects.toMatchObject({
     code: "STORAGE_ERROR",
     message: expect.stringContaining("The team crew is deleted, but some of its files could not be removed"),
-    details: { stays: [expect.stringContaining(".crew.deleted-"), ref.paths.tasks] },
+    details: { left: [expect.stringContaining(".crew.deleted-"), ref.paths.tasks] },
   });
   expect(existsSync(ref.paths.dir)).toBe(false);
+});
+
+test.each([
+  ["removed", () => failingRemovals((path) => path.includes(".crew.deleted-"))],
+  ["moved", () => failingRenames((_from, to) => to.includes(".crew.deleted-"))],
+])(
+  "createTeamFiles › says that it created nothing when files of a deleted team cannot be %s",
+  async (_what, failNow) => {
+    const ref = await testTeam();
+    // As a killed process leaves it between the two renames of a removal.
+    renameSync(ref.paths.dir, join(dirname(ref.paths.dir), ".crew.deleted-1"));
+    failNow();
+    const refused = await createTeamFiles(ref.home, { ...NEW, name: "crew" }).catch(
+      (error: unknown) => error,
+    );
+    expect(refused).toMatchObject({
+      message: expect.stringMatching(
+        /^Files of a deleted team crew could not be removed: .*\.crew\.deleted-1.*\. No team was created or renamed\.$/,
+      ),
+      hint: expect.stringContaining("rm -r "),
+    });
+    expect(existsSync(ref.paths.dir)).toBe(false);
+  },
+);
+
+test("removeLeftovers › says what it removed before a team was created under the name", async () => {
+  const ref = await testTeam();
+  await createTask(ref, { subject: "s" });
+  const config = readFileSync(ref.paths.config);
+  rmSync(ref.paths.config);
+  failingRemovals((path) => {
+    // Between the two removals, another process creates the team.
+    if (path.includes(".crew.leftover-")) {
+      mkdirSync(ref.paths.dir);
+      writeFileSync(ref.paths.config, config);
+    }
+    return false;
+  });
+  expect(() => removeLeftovers(ref)).toThrowError(
+    expect.objectContaining({
+      code: "TEAM_EXISTS",
+      message: `A team crew was created meanwhile, so the removal stopped. Removed before that: ${ref.paths.dir}.`,
+      hint: "See whose team it is: teams status --team crew",
+      details: { team: "crew", removed: [ref.paths.dir] },
+    }),
+  );
+  expect(listTasks(ref)).toHaveLength(1);
 });
 
 test("startedIn › is the team of exactly this name, even if another has a similar name", () => {

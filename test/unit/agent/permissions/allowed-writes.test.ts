@@ -34,13 +34,18 @@ function decide(
 const write = (path: string): ToolAccess => ({ kind: "write", paths: [path] });
 const bash = (command: string): ToolAccess => ({ kind: "command", command });
 
-describe("writes of a member", () => {
-  it.each(PERMISSION_MODES)("deny a write outside of them in mode %s, and name both", (mode) => {
-    const { behavior, reason } = decide("Write", write(`${WORK}/package.json`), mode);
-    expect(behavior).toBe("deny");
-    if (mode === "plan") return;
-    expect(reason).toBe(`It may write only src/**, *.md, and not ${WORK}/package.json.`);
-  });
+describe("allowed writes of a member", () => {
+  it.each(PERMISSION_MODES)(
+    "deny a write outside the patterns in mode %s; the reason names the patterns and the file",
+    (mode) => {
+      const { behavior, reason } = decide("Write", write(`${WORK}/package.json`), mode);
+      expect(behavior).toBe("deny");
+      if (mode === "plan") return;
+      expect(reason).toBe(
+        `This agent may write only src/**, *.md; the call would change ${WORK}/package.json.`,
+      );
+    },
+  );
 
   it.each([
     ["a file below a directory", `${WORK}/src/a/b.ts`],
@@ -49,7 +54,7 @@ describe("writes of a member", () => {
     expect(decide("Edit", write(path)).behavior).toBe("allow");
   });
 
-  it("deny a link that leads out of them", () => {
+  it("deny a write through a link to a path outside the patterns", () => {
     expect(decide("Edit", write(`${WORK}/src/link/passwd`)).behavior).toBe("deny");
     expect(decide("Bash", bash("echo x > src/link/passwd")).behavior).toBe("deny");
   });
@@ -58,12 +63,15 @@ describe("writes of a member", () => {
     expect(decide("Write", write(PLAN), "plan").behavior).toBe("allow");
   });
 
-  it("deny everything if there are none", () => {
+  it("deny every write if the list is empty", () => {
     const { behavior, reason } = decide("Write", write(`${WORK}/src/a`), "acceptEdits", { writes: [] });
-    expect([behavior, reason]).toEqual(["deny", `It may write no files, and not ${WORK}/src/a.`]);
+    expect([behavior, reason]).toEqual([
+      "deny",
+      `This agent may not write any file; the call would change ${WORK}/src/a.`,
+    ]);
   });
 
-  it("leave reads alone", () => {
+  it("do not limit reads", () => {
     expect(decide("Read", { kind: "read", paths: [`${WORK}/package.json`] }).behavior).toBe("allow");
   });
 
@@ -118,7 +126,7 @@ describe("writes of a member", () => {
   ])("deny the command %s", (command) => {
     const { behavior, reason } = decide("Bash", bash(command));
     expect(behavior).toBe("deny");
-    expect(reason).toMatch(/^It may write only src\/\*\*, \*\.md, and /);
+    expect(reason).toMatch(/^This agent may write only src\/\*\*, \*\.md; /);
   });
 
   it.each([

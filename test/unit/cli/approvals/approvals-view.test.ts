@@ -67,7 +67,7 @@ describe("ApprovalsView", () => {
     v.shown.push("n");
     await eventually("the end", () => v.shown.shown === undefined);
     expect(v.given[1]).toEqual(["r2", { approve: false }]);
-    expect(v.text()).toContain("Nothing waits for you.");
+    expect(v.text()).toContain("Nothing is waiting for you.");
   });
 
   it("answers nothing by several keys at once, or by pasted ones", async () => {

@@ -21,7 +21,7 @@ describe("promptText", () => {
     expect(promptText([text("See"), long])).toBe("See\n\nfile:///c (too long to be part of this prompt)");
   });
 
-  it("lets no embedded file end its own tag", () => {
+  it("does not let an embedded file close its tag", () => {
     const file = { uri: "file:///c", text: "a</context>b</ CONTEXT>c" };
     expect(promptText([{ type: "resource", resource: file }])).toBe(
       '<context ref="file:///c">\na&lt;/context>b&lt;/ CONTEXT>c\n</context>',
@@ -31,7 +31,7 @@ describe("promptText", () => {
   it.each([
     ["an empty prompt", [text(" \n")], "no text"],
     ["no blocks", [], "no text"],
-    ["a prompt of a megabyte", [text("x".repeat(1_000_000))], "1000000 characters; the longest has 200000"],
+    ["a prompt of a megabyte", [text("x".repeat(1_000_000))], "1000000 characters; the maximum is 200000"],
     ["an image", [{ type: "image", data: "", mimeType: "image/png" } as ContentBlock], '"image"'],
     ["a binary file", [{ type: "resource", resource: { uri: "x", blob: "" } } as ContentBlock], "binary"],
   ])("refuses %s", (_, blocks, why) => {

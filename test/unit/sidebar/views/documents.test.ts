@@ -154,7 +154,7 @@ describe("a whole request in the sidebar", () => {
     ...{ id: "plan-1", kind: "plan" as const, from: "writer", summary: "Write", planFilePath: "/p.md" },
     ...{ planContent: `# The plan\n\n${plan}\n\n\x1b[2Jdone` },
   } as const;
-  const state = showing({ kind: "whole", id: "plan-1", from: "writer" }, { kind: "whole", request });
+  const state = showing({ kind: "request", id: "plan-1", from: "writer" }, { kind: "request", request });
 
   const seen = (now: SidebarState, size = SIZE) =>
     frame(AUDIT, now, size).flatMap(({ wholeRequest }) => wholeRequest ?? []);
@@ -195,8 +195,8 @@ describe("a whole request in the sidebar", () => {
     ["the title of a link", '[docs](http://x.example "then rm -rf /")'],
   ])("shows a plan as it is written if Markdown hides %s", (_what, planContent) => {
     const one = showing(
-      { kind: "whole", id: "p", from: "writer" },
-      { kind: "whole", request: { id: "p", kind: "plan", from: "writer", summary: "s", planContent } },
+      { kind: "request", id: "p", from: "writer" },
+      { kind: "request", request: { id: "p", kind: "plan", from: "writer", summary: "s", planContent } },
     );
     expect(shown(one).join("\n")).toContain("rm -rf /");
   });
@@ -204,8 +204,8 @@ describe("a whole request in the sidebar", () => {
   test("shows the default of a question", () => {
     const question = { id: "q", kind: "question" as const, from: "ada", summary: "Delete it?" };
     const one = showing(
-      { kind: "whole", id: "q", from: "ada" },
-      { kind: "whole", request: { ...question, question: "Delete it?", default: "yes, delete" } },
+      { kind: "request", id: "q", from: "ada" },
+      { kind: "request", request: { ...question, question: "Delete it?", default: "yes, delete" } },
     );
     expect(shown(one)).toContain(" default: yes, delete");
   });
@@ -225,7 +225,10 @@ describe("a whole request in the sidebar", () => {
       },
       ...{ change: ["@@ -1,1 +1,1 @@", "-a", "+b"], always: ["Edit(a.ts)"], choices: ["one", "two"] },
     } as const;
-    const one = showing({ kind: "whole", id: "perm-1", from: "ada" }, { kind: "whole", request: permission });
+    const one = showing(
+      { kind: "request", id: "perm-1", from: "ada" },
+      { kind: "request", request: permission },
+    );
     expect(shown(one).filter((row) => row !== "")).toEqual([
       " ada · permission",
       " Edit(a.ts)",
@@ -354,9 +357,9 @@ test("a document always has the requested number of rows, none wider than reques
       { kind: "task", task: { subject: "s\x1b[2J", facts: ["state:      檢"], description: "檢 | a\n- b" } },
     ],
     [
-      { kind: "whole", id: "p", from: "w" },
+      { kind: "request", id: "p", from: "w" },
       {
-        kind: "whole",
+        kind: "request",
         request: { id: "p", kind: "plan", from: "w", summary: "s\x1b[2J", planContent: "檢 | a\n- b" },
       },
     ],

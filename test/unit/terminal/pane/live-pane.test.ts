@@ -125,7 +125,7 @@ test("a live pane › has a row for each of several running calls, and says how 
 test("a live pane › shows a subagent's actions below its call while it runs, and not as output", () => {
   const { view, rows } = livePane();
   const doing = (what: string): void =>
-    view.event({ type: "subagent", what: "look around", doing: `Read(${CWD}/src/${what}.ts)` });
+    view.event({ type: "subagent", what: "look around", action: `Read(${CWD}/src/${what}.ts)` });
   view.event(TURN);
   view.event(call("1", "look around", "Agent"));
   for (const what of ["a", "b", "c", "d"]) doing(what);
@@ -148,7 +148,7 @@ test("a live pane › cuts what runs to its width", () => {
   const long = "npm run a-very-long-script --with=many --options";
   view.event(TURN);
   view.event(call("1", "look around", "Agent"));
-  view.event({ type: "subagent", what: "look around", doing: `Bash(${long})` });
+  view.event({ type: "subagent", what: "look around", action: `Bash(${long})` });
   expect(rows()[0]).toBe("  Bash(npm run a-very-long-s…");
   view.event(call("2", long));
   view.event({ type: "tool_output", id: "2", tail: `${long}\n` });

@@ -401,7 +401,7 @@ describe("notices in an agent's pane", () => {
     ],
     [
       "an action of a subagent",
-      (view) => view.event({ type: "subagent", what: "look", doing: "Grep(TODO)" }),
+      (view) => view.event({ type: "subagent", what: "look", action: "Grep(TODO)" }),
       "· look: Grep(TODO)\n",
     ],
     [

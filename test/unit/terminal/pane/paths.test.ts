@@ -7,12 +7,12 @@ const CWD = "/home/me/project";
 const path = `${CWD}/src/components/navigation/sidebar/entry.ts`;
 
 /** The rows of a live pane in that directory. */
-function rows(happens: (view: PaneView) => void, width: number, height = 24): readonly string[] {
+function rows(act: (view: PaneView) => void, width: number, height = 24): readonly string[] {
   const shown = screen();
   const size = { width: () => width, height: () => height, plain: true };
   const region = liveRegion({ out: shown.write, ...size });
   region.openInput();
-  happens(createPaneView({ write: region.write, region, name: "ann", cwd: CWD, ...size }));
+  act(createPaneView({ write: region.write, region, name: "ann", cwd: CWD, ...size }));
   region.changed();
   return shown.rows();
 }
@@ -46,28 +46,28 @@ test.each([
       rules: [],
       change: [],
     };
-    let isAll: boolean | undefined;
+    let isComplete: boolean | undefined;
     const shown = rows((view) => {
-      isAll = view.permission(prompt);
+      isComplete = view.permission(prompt);
     }, width);
-    expect(isAll).toBe(true);
+    expect(isComplete).toBe(true);
     expect(shown.join("\n")).toMatch(request);
   },
 );
 
-test("a permission request that is cut › still names the file, and is not answered before it is seen whole", () => {
+test("a truncated permission request › still names the file, and is reported as incomplete", () => {
   const long = `${CWD}/${"directory/".repeat(30)}entry.ts`;
   const change = Array.from({ length: 30 }, (_, i) => `+line ${i}`);
   const what = { tool: "Edit", summary: long, path: long, change };
   const prompt = { id: "perm-1", call: "1", reason: "", rules: [], ...what };
-  let isAll: boolean | undefined;
+  let isComplete: boolean | undefined;
   const shown = rows(
     (view) => {
-      isAll = view.permission(prompt);
+      isComplete = view.permission(prompt);
     },
     40,
     12,
   );
-  expect(isAll).toBe(false);
+  expect(isComplete).toBe(false);
   expect(shown.join("\n")).toMatch(/…\/directory\/entry\.ts/);
 });

@@ -3,34 +3,13 @@ import { callersServer } from "../backend/tmux/server-for.ts";
 import { TeamError } from "../errors.ts";
 import { type AdoptedMember, adoptProgram } from "../operations/adopting/adopt.ts";
 import { type PaneProgram, programInPane } from "../operations/adopting/pane-program.ts";
-import type { OperationContext } from "../operations/context.ts";
 import { operationContext, refuseForeignTeam } from "../runtime/operation-context.ts";
-import { deciderOf, memberByAddress, openTeam } from "../runtime/select-team.ts";
-import { splitAddress } from "../schema/names.ts";
+import { deciderOf, openTeam } from "../runtime/select-team.ts";
 import { loadSettings } from "../settings/settings.ts";
 import { memberWord } from "../team/address-words.ts";
 import type { TeamRef } from "../team/ref.ts";
 import type { AnyCall } from "../terminal/call.ts";
 import { line } from "../terminal/output.ts";
-
-/**
- * Opens the member whose pane a person wants to type into.
- * @throws TeamError PERMISSION_DENIED for a model, whose keys could answer its own requests; TEAM_NOT_FOUND, AGENT_NOT_FOUND
- */
-export async function paneToType(
-  call: AnyCall,
-  address: string,
-): Promise<{ readonly ctx: OperationContext; readonly name: string; readonly team: string }> {
-  const { io, options } = call;
-  if (deciderOf(io.env) === "model") {
-    throw new TeamError("PERMISSION_DENIED", "Only a person types into panes; nothing was typed.", {
-      hint: "To reach a member: teams send <agent> <text>",
-    });
-  }
-  const open = openTeam(io.env, options, splitAddress(address));
-  const { name } = memberByAddress(open.ref, open.config, address);
-  return { ctx: await operationContext(call, open), name, team: open.ref.team };
-}
 
 interface AdoptChoice {
   /** A pane, as a person names it. */
@@ -38,12 +17,12 @@ interface AdoptChoice {
   readonly team: string | undefined;
   readonly name: string | undefined;
   readonly cli: string | undefined;
-  /** Checks the pane's program by its process; a refused program is not adopted. */
+  /** Returns false to refuse the program with this process id; it is then not adopted. */
   readonly isWanted?: (pid: number) => boolean;
 }
 
 /**
- * Makes the program of a pane a member, for a person, and prints how its messages reach it.
+ * Adopts the program in a pane as a member, on behalf of a person, and prints how it gets messages.
  * @throws TeamError PERMISSION_DENIED for the model of a member; as {@link adoptProgram}
  */
 export async function adoptPane(call: AnyCall, choice: AdoptChoice): Promise<void> {
@@ -51,7 +30,7 @@ export async function adoptPane(call: AnyCall, choice: AdoptChoice): Promise<voi
   if (deciderOf(io.env) === "model") {
     throw new TeamError(
       "PERMISSION_DENIED",
-      "Only a person makes a running program a member; nothing was adopted.",
+      "Only a person can adopt a running program; nothing was adopted.",
       {
         hint: "Ask the user to adopt it.",
       },

@@ -10,10 +10,10 @@ import path from "node:path";
 /**
  * Attaches a client.
  * @param {{server: string[], target: string, columns: number, rows: number}} options server: `-L` and a name, or `-S` and a path
- * @returns {{look: () => string, close: () => void}} `look` returns the screen's text with its SGR sequences
+ * @returns {{capture: () => string, close: () => void}} `capture` returns the screen's text with its SGR sequences
  */
-export function openCamera({ server, target, columns, rows }) {
-  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), "camera-"));
+export function attachClient({ server, target, columns, rows }) {
+  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), "client-"));
   const own = ["-S", path.join(scratch, "socket")];
   const config = path.join(scratch, "tmux.conf");
   fs.writeFileSync(config, "set -g status off\nset -g default-terminal tmux-256color\n");
@@ -35,7 +35,7 @@ export function openCamera({ server, target, columns, rows }) {
       "new-session",
       "-d",
       "-s",
-      "camera",
+      "capture",
       ...size,
       "env",
       "-u",
@@ -46,7 +46,7 @@ export function openCamera({ server, target, columns, rows }) {
     close();
     throw error;
   }
-  return { look: () => callTmux([...own, "capture-pane", "-e", "-p", "-t", "=camera:"]), close };
+  return { capture: () => callTmux([...own, "capture-pane", "-e", "-p", "-t", "=capture:"]), close };
 }
 
 /** Runs tmux outside of the caller's session. @returns its output */
