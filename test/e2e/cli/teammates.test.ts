@@ -297,7 +297,7 @@ describe("an impossible spawn", () => {
     for (const [words, code, exit] of [
       [["spawn", "team-lead"], "INVALID_NAME", 2],
       [["spawn", "a@b"], "INVALID_NAME", 2],
-      [["spawn", "dev", "--cwd", "/nonexistent"], "INVALID_INPUT", 2],
+      [["spawn", "dev", "--cwd", "missing"], "INVALID_INPUT", 2],
       [["spawn", "dev", "--model", "no such model"], "INVALID_MODEL", 2],
       [["spawn", "dev", "--agent-type", "no-such-type"], "INVALID_TYPE", 2],
       [["spawn", "dev", "--here", "--session"], "INVALID_INPUT", 2],
