@@ -52,7 +52,7 @@ function listedPatterns(named: readonly NamedPath[]): ReadonlySet<string> {
 /** Maximum number of files of patterns whose links are resolved. */
 const MAX_RESOLVED = 2_000;
 
-/** Returns the files that patterns of a line match now through links: their names do not show the place where they lead. */
+/** Returns the real paths of files that patterns of a line match now through links: their names do not show where they lead. */
 export function filesThroughLinks(
   named: readonly NamedPath[],
   { list }: PermissionQuestion,
@@ -74,7 +74,7 @@ export function isPatternInside(pattern: string, directory: string): boolean {
   return isKnown && pathPatternsMeet(parts, directory.split("/").map(literally));
 }
 
-/** Returns a predicate: whether a shell may expand a word of the line to an option. */
+/** Returns a predicate that is true for a word of the line that a shell may expand to an option. */
 export function expandsToOption({
   line,
   workingDirs,
@@ -88,11 +88,14 @@ export function expandsToOption({
     const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve);
     return dirs?.some(({ isPattern }) => isPattern) === true ? undefined : dirs?.map(({ path }) => path);
   };
-  return optionExpansion(directories, list, namesMadeBy(line));
+  return optionExpansion(directories, list, createdNames(line));
 }
 
-/** Returns the names of files that a line may create. A word that begins with `-` is only one after `--`, for a program that writes files. */
-function namesMadeBy({ commands, files }: ShellLine): readonly string[] {
+/**
+ * Returns the names of files that a line may create. A word that begins with `-` counts only after `--`, and only for a program
+ * that writes files.
+ */
+function createdNames({ commands, files }: ShellLine): readonly string[] {
   const words = commands.flatMap((own) => {
     if (readingOf(own) !== undefined) return [];
     const isWriter = [...commandStarts(own)].some((at) => writerOf(own[at] ?? "") !== undefined);
