@@ -14,8 +14,8 @@ const MAX_ENTRIES = 5_000;
 
 /**
  * Returns the words to which a shell may expand a pattern in a directory; the pattern itself if nothing matches. Too many rather
- * than too few: other cases match too. Undefined if there are too many, if only the shell knows the matches, or if
- * one of them is more than a name to a program: a file can be named `-exec`, or `a[$(id)]`.
+ * than too few: case is ignored. Undefined if the matches are too many or known only to the shell, or if one of them is more than
+ * a name to a program: a file can be named `-exec`, or `a[$(id)]`.
  */
 export function expandPattern(
   pattern: string,
@@ -50,7 +50,7 @@ export function isMoreThanName(name: string): boolean {
   return name.startsWith("-") || mayRunIndex(name);
 }
 
-/** Finds the files that the patterns of a line match. It lists each directory once, and compares each pattern once in each directory. */
+/** Finds the files that the patterns of a line match. Lists each directory once, and compares each pattern with it once. */
 export class PatternMatches {
   readonly #patterns: ReadonlySet<string>;
   readonly #list: ListNames;
@@ -97,17 +97,17 @@ function listedDirectories(patterns: readonly string[]): readonly string[] | und
 }
 
 /**
- * Returns whether a shell may expand a pattern to a word that begins with `-`, which a program then reads as an option, or to an index
- * that a builtin calculates. The directories are listed once.
+ * Returns a predicate that is true if a shell may expand a pattern to a word that begins with `-`, which a program then reads as
+ * an option, or to an array index that a builtin evaluates. The directories are listed once.
  * @param directories undefined if they are too many
- * @param made the names of files that other commands may create before
+ * @param created the names of files that other commands may create first
  */
 export function optionExpansion(
   directories: () => readonly string[] | undefined,
   list: ListNames = listEntries,
-  made: readonly string[] = [],
+  created: readonly string[] = [],
 ): (pattern: string) => boolean {
-  const own = made.filter(isMoreThanName);
+  const own = created.filter(isMoreThanName);
   let options: readonly string[] | undefined;
   return (pattern) => {
     const matches = matcherOf(/^[^/]*/.exec(pattern)?.[0] ?? "");
