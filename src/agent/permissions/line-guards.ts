@@ -28,11 +28,11 @@ export function lineRefusal(
   const excess = read.excess ?? changed.excess;
   if (excess !== undefined) return `The rule ${forFiles[0]} may apply to this command: ${excess}.`;
   const found =
-    wordRule(forFiles, "read", [...read.paths, ...changed.paths], question, subject) ??
-    wordRule(forFiles, "write", [...changed.paths, ...copiedByLine(question)], question, subject) ??
-    joinedRule(forFiles, "read", joined.read, question, subject) ??
-    joinedRule(forFiles, "write", joined.write, question, subject);
-  if (found !== undefined) return `The rule ${found} covers a file that the command names.`;
+    wordReason(forFiles, "read", [...read.paths, ...changed.paths], question, subject) ??
+    wordReason(forFiles, "write", [...changed.paths, ...copiedByLine(question)], question, subject) ??
+    joinedReason(forFiles, "read", joined.read, question, subject) ??
+    joinedReason(forFiles, "write", joined.write, question, subject);
+  if (found !== undefined) return found;
   const moved = movedRule(forFiles, question);
   return moved === undefined
     ? undefined
@@ -64,7 +64,8 @@ export function isForFiles(rule: string): boolean {
   return parsed?.pattern !== undefined && /^(?:read|edit|write)$/i.test(parsed.tool);
 }
 
-function wordRule(
+/** Returns why a rule may apply to files that a line names; undefined if none may. */
+function wordReason(
   rules: readonly string[],
   kind: "read" | "write",
   named: readonly NamedPath[],
@@ -81,8 +82,9 @@ function wordRule(
   ];
   const access = { kind, paths } as const;
   const real = (path: string): string => realOf(path, resolve ?? subject.resolve);
-  const realPaths = [...paths.map(real), ...filesThroughLinks(named, question, real)];
-  return rules.find(
+  const linked = filesThroughLinks(named, question, real);
+  const realPaths = [...paths.map(real), ...(linked ?? [])];
+  const found = rules.find(
     (rule) =>
       refusingRule([rule], {
         ...subject,
@@ -93,10 +95,15 @@ function wordRule(
       }) !== undefined ||
       (isAbout(rule, kind) && globs.some((glob) => globMeets(glob, rule, subject))),
   );
+  if (found !== undefined) return coveredReason(found);
+  const unchecked = linked === undefined ? rules.find((rule) => isAbout(rule, kind)) : undefined;
+  return unchecked === undefined
+    ? undefined
+    : `The rule ${unchecked} may apply to this command: its patterns match too many files.`;
 }
 
-/** Returns the first rule that covers a word of the line as a name in the directory that another word names. */
-function joinedRule(
+/** Returns why a rule may apply to a word of the line as a name in the directory that another word names. */
+function joinedReason(
   rules: readonly string[],
   kind: "read" | "write",
   joined: JoinedPaths,
@@ -104,7 +111,7 @@ function joinedRule(
   subject: RuleSubject,
 ): string | undefined {
   const all = withRealDirectories(joined, question.resolve ?? subject.resolve);
-  return rules.find((rule) => {
+  const found = rules.find((rule) => {
     const { pattern } = parseRule(rule) ?? {};
     if (pattern === undefined || !isAbout(rule, kind)) return false;
     return partsOfRule(pattern, subject).some((parts) => {
@@ -114,9 +121,14 @@ function joinedRule(
         const isPattern = hasWildcard(path) || path.includes(UNKNOWN);
         return { path: isPattern ? path : unescaped(path), isPattern, isHiddenPattern: false };
       });
-      return named.length > 0 && wordRule([rule], kind, named, question, subject) !== undefined;
+      return named.length > 0 && wordReason([rule], kind, named, question, subject) !== undefined;
     });
   });
+  return found === undefined ? undefined : coveredReason(found);
+}
+
+function coveredReason(rule: string): string {
+  return `The rule ${rule} covers a file that the command names.`;
 }
 
 function isAbout(rule: string, kind: "read" | "write"): boolean {

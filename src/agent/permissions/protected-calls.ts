@@ -37,9 +37,9 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
   const repository = resolved.dirs.flatMap(gitDirs);
   const programs = ownPrograms(home, resolved.dirs, resolve);
   const matched = matchedFiles(written, [...repository, ...resolved.protectedDirs], question);
-  if (matched === undefined)
-    return "The command cannot be checked for protected files: its patterns match too many files.";
   const linked = filesThroughLinks(written, question, (path) => realOf(path, resolve));
+  if (matched === undefined || linked === undefined)
+    return "The command cannot be checked for protected files: its patterns match too many files.";
   const changed = [
     ...written,
     ...copiedByLine(question, isHidden),

@@ -49,18 +49,27 @@ function listedPatterns(named: readonly NamedPath[]): ReadonlySet<string> {
   return new Set(all.map((path) => path.replaceAll("**", "*")));
 }
 
-/** Maximum number of files of patterns whose links are resolved. */
+/** Maximum number of files whose links are resolved, of one pattern and of all patterns of a line. */
 const MAX_RESOLVED = 2_000;
 
-/** Returns the real paths of files that patterns of a line match now through links: their names do not show where they lead. */
+/**
+ * Returns the real paths of files that patterns of a line match now through links: their names do not show where they lead.
+ * Undefined if the files are too many, or known only to the shell: any of them may be such a link.
+ */
 export function filesThroughLinks(
   named: readonly NamedPath[],
   { list }: PermissionQuestion,
   resolve: (path: string) => string,
-): readonly string[] {
-  const patterns = new Set([...listedPatterns(named)].slice(0, MAX_PATTERNS));
-  const matches = new PatternMatches(patterns, list);
-  const found = [...patterns].flatMap((pattern) => matches.in("/", pattern) ?? []).slice(0, MAX_RESOLVED);
+): readonly string[] | undefined {
+  const patterns = listedPatterns(named);
+  if (patterns.size > MAX_PATTERNS) return undefined;
+  const matches = new PatternMatches(patterns, list, MAX_RESOLVED);
+  const found: string[] = [];
+  for (const pattern of patterns) {
+    const paths = matches.in("/", pattern);
+    if (paths === undefined || found.length + paths.length > MAX_RESOLVED) return undefined;
+    found.push(...paths);
+  }
   return found.map(resolve).filter((path, i) => path !== found[i]);
 }
 

@@ -21,6 +21,7 @@ export function expandPattern(
   pattern: string,
   directory: string,
   list: ListNames = listEntries,
+  maxMatches = MAX_MATCHES,
 ): readonly string[] | undefined {
   // Shells do not agree about the files that `**` matches.
   if (pattern.includes("**")) return undefined;
@@ -39,7 +40,7 @@ export function expandPattern(
       entries += names.length;
       return names.filter(matches).map((name) => (/^\/?$/.test(path) ? `${path}${name}` : `${path}/${name}`));
     });
-    if (entries > MAX_ENTRIES || found.length > MAX_MATCHES) return undefined;
+    if (entries > MAX_ENTRIES || found.length > maxMatches) return undefined;
   }
   if (found.some(isMoreThanName)) return undefined;
   return found.length === 0 ? [pattern] : found;
@@ -54,14 +55,16 @@ export function isMoreThanName(name: string): boolean {
 export class PatternMatches {
   readonly #patterns: ReadonlySet<string>;
   readonly #list: ListNames;
+  readonly #maxMatches: number | undefined;
   readonly #listed = new Map<string, readonly string[]>();
   readonly #found = new Map<string, readonly string[] | undefined>();
   /** The directories whose entries the shell lists, including for `echo`; undefined if unknown, or with too many patterns. */
   readonly directories: readonly string[] | undefined;
 
-  constructor(patterns: ReadonlySet<string>, list: ListNames = listEntries) {
+  constructor(patterns: ReadonlySet<string>, list: ListNames = listEntries, maxMatches?: number) {
     this.#patterns = patterns;
     this.#list = list;
+    this.#maxMatches = maxMatches;
     this.directories = patterns.size > MAX_PATTERNS ? undefined : listedDirectories([...patterns]);
   }
 
@@ -73,7 +76,7 @@ export class PatternMatches {
   in(directory: string, pattern: string): readonly string[] | undefined {
     const key = `${directory}\0${pattern}`;
     if (!this.#found.has(key)) {
-      const found = expandPattern(pattern, directory, (path) => this.#names(path));
+      const found = expandPattern(pattern, directory, (path) => this.#names(path), this.#maxMatches);
       this.#found.set(key, found);
     }
     return this.#found.get(key);
