@@ -22,7 +22,7 @@ export interface CommandSubject {
   readonly needsNoRule?: ((words: readonly string[]) => boolean) | undefined;
   /** Returns why git would act in a repository that the author of the rule does not know; undefined if it would not. */
   readonly actsElsewhere?: ((words: readonly string[], isWide: boolean) => string | undefined) | undefined;
-  /** Returns why a line with a command of git that enters another repository needs a person; undefined if it enters none. */
+  /** Returns why a person must allow a line that runs git and enters another repository; undefined if it enters none. */
   readonly entersElsewhere?: (() => string | undefined) | undefined;
   /** Returns whether a shell may expand a word to an option, because a file is named like one. */
   readonly expandsToOption?: ((word: string) => boolean) | undefined;
@@ -39,7 +39,7 @@ export interface Uncovered {
   readonly missing: string | undefined;
   /** A rule that matches this command, but does not name a risky word in it. */
   readonly unnamed?: { readonly rule: string; readonly word: string } | undefined;
-  /** Why no rule covers it although one may match, or why it needs one although it only reads, as a clause. */
+  /** Why no rule covers the command although one may match, or why a command that only reads needs a rule, as a clause. */
   readonly why?: string | undefined;
 }
 
@@ -60,21 +60,24 @@ export function commandAllowance(
   const rules = applicable.map((one) => ({ ...one, matches: commandMatcher(one.pattern) }));
   // Another command may replace a file with a link, even after this one: in a loop or in the background.
   const links = new Set(line.commands.flatMap((words) => linksMadeBy(words) ?? []));
-  const made: Made = {
+  const created: CreatedFiles = {
     links,
     enters: line.commands.some((words) => words.some((word) => ENTERS.has(word))),
     unpacks: line.commands.some(mayUnpack),
   };
   const moved = movedFile(line, links);
   if (moved !== undefined)
-    return { missing: `a redirection of ${moved}`, why: "another command may put a link in its place" };
-  const renaming = line.commands.find(givesNames);
+    return {
+      missing: `a redirection from or to ${moved}`,
+      why: "another command may put a link in its place",
+    };
+  const renaming = line.commands.find(redefinesNames);
   if (renaming !== undefined && line.commands.length > 1)
-    return { missing: renaming.join(" "), why: "it gives the name of a command another meaning" };
+    return { missing: renaming.join(" "), why: "it redefines the name of a command" };
   for (const [at, words] of line.commands.entries()) {
     const command = Command.of(words);
     if (words.slice(1).some((word) => line.patterns.has(word) && expandsToOption?.(word) === true)) {
-      return { missing: words.join(" "), why: "the name of a file may become an option of it" };
+      return { missing: words.join(" "), why: "a file name that its pattern matches may be an option" };
     }
     const matching = rules.filter(({ matches }) => matches(command));
     const found = matching.find(({ pattern }) => coversCommand(pattern, words, line, at, subject));
@@ -83,10 +86,10 @@ export function commandAllowance(
       continue;
     }
     const needsRule = needsNoRule?.(words) !== true;
-    if (!needsRule && !readsMade(words, made, line)) continue;
+    if (!needsRule && !readsCreated(words, created, line)) continue;
     const why = needsRule
       ? elsewhereReason(words, matching, subject)
-      : "another command may make a file that it reads";
+      : "another command may create a file that it reads";
     return { missing: words.join(" "), unnamed: unnamedIn(words, matching), why };
   }
   return used.size === 0 ? { missing: undefined } : { rules: [...used], whole: false };
@@ -112,16 +115,16 @@ function coversCommand(
   );
 }
 
-/** Returns whether the program of a rule is a star or has one: `* --help`. */
+/** Returns whether the program of a rule is a star or contains one: `* --help`. */
 function namesNoProgram(pattern: string): boolean {
   const [program = ""] = pattern.replace(/:\*$/, "").trim().split(/\s/, 1);
   return STAR.test(program);
 }
 
-/** Commands of a shell that run their words later or as a script. */
+/** Shell builtins that run their words later or as a script. */
 const EVALUATES = /^(?:eval|trap|source|\.|alias|bind|complete|mapfile|readarray|fc)$/;
 
-/** Returns whether a command runs a program or code in its words, so that a rule without a program (`* --help`) does not cover it. */
+/** Returns whether a command runs a program or code in its words: a rule without a program (`* --help`) does not cover it. */
 function startsProgram(words: readonly string[]): boolean {
   const [, ...others] = commandStarts(words);
   return (
@@ -131,19 +134,19 @@ function startsProgram(words: readonly string[]): boolean {
   );
 }
 
-/** Returns whether a command gives names of later commands another meaning, whatever rule covers them. */
-function givesNames(words: readonly string[]): boolean {
+/** Returns whether a command may redefine the names of later commands, whatever rules cover those commands. */
+function redefinesNames(words: readonly string[]): boolean {
   return words.length > 1 && /^(?:alias|abbr|autoload|functions?)$/.test(words[0] ?? "");
 }
 
 /** Returns a file of a redirection that another command of the line may replace with a link. */
-function movedFile({ commands, files }: ShellLine, made: ReadonlySet<string>): string | undefined {
+function movedFile({ commands, files }: ShellLine, links: ReadonlySet<string>): string | undefined {
   if (files.length === 0 || commands.length < 2) return undefined;
-  if (made.has("any")) return files[0]?.path;
-  return files.find(({ path }) => path.split("/").some((part) => made.has(part)))?.path;
+  if (links.has("any")) return files[0]?.path;
+  return files.find(({ path }) => path.split("/").some((part) => links.has(part)))?.path;
 }
 
-/** Returns the first of these rules that would allow a command if it named a risky word of it, with that word. */
+/** Returns the first rule that would allow a command if the rule named a risky word of it, with that word. */
 function unnamedIn(words: readonly string[], matching: readonly CommandRule[]): Uncovered["unnamed"] {
   for (const { rule, pattern } of matching) {
     const word = staysBelow(pattern, words) ? unnamedWord(pattern, words) : undefined;
@@ -152,7 +155,7 @@ function unnamedIn(words: readonly string[], matching: readonly CommandRule[]): 
   return undefined;
 }
 
-/** Returns why a command of git, or `cd` before one, needs a person although a rule matches it, or although it only reads. */
+/** Returns why a person must allow git, or `cd` before git, although a rule matches the command or the command only reads. */
 function elsewhereReason(
   words: readonly string[],
   matching: readonly CommandRule[],
@@ -162,8 +165,8 @@ function elsewhereReason(
   return /^(?:cd|git)$/.test(words[0] ?? "") ? entersElsewhere?.() : undefined;
 }
 
-/** The files that the commands of a line may make for another one. */
-interface Made {
+/** The files that the commands of a line may create for each other. */
+interface CreatedFiles {
   /** The names of links; `any` if they may have any name. */
   readonly links: ReadonlySet<string>;
   /** The line may enter a directory through a link. */
@@ -173,12 +176,12 @@ interface Made {
 }
 
 /**
- * Returns whether a command reads a file through a link that the line may make, or obeys a configuration that it may unpack, check out
- * or link. git's own configuration is in no commit.
+ * Returns whether a command reads a file through a link that the line may create, or obeys a configuration that the line may
+ * unpack, check out or link. No commit contains git's own configuration.
  */
-function readsMade(
+function readsCreated(
   words: readonly string[],
-  { links, enters, unpacks }: Made,
+  { links, enters, unpacks }: CreatedFiles,
   { patterns }: ShellLine,
 ): boolean {
   if (links.size === 0) return false;

@@ -29,9 +29,9 @@ import { allowance, malformedRuleNote, type RuleSubject, refusingRule } from "./
 import type { ShellLine } from "./shell-line.ts";
 
 /**
- * Decides whether a call may run. The order: deny rules, the files that it may write, the mode's denials, ask rules, protected paths, allow rules, what the
- * mode allows, else ask (protocol.md section 6). The redirections of a command are decided like reads and writes of their
- * files. Pure except for `resolve`.
+ * Decides whether a call may run, in this order: deny rules, the files that the agent may write, the mode's denials, ask rules,
+ * protected paths, allow rules, what the mode allows, else ask (protocol.md section 6). Each redirection of a command is decided
+ * as a read or a write of its file. Pure except for the functions of the question, which read the file system.
  */
 export function decidePermission(question: PermissionQuestion): PermissionDecision {
   return asksOutside(question.access)
@@ -51,11 +51,11 @@ function decideCall(question: PermissionQuestion): PermissionDecision {
 
 function denyInDontAskMode(decision: PermissionDecision, mode: PermissionMode): PermissionDecision {
   return decision.behavior === "ask" && mode === "dontAsk"
-    ? deny(`${decision.reason} dontAsk mode denies it instead of asking.`)
+    ? deny(`dontAsk mode denies this call instead of asking. ${decision.reason}`)
     : decision;
 }
 
-/** Resolves the paths that a call touches now: its files, and the files that its command redirects from and to, or names. */
+/** Returns where the paths of a call lead now: its own, and the paths that its command names or redirects from or to. */
 export function leadsTo(question: PermissionQuestion): readonly string[] {
   const resolve = question.resolve ?? realPathOf;
   return [
@@ -65,8 +65,8 @@ export function leadsTo(question: PermissionQuestion): readonly string[] {
 }
 
 /**
- * Returns a separate question for each file that a command redirects from or to. A rule for certain commands covers files inside
- * the working directories. A rule for the whole tool covers every file that no other rule and no protection excludes.
+ * Returns a separate question for each file that a command redirects from or to. An allow rule for certain commands covers only
+ * files inside the working directories. A rule for the whole tool covers every file that no other rule and no protection excludes.
  */
 function redirections(question: PermissionQuestion, isWholeTool: boolean): PermissionQuestion[] {
   const { rules, home = "~" } = question;
@@ -118,18 +118,20 @@ function decidePart(question: PermissionQuestion): PartDecision {
   const reading = access.kind === "command" ? decideReadOnlyLine(question) : undefined;
   const refused = refusal(question, subject, resolved, reading !== undefined && reading.behavior !== "deny");
   if (refused !== undefined) return part(refused);
-  if (access.kind === "team" && access.cli === undefined) return part(allow("It acts only on the team."));
+  if (access.kind === "team" && access.cli === undefined)
+    return part(allow("The call acts only on the team."));
   if (mode === "bypassPermissions") return part(allow("bypassPermissions mode allows it."));
-  if (resolved.failure !== undefined) return part(ask(`The path ${resolved.failure} cannot be resolved.`));
-  if (touchesOwnNotes(question, resolved)) return part(allow("It reads or writes the agent's own notes."));
+  if (resolved.failure !== undefined)
+    return part(ask(`The links of ${resolved.failure} cannot be resolved.`));
+  if (touchesOwnNotes(question, resolved)) return part(allow("The call uses the agent's own notes."));
   const guard = guardReason(question, resolved);
   if (guard !== undefined) return part(askGuarded(guard));
   const allowed = allowance(rules.allow, subject);
   if ("missing" in allowed) {
     const isReader = mode === "plan" || reading?.behavior === "allow";
-    // Its redirections are decided like calls of Write.
+    // Its redirections are decided separately, as Write calls.
     const printing = mode === "acceptEdits" ? decideReadOnlyLine(withoutWrites(question)) : undefined;
-    const printed = printing?.behavior === "allow" ? allow("It only prints to files.") : undefined;
+    const printed = printing?.behavior === "allow" ? allow("Only its redirections write files.") : undefined;
     return part((isReader ? reading : printed) ?? allowedByMode(question, resolved, allowed));
   }
   return allowedByRules(allowed, line);
@@ -139,11 +141,11 @@ function allowedByRules(
   { rules, whole }: Exclude<Allowance, Uncovered>,
   line: ShellLine | undefined,
 ): PartDecision {
-  // A rule for the whole tool does not allow a command that runs others later; a narrower rule names it.
+  // A rule for the whole tool does not allow a command that makes other commands run later: a narrower rule must name it.
   const later = whole && line !== undefined ? laterCommand(line.anywhere) : undefined;
   if (later !== undefined) return { decision: askGuarded(later), isWholeTool: false };
-  const named = rules.length === 1 ? ["The rule", "allows"] : ["The rules", "allow"];
-  return { decision: allow(`${named[0]} ${rules.join(", ")} ${named[1]} it.`), isWholeTool: whole };
+  const [subject, verb] = rules.length === 1 ? ["The rule", "allows"] : ["The rules", "allow"];
+  return { decision: allow(`${subject} ${rules.join(", ")} ${verb} it.`), isWholeTool: whole };
 }
 
 /** Returns why only a person can allow a call, whatever rule covers it. */
@@ -153,7 +155,10 @@ function guardReason(question: PermissionQuestion, resolved: Places): string | u
   return protectedByName(question, resolved) ?? reservedReason(question, resolved);
 }
 
-/** Returns the decision of deny rules, of a mode that no rule can widen, and of ask rules, in this order. */
+/**
+ * Returns the decision of the deny rules, the allowed writes, the mode's denials or the ask rules, in this order; undefined if none
+ * of them decides.
+ */
 function refusal(
   question: PermissionQuestion,
   subject: RuleSubject,
@@ -174,16 +179,20 @@ function refusal(
   const asksForLine = excessRefusal(rules.ask, question);
   if (asksForLine !== undefined) return askGuarded(asksForLine);
   const asked = refusingRule(rules.ask, subject);
-  if (asked !== undefined) return askGuarded(`The rule ${asked} asks first.${malformedRuleNote(asked)}`);
+  if (asked !== undefined)
+    return askGuarded(`The rule ${asked} requires approval.${malformedRuleNote(asked)}`);
   const asksForPart =
     lineRefusal(rules.ask, question, subject) ?? unknownTarget(question) ?? namedProgram(question, subject);
   return asksForPart === undefined ? undefined : askGuarded(asksForPart);
 }
 
-/** Returns a predicate: whether a command of the line only reads, in the directories that the line enters. All of its patterns count. */
+/**
+ * Returns a predicate that is true for a command of the line that only reads, in every directory that the line enters. The
+ * directories that its patterns list must be readable, too.
+ */
 function readsOnlyHere(question: PermissionQuestion): (words: readonly string[]) => boolean {
   const { line } = question;
-  // The name of a reader may be another program's.
+  // The name of a reader may be an alias or a function of the line.
   if (line === undefined || line.anywhere.isRedefining) return () => false;
   const matches = new PatternMatches(line.patterns, question.list);
   const entering = line.commands.filter(changesDirectory).slice(0, MAX_READ_DIRS);
@@ -206,7 +215,7 @@ function decideReadOnlyLine(question: PermissionQuestion): PermissionDecision | 
 function readDecision(question: PermissionQuestion, paths: readonly string[]): PermissionDecision {
   const access = { kind: "read", paths } as const;
   const { decision } = decidePart({ ...question, tool: "Read", access, line: undefined });
-  return decision.behavior === "allow" ? allow("It only reads, inside the working directories.") : decision;
+  return decision.behavior === "allow" ? allow("The command only reads files that may be read.") : decision;
 }
 
 /**
@@ -230,7 +239,7 @@ export function applyHook(
     : allow(`A hook allows it: ${hook.reason}`);
 }
 
-/** Returns the denial of a mode that no rule can lift. */
+/** Returns the mode's denial, which no rule can lift; undefined if the mode does not deny the call. */
 function deniedByMode(
   question: PermissionQuestion,
   resolved: Places,
@@ -238,14 +247,14 @@ function deniedByMode(
 ): PermissionDecision | undefined {
   const { mode, access, coordinator = false } = question;
   if (mode === "delegate" && coordinator) {
-    return deny("In delegate mode the lead only coordinates. Give this work to a teammate.");
+    return deny("In delegate mode, the lead only coordinates. Give this work to a teammate.");
   }
   const reads = readsOnly || access.kind === "read" || access.kind === "host";
   if (mode !== "plan" || reads || writesPlan(question, resolved)) return undefined;
   return deny(
     access.kind === "command"
-      ? "In plan mode only commands that read may run, such as git log and grep. Ask for approval of the plan first."
-      : "In plan mode an agent only reads, and writes its plan file. Ask for approval of the plan first.",
+      ? "In plan mode, only read-only commands may run, such as git log and grep. Ask for approval of the plan first."
+      : "In plan mode, an agent may only read files and write its plan file. Ask for approval of the plan first.",
   );
 }
 
@@ -258,24 +267,25 @@ function allowedByMode(
   const inside = areInside(resolved.paths, resolved.dirs);
   const readable = access.kind === "read" ? readableReason(resolved) : undefined;
   if (readable !== undefined) return allow(readable);
-  if (mode === "plan" && writesPlan(question, resolved)) return allow("It writes the plan file.");
+  if (mode === "plan" && writesPlan(question, resolved)) return allow("The call writes the plan file.");
   if (mode === "acceptEdits" && access.kind === "write" && inside) {
-    return allow("It writes inside the working directories.");
+    return allow("The call writes inside the working directories.");
   }
   if (access.kind === "command") {
-    if (line?.unclear !== undefined) return ask(`No rule with a pattern can allow it: ${line.unclear}.`);
+    if (line?.unclear !== undefined)
+      return ask(`No rule with a pattern can allow this command: ${line.unclear}.`);
     return ask(uncoveredReason(uncovered));
   }
   if (access.kind === "host") {
     return ask(
       isPrivateHost(access.host)
-        ? `No rule names ${access.host}, which is this machine or in its network.`
+        ? `No rule names ${access.host}, which is this machine or on its network.`
         : `No rule allows ${access.host}.`,
     );
   }
   if (access.kind === "external") return ask(`No rule allows ${tool}.`);
   if (access.kind === "team")
-    return ask(`No rule allows starting ${access.cli}. It may read files, and do more, without asking.`);
+    return ask(`No rule allows starting ${access.cli}, which may read files and more without asking.`);
   return ask(
     inside
       ? `No rule allows ${tool} here.`

@@ -6,9 +6,9 @@ import { NO_RULES, parseRule, refusingRule } from "./rules.ts";
 
 /** Deny rules as statements about files, independent of a tool call: for the sandbox of commands. */
 export interface FileDenial {
-  /** The rules for certain files, with the directories that they start at, as one text. */
+  /** The rules for certain files and their base directories, as one text to compare. */
   readonly rules: string;
-  /** Places that rules name, inside and outside the working directories; some may not exist. */
+  /** Paths that rules name, inside and outside the working directories; some may not exist. */
   readonly named: readonly string[];
   /** Returns `none` for a file that must not be read, `read` for a file that must not be written; undefined without a rule. */
   access(path: string): "none" | "read" | undefined;

@@ -28,7 +28,7 @@ export function namedProgram({ line, rules }: PermissionQuestion, subject: RuleS
   return refused.unknownIn(parts.mentioned) ?? namedIn(refused, parts, data, all[0] ?? "");
 }
 
-/** Returns why a word of a line may name the program of a rule. */
+/** Returns why a word of a line may name the program of a rule. @param first the rule to name if any of them may apply */
 function namedIn(
   refused: RefusedNames,
   parts: LineParts,
@@ -37,18 +37,20 @@ function namedIn(
 ): string | undefined {
   for (const [at, words] of parts.mentioned.entries()) {
     const why = hiddenCode(words);
-    if (why !== undefined && !data.includes(at)) return `The rule ${first} may apply: ${why}.`;
+    if (why !== undefined && !data.includes(at))
+      return `The rule ${first} may apply to this command: ${why}.`;
     const program = textStart(baseName(words[0] ?? ""), MAX_SHOWN);
     // All words of a program count if another program may get them.
     const found = refused.find(program, [...words.slice(1), parts.inputs.get(at) ?? ""]);
     if (found === undefined || (data.includes(at) && !data.reachesProgram(at))) continue;
     const own = data.includes(at) ? found : refused.find(program, textOf(words, parts.inputs.get(at)));
-    if (own !== undefined) return `The rule ${own} may apply: the words of ${program} name its program.`;
+    if (own !== undefined)
+      return `The rule ${own} may apply: an argument of ${program} names the rule's program.`;
   }
   const found = refused.find("", [...parts.loose, parts.inputs.get(NO_COMMAND) ?? ""]);
   return found === undefined || (!parts.isRedefining && parts.mentioned.every(ignoresVariables))
     ? undefined
-    : `The rule ${found} may apply: a value in the line names its program.`;
+    : `The rule ${found} may apply: a value in the command names the rule's program.`;
 }
 
 /** Maximum length of a program's name in a reason, in characters. */
@@ -87,7 +89,7 @@ export class DataCommands {
     });
   }
 
-  /** Like {@link reachesProgram}, for names of files: some programs of data take words as files, and a file of text is only data. */
+  /** Like {@link reachesProgram}, for file names: some programs that take only data use words as file names, input as text. */
   reachesAsNames(at: number): boolean {
     const { flows, mentioned } = this.#parts;
     const own = flows[at];
@@ -105,7 +107,7 @@ export class DataCommands {
   }
 }
 
-/** Returns whether a program of data reads, creates, changes or removes the files that its words name. */
+/** Returns whether a program that takes only data reads, creates, changes or removes the files that its words name. */
 function takesNames(words: readonly string[]): boolean {
   const [name = "", first = ""] = words;
   if ((contentsRead(words)?.length ?? 0) > 0) return true;
@@ -131,7 +133,7 @@ export function passedNames(parts: LineParts): readonly string[] {
   return mentioned.some(appliesPatch) ? [...all, ...all.flatMap(withoutFirst)] : all;
 }
 
-/** A patch names files below a directory that `patch -p1` and `git apply` leave out. */
+/** Returns whether a command applies a patch: `patch -p1` and `git apply` drop the first directory of each name in it. */
 function appliesPatch(words: readonly string[]): boolean {
   const isGit = words[0] === "git" && words.some((word) => /^(?:apply|am)$/.test(word));
   return isGit || words.some((word) => /(?:^|\/)patch$/.test(word));
@@ -142,7 +144,7 @@ function withoutFirst(path: string): string[] {
   return [1, 2].flatMap((count) => (parts.length > count ? [parts.slice(count).join("/")] : []));
 }
 
-/** Programs of data that run scripts and tests of the project: an earlier command may have written them. */
+/** Programs that take only data, but run scripts and tests of the project, which an earlier command may have written. */
 const RUNS_PROJECT = /^(?:npm|pytest|cargo|go)$/;
 
 /** Programs that print their words. */
@@ -168,7 +170,7 @@ interface RefusedName {
   readonly rest: readonly string[];
 }
 
-/** The programs of rules, and where a text names one of them. The time is linear in the text. */
+/** Finds the names of the rules' programs in texts. The time is linear in the text. */
 class RefusedNames {
   readonly #exact = new Map<string, RefusedName[]>();
   readonly #patterns: (RefusedName & { readonly matches: (name: string) => boolean })[] = [];
@@ -190,7 +192,7 @@ class RefusedNames {
     this.#programs = new RegExp(`^(?:${names.join("|")})$`, "i");
   }
 
-  /** Returns the rule whose program a text of a program's words names. */
+  /** Returns a rule whose program is named in texts. @param program the program that gets the texts as words or input */
   find(program: string, texts: readonly string[]): string | undefined {
     const text = texts.join("\n");
     const plain = text.replace(/["'\\]/g, "");
@@ -206,7 +208,7 @@ class RefusedNames {
     for (const match of all.matchAll(TOKEN)) {
       if (all.charAt(match.index + match[0].length) === "/") continue;
       for (const name of namesIn(match[0].toLowerCase())) {
-        // A name counts with the words after its first place.
+        // Only the first occurrence of a name counts, because it has the most words after it.
         if (seen.has(name)) continue;
         seen.add(name);
         const found = this.#ruleFor(name, program, (word) => lastOf(word) > match.index);
@@ -221,7 +223,7 @@ class RefusedNames {
     const rule = commands.map((words) => this.#unknownSubcommand(words)).find((found) => found !== undefined);
     return rule === undefined
       ? undefined
-      : `The rule ${rule} may apply: the line runs its program with another or an unknown subcommand.`;
+      : `The rule ${rule} may apply: the command runs the rule's program with an equivalent or unknown subcommand.`;
   }
 
   /** Returns the rule whose subcommand a command may run under another name, or by a word that the line does not show. */
@@ -249,7 +251,7 @@ class RefusedNames {
     return (named ?? own)?.rule;
   }
 
-  /** A shell expands `/bin/r?` in the text of a command to the program. */
+  /** Returns a rule whose program a shell may find by a pattern in a text: `/bin/r?`. */
   #ruleForGlob(text: string): string | undefined {
     let count = 0;
     for (const [, dir = "", glob = ""] of text.matchAll(GLOB)) {
@@ -271,7 +273,7 @@ const TOKEN = /[\w.-]+\+*/g;
 const GLOB = /(?<![\w.*?\]/-])([~.]{0,2}\/(?:[\w.*?[\]{}!^:=(|)-]+\/+)*)([\w.*?[\]{}!^:=(|)-]+)/g;
 const ESCAPED_BLANK = /\\(?:[ntrvf]|x0[9a-d]|x20|0?1[1-5]|0?40)/g;
 
-/** Returns a token, and the values that it may hold after the letters of options: `-Irm`, `-avzerm`. */
+/** Returns a token, and the values that it may contain after the letters of options: `-Irm`, `-avzerm`. */
 function namesIn(token: string): string[] {
   const name = token.replace(/\.$/, "");
   if (!/^-\w/.test(name)) return name.endsWith("+") ? [name, name.replace(/\+*$/, "")] : [name];
@@ -280,14 +282,14 @@ function namesIn(token: string): string[] {
   return name.startsWith("-l") ? named.slice(1) : named;
 }
 
-/** Returns a matcher of short names; all from the first set or group of a pattern to the last one counts as any text. */
+/** Returns a matcher of short names. Everything from the first set or group of a pattern to the last one counts as any text. */
 function globMatcher(glob: string): (name: string) => boolean {
   const [open, close] = [glob.search(/[[(]/), Math.max(glob.lastIndexOf("]"), glob.lastIndexOf(")"))];
   const plain = open < 0 || close < open ? glob : `${glob.slice(0, open)}*${glob.slice(close + 1)}`;
   const matches = nameMatcher(plain.toLowerCase());
-  const hasManyStars = plain.split(/\*+/).length > MAX_STARS;
+  const hasManyStars = plain.split(/\*+/).length > MANY_STARS;
   return (name) => hasManyStars || name.length > MAX_SHOWN || matches(name);
 }
 
-/** Stars of a pattern that are compared with a name; more count as a match. */
-const MAX_STARS = 4;
+/** A pattern with this many stars counts as a match, without a comparison. */
+const MANY_STARS = 4;

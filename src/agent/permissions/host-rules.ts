@@ -18,7 +18,7 @@ export function plainHost(host: string): string {
     .replace(/^\[(.*)\]$/, "$1");
 }
 
-/** Returns the host that a text of another program names, as in URLs: `127.1:8080` is `127.0.0.1`. Undefined if it names none. */
+/** Returns the host in a text of another program, normalized as in URLs (`127.1:8080` is `127.0.0.1`); undefined without one. */
 export function hostIn(text: string): string | undefined {
   const rest = text.replace(/^[a-z][a-z\d+.-]*:\/\//i, "");
   const url = parsedUrl(`http://${rest}`) ?? parsedUrl(`http://[${rest}]`);

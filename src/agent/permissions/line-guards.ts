@@ -2,15 +2,15 @@ import { type JoinedPaths, joinedMeeting, withRealDirectories } from "./commands
 import { type NamedPath, realOf } from "./commands/path-list.ts";
 import { hasWildcard, UNKNOWN, unescaped } from "./commands/pattern-meetings.ts";
 import { pathsIn } from "./line-paths.ts";
-import { copiedByLine, holds, movedByLine } from "./moved-files.ts";
+import { contains, copiedByLine, movedByLine } from "./moved-files.ts";
 import { literalStarts, partsOfRule, patternsMeet } from "./path-rules.ts";
 import { filesThroughLinks } from "./protected-patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject, refusingRule } from "./rules.ts";
 
 /**
- * Returns why a deny or ask rule stops a line beyond the commands that it shows: the line is too complex to search, it hides a
- * program, or one of its words names a file of a rule for Read or Edit.
+ * Returns why a deny or ask rule may apply to a line although it matches no command that the line shows: the line hides a program,
+ * names too many files to check, or names a file of a rule for Read or Edit.
  */
 export function lineRefusal(
   rules: readonly string[],
@@ -21,25 +21,25 @@ export function lineRefusal(
   if (line === undefined || rules.length === 0) return undefined;
   const { hidden } = line.anywhere;
   const rule = hidden === undefined ? undefined : patternRuleFor(rules, subject);
-  if (rule !== undefined) return `The rule ${rule} may apply: ${hidden}.`;
+  if (rule !== undefined) return `The rule ${rule} may apply to this command: ${hidden}.`;
   const forFiles = rules.filter(isForFiles);
   if (forFiles.length === 0) return undefined;
   const { read, changed, joined } = pathsIn(question);
   const excess = read.excess ?? changed.excess;
-  if (excess !== undefined) return `The rule ${forFiles[0]} may apply: ${excess}.`;
+  if (excess !== undefined) return `The rule ${forFiles[0]} may apply to this command: ${excess}.`;
   const found =
-    wordRule(forFiles, "read", [...read.paths, ...changed.paths], question, subject) ??
-    wordRule(forFiles, "write", [...changed.paths, ...copiedByLine(question)], question, subject) ??
-    joinedRule(forFiles, "read", joined.read, question, subject) ??
-    joinedRule(forFiles, "write", joined.write, question, subject);
-  if (found !== undefined) return `The rule ${found} covers a file that the line names.`;
+    wordReason(forFiles, "read", [...read.paths, ...changed.paths], question, subject) ??
+    wordReason(forFiles, "write", [...changed.paths, ...copiedByLine(question)], question, subject) ??
+    joinedReason(forFiles, "read", joined.read, question, subject) ??
+    joinedReason(forFiles, "write", joined.write, question, subject);
+  if (found !== undefined) return found;
   const moved = movedRule(forFiles, question);
   return moved === undefined
     ? undefined
-    : `The rule ${moved} covers a file in a directory that the line moves or removes.`;
+    : `The rule ${moved} covers a file in a directory that the command moves or removes.`;
 }
 
-/** Returns a rule that names a file in a directory which the line moves or removes. */
+/** Returns the first rule that names a file in a directory which the line moves or removes. */
 function movedRule(rules: readonly string[], question: PermissionQuestion): string | undefined {
   const { workingDirs, home = "~", resolve } = question;
   const paths = movedByLine(question);
@@ -47,14 +47,16 @@ function movedRule(rules: readonly string[], question: PermissionQuestion): stri
   const startsOf = (rule: string): string[] =>
     literalStarts(parseRule(rule)?.pattern ?? "", workingDirs[0] ?? "/", home);
   return rules.find((rule) =>
-    startsOf(rule).some((start) => paths.some((path) => holds(path, realOf(start, resolve)))),
+    startsOf(rule).some((start) => paths.some((path) => contains(path, realOf(start, resolve)))),
   );
 }
 
 /** Returns the reason to refuse a line that is too complex for any rule. */
 export function excessRefusal(rules: readonly string[], { line }: PermissionQuestion): string | undefined {
   const excess = line?.anywhere.excess;
-  return excess === undefined || rules.length === 0 ? undefined : `No rule can be checked: ${excess}.`;
+  return excess === undefined || rules.length === 0
+    ? undefined
+    : `The command cannot be checked against the rules: ${excess}.`;
 }
 
 export function isForFiles(rule: string): boolean {
@@ -62,7 +64,8 @@ export function isForFiles(rule: string): boolean {
   return parsed?.pattern !== undefined && /^(?:read|edit|write)$/i.test(parsed.tool);
 }
 
-function wordRule(
+/** Returns why a rule may apply to files that a line names; undefined if none may. */
+function wordReason(
   rules: readonly string[],
   kind: "read" | "write",
   named: readonly NamedPath[],
@@ -71,7 +74,7 @@ function wordRule(
 ): string | undefined {
   const { resolve } = question;
   const paths = [...new Set(named.map(({ path }) => path))];
-  // A pattern with `..` counts as the files that it matches now, and without it.
+  // Of a pattern with `..`, only the files that it matches now count.
   const globs = [
     ...new Set(
       named.flatMap(({ path, isPattern }) => (isPattern && !/\/\.\.(?:\/|$)/.test(path) ? [path] : [])),
@@ -79,8 +82,9 @@ function wordRule(
   ];
   const access = { kind, paths } as const;
   const real = (path: string): string => realOf(path, resolve ?? subject.resolve);
-  const realPaths = [...paths.map(real), ...filesThroughLinks(named, question, real)];
-  return rules.find(
+  const linked = filesThroughLinks(named, question, real);
+  const realPaths = [...paths.map(real), ...(linked ?? [])];
+  const found = rules.find(
     (rule) =>
       refusingRule([rule], {
         ...subject,
@@ -91,10 +95,15 @@ function wordRule(
       }) !== undefined ||
       (isAbout(rule, kind) && globs.some((glob) => globMeets(glob, rule, subject))),
   );
+  if (found !== undefined) return coveredReason(found);
+  const unchecked = linked === undefined ? rules.find((rule) => isAbout(rule, kind)) : undefined;
+  return unchecked === undefined
+    ? undefined
+    : `The rule ${unchecked} may apply to this command: its patterns match too many files.`;
 }
 
-/** Returns a rule that covers a name in a directory, if words of the line are both. */
-function joinedRule(
+/** Returns why a rule may apply to a word of the line as a name in the directory that another word names. */
+function joinedReason(
   rules: readonly string[],
   kind: "read" | "write",
   joined: JoinedPaths,
@@ -102,7 +111,7 @@ function joinedRule(
   subject: RuleSubject,
 ): string | undefined {
   const all = withRealDirectories(joined, question.resolve ?? subject.resolve);
-  return rules.find((rule) => {
+  const found = rules.find((rule) => {
     const { pattern } = parseRule(rule) ?? {};
     if (pattern === undefined || !isAbout(rule, kind)) return false;
     return partsOfRule(pattern, subject).some((parts) => {
@@ -112,9 +121,14 @@ function joinedRule(
         const isPattern = hasWildcard(path) || path.includes(UNKNOWN);
         return { path: isPattern ? path : unescaped(path), isPattern, isHiddenPattern: false };
       });
-      return named.length > 0 && wordRule([rule], kind, named, question, subject) !== undefined;
+      return named.length > 0 && wordReason([rule], kind, named, question, subject) !== undefined;
     });
   });
+  return found === undefined ? undefined : coveredReason(found);
+}
+
+function coveredReason(rule: string): string {
+  return `The rule ${rule} covers a file that the command names.`;
 }
 
 function isAbout(rule: string, kind: "read" | "write"): boolean {

@@ -51,7 +51,7 @@ function collected(root: ParsedScript, line: string, knowsPlaces: boolean): Part
   return collector;
 }
 
-/** Returns why the words of a line are too many to check, as a clause. */
+/** Returns why a line has too many redirections or words to check, as a clause; undefined if it does not. */
 function excessOfWords({ files, values }: PartsCollector, line: string): string | undefined {
   if (new Set(files.map(({ kind, path }) => `${kind} ${path}`)).size > MAX_REDIRECTIONS)
     return "it redirects too many files";

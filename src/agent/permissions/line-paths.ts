@@ -14,11 +14,11 @@ import { directoriesOf } from "./syntax/entered-directories.ts";
 import type { LineParts } from "./syntax/parts.ts";
 
 interface LinePaths {
-  /** Of words of commands that only read contents. */
+  /** Paths in the words of commands that only read contents. */
   readonly read: NamedPaths;
-  /** Of words of every other command: only the program knows which of them it writes. */
+  /** Paths in the words of every other command: only the program knows which of them it writes. */
   readonly changed: NamedPaths;
-  /** Words of those commands, and directories that the line enters, as directories of names in both kinds of command. */
+  /** Words of those other commands, and entered directories, as directories of names in commands of either kind. */
   readonly joined: Readonly<Record<"read" | "write", JoinedPaths>>;
 }
 
@@ -120,7 +120,7 @@ function addCommand(
   if (names === undefined || assigned === undefined) list.exceed();
   else for (const word of [...names, ...fromTop(words, names, dirs)]) list.add(word, mayExpand(word));
   for (const word of assigned ?? []) list.add(word, mayExpand(word), !mayChangeValues);
-  // As a whole, and without an option before it: `--kubeconfig=a`.
+  // The whole word, and its value if it is an option: `--kubeconfig=a`.
   for (const file of contents === undefined ? reads : [])
     for (const word of [file, file.slice(file.indexOf("=") + 1)]) read.add(word, isExpanded(file));
   // zsh's suffix aliases run a program with the file that the line names as a command.
@@ -138,12 +138,12 @@ function fromTop(
   return dirs.flatMap(({ path, isPattern }) => (isPattern ? [] : pathsFromTop(words, path)));
 }
 
-/** Returns the files whose contents a command reads, if it changes nothing, and if the line gives its name no other meaning. */
+/** Returns the files whose contents a command reads, if it changes nothing and the line does not redefine its name. */
 function contentsOf(words: readonly string[], { functions }: LineParts): readonly string[] | undefined {
   return isRenamed(words[0] ?? "", functions) ? undefined : contentsRead(words);
 }
 
-/** Adds words of no command, files of redirections, and names that commands get from the text of others. */
+/** Adds words outside commands, files of redirections, and names that commands get from the text of other commands. */
 function addLoose(
   { anywhere, patterns }: ShellLine,
   commands: readonly (readonly string[])[],

@@ -19,8 +19,8 @@ export function serverToolName({ server, tool }: ServerTool): string {
 }
 
 /**
- * Returns whether a name is that of one tool, and shows its server clearly: only then is it suggested as a rule. The name of a server alone
- * would allow all of its tools.
+ * Returns whether a name certainly belongs to one tool of one server, so that it can be suggested as a rule. The name of a server
+ * alone would allow all of its tools.
  */
 export function isOneServerTool(name: string): boolean {
   return /^mcp__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/.test(name);

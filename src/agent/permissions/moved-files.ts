@@ -27,17 +27,17 @@ export function movedByLine({
 /** A pattern, but not the `{}` of xargs and find. */
 const EXPANDED = /[*?[]|\{[^{}]*,/;
 
-/** Returns whether a place is in a directory, or in a match of a pattern: `../*` holds the working directory. */
-export function holds(path: string, place: string): boolean {
-  if (isInside(place, path)) return true;
+/** Returns whether a directory, or a match of a pattern, contains another path: `../*` contains the working directory. */
+export function contains(path: string, other: string): boolean {
+  if (isInside(other, path)) return true;
   if (!EXPANDED.test(path)) return false;
   const parts = path.replace(/\/+$/, "").split("/");
-  const above = place.split("/").slice(0, parts.length);
+  const above = other.split("/").slice(0, parts.length);
   return above.length === parts.length && pathPatternsMeet(parts, above.map(literally));
 }
 
 /**
- * Returns the files that a line creates by copying directories, as they are now.
+ * Returns the files that a line creates by copying directories, judged by their present contents.
  * @param descends whether the contents of an entry of a copied directory count too
  */
 export function copiedByLine(

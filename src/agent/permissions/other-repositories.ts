@@ -15,8 +15,8 @@ function runsGit(words: readonly string[]): boolean {
 }
 
 /**
- * Returns why a rule does not cover a command although it matches: git would act in a repository that the rule's author does not know,
- * and may run programs that it names. Undefined if it would not.
+ * Returns why a rule does not cover a command although it matches: git would act in a repository that the rule's author does not
+ * know, and may run programs that the repository names. Undefined if git acts in no such repository.
  */
 export function actsElsewhere(
   question: PermissionQuestion,
@@ -29,7 +29,7 @@ export function actsElsewhere(
     : entersElsewhere(question);
 }
 
-/** Returns why a line with a command of git that enters another repository needs a person; undefined if it enters none. */
+/** Returns why a person must allow a line that runs git and enters another repository; undefined if it enters none. */
 export function entersElsewhere(question: PermissionQuestion): string | undefined {
   const place = otherRepository(question);
   return place === undefined ? undefined : `git may run programs that ${place} names`;
@@ -37,10 +37,10 @@ export function entersElsewhere(question: PermissionQuestion): string | undefine
 
 /** Options of `git push` whose value is the next word. */
 const PUSH_VALUE = /^(?:-[a-zA-Z46]*o|--(?:push-option|recurse-submodules|receive-pack|exec|repo))$/;
-/** Maximum number of words of a push that are looked up as places; more count as one. */
+/** Maximum number of words of a push that are checked as paths: a push with more may be into a directory. */
 const MAX_PUSHED = 100;
 
-/** Returns whether git may push into a directory: there, it runs the hooks of that repository. */
+/** Returns whether git may push into a directory of this machine, where it runs the hooks of that repository. */
 function pushesInto(question: PermissionQuestion, words: readonly string[]): boolean {
   const { line, workingDirs, home = "~", exists = mayExist, resolve } = question;
   if (line === undefined) return false;
@@ -63,8 +63,8 @@ function pushesInto(question: PermissionQuestion, words: readonly string[]): boo
 }
 
 /**
- * Returns the other repository that a line with a command of git enters, in words; undefined if it enters none in which git may run
- * programs that its files name. A directory of the project can be a bare repository.
+ * Describes the other repository that a line with git enters and whose files may make git run programs; undefined if it enters
+ * none. A directory of the project can be a bare repository.
  */
 function otherRepository(question: PermissionQuestion): string | undefined {
   if (!ENTERING.has(question)) ENTERING.set(question, findOtherRepository(question));
@@ -88,35 +88,35 @@ function findOtherRepository(question: PermissionQuestion): string | undefined {
   if (line?.commands.some(runsGit) !== true) return undefined;
   const [cwd = "/"] = workingDirs;
   const own = topOf(realOr(cwd, resolve), exists);
-  if (own !== undefined && isAmongFiles(own, exists)) return repositoryIn(own);
+  if (own !== undefined && isNestedBare(own, exists)) return repositoryIn(own);
   const dirs = directoriesOf(line, cwd, home, resolve);
   const named = new Set(
     line.commands.flatMap((words) => (words[0] === "git" && words[1] === "-C" ? [words[2] ?? ""] : [])),
   );
   if (dirs === undefined || named.size > MAX_DIRS)
-    return "a repository in one of the line's many directories";
+    return "a repository in one of the command's many directories";
   if (dirs.length === 1 && named.size === 0) return undefined;
-  const isMade = makesDirectory(line, cwd, exists);
+  const isCreated = createsDirectory(line, cwd, exists);
   for (const { path, isPattern } of dirs.slice(1)) {
     if (isPattern) return "a repository in a directory that only the shell knows";
     const real = realOr(path, resolve);
-    if (isMade(path, real)) return repositoryIn(path);
+    if (isCreated(path, real)) return repositoryIn(path);
     const top = topOf(real, exists);
     if (top !== own && !isPlain(real, "worktree")) return repositoryIn(top ?? real);
   }
   // Repositories that exist are checked where the command reads them.
   const places = dirs.flatMap(({ path }) => [...named].map((word) => absolute(word, path, home)));
-  const made = places.find((path) => isMade(path, realOr(path, resolve)));
-  return made === undefined ? undefined : repositoryIn(made);
+  const created = places.find((path) => isCreated(path, realOr(path, resolve)));
+  return created === undefined ? undefined : repositoryIn(created);
 }
 
-/** Returns a predicate: whether a line may make a directory, so that a repository there cannot be checked yet. */
-function makesDirectory(
+/** Returns a predicate that is true for a directory that the line may create: a repository in it cannot be checked yet. */
+function createsDirectory(
   { commands }: ShellLine,
   cwd: string,
   exists: (path: string) => boolean,
 ): (path: string, real: string) => boolean {
-  const makers = commands.filter((words) => words[0] === "git" && linksMadeBy(words) === "any");
+  const creators = commands.filter((words) => words[0] === "git" && linksMadeBy(words) === "any");
   const names = new Set(commands.flatMap((words) => (words[0] === "git" ? [] : (linksMadeBy(words) ?? []))));
   // git writes the configuration at the top of a clone or a worktree. A directory below it may be another repository.
   const isTop = (words: readonly string[], real: string): boolean =>
@@ -126,7 +126,7 @@ function makesDirectory(
     relative(cwd, path)
       .split(sep)
       .some((part) => names.has(part)) ||
-    (!exists(real) && makers.some((words) => !isTop(words, real)));
+    (!exists(real) && creators.some((words) => !isTop(words, real)));
 }
 
 function realOr(path: string, resolve: (path: string) => string): string {
@@ -146,18 +146,18 @@ function topOf(directory: string, exists: (path: string) => boolean): string | u
   }
 }
 
-/** Returns whether a repository is a bare one among the files of another: a branch or an archive may have brought it. */
-function isAmongFiles(top: string, exists: (path: string) => boolean): boolean {
+/** Returns whether a repository is a bare one inside another repository: a branch or an archive may have added it. */
+function isNestedBare(top: string, exists: (path: string) => boolean): boolean {
   const above = dirname(top);
   return above !== top && !exists(join(top, ".git")) && topOf(above, exists) !== undefined;
 }
 
 /**
- * Returns whether a line may turn a directory into a bare repository and run git there afterwards. The decision about the line cannot see
- * that repository: a branch can bring it into a directory that exists already.
+ * Returns whether a line may turn a directory into a bare repository and run git there afterwards. The decision about the line
+ * cannot see that repository: a branch can add it to an existing directory.
  */
 export function mayFindNewRepository({ anywhere: { mentioned } }: ShellLine): boolean {
-  const maker = mentioned.find((words) => linksMadeBy(words) === "any");
+  const creator = mentioned.find((words) => linksMadeBy(words) === "any");
   const isAfter = (words: readonly string[]): boolean => runsGit(words) || changesDirectory(words);
-  return maker !== undefined && mentioned.some((words) => words !== maker && isAfter(words));
+  return creator !== undefined && mentioned.some((words) => words !== creator && isAfter(words));
 }

@@ -76,7 +76,10 @@ interface AnchoredGlob {
 /** Characters that make a path segment a glob. */
 const MAGIC = /[*?[\]{}()!+@\\]/;
 
-/** Returns the paths before the first glob segment of a deny or ask pattern, in each directory where it may start; none without one. */
+/**
+ * Returns the literal path before the first glob segment of a deny or ask pattern, in each directory where the pattern may start;
+ * empty if the pattern begins with a glob segment.
+ */
 export function literalStarts(pattern: string, cwd: string, home: string): string[] {
   return anchors(pattern, cwd, home, "any").flatMap(({ base, glob }) => {
     const literal = literalParts(glob);
@@ -111,8 +114,8 @@ function resolvedGlob({ base, glob }: AnchoredGlob, resolve: (path: string) => s
 
 /**
  * Returns the directories where a pattern may start, as in gitignore and in settings files: `~/` is home, `//` the root of the
- * file system, `/` the working directory, and for a refusal that root too. A pattern without a slash matches at any depth of the
- * working directory, any other pattern starts there.
+ * file system, `/` the working directory, and for deny and ask rules that root too. A pattern without a slash matches at any depth
+ * of the working directory, any other pattern starts there.
  */
 function anchors(
   pattern: string,
@@ -159,7 +162,7 @@ function globMatches(glob: string, relativePath: string, refuses: boolean): bool
 }
 
 type Matcher = (path: string) => boolean;
-/** The matchers of each pattern: a line has many paths for one rule. */
+/** Cache of the matchers of each pattern: one rule is checked against many paths. */
 const knownMatchers = new Map<string, readonly Matcher[]>();
 const MAX_MATCHERS = 500;
 
@@ -168,15 +171,15 @@ function matchersOf(glob: string, refuses: boolean): readonly Matcher[] {
   const known = knownMatchers.get(key);
   if (known !== undefined) return known;
   const globs = refuses ? readingsOf(glob) : [glob];
-  const made = globs.map((one) => picomatch(one.replace(/\/$/, ""), { dot: true, nocase: refuses }));
+  const matchers = globs.map((one) => picomatch(one.replace(/\/$/, ""), { dot: true, nocase: refuses }));
   if (knownMatchers.size >= MAX_MATCHERS) knownMatchers.clear();
-  knownMatchers.set(key, made);
-  return made;
+  knownMatchers.set(key, matchers);
+  return matchers;
 }
 
 /**
- * Returns a pattern of a deny or ask rule in each way that its author may mean it: a file may be named `(auth)`, `[id]`, `a|b` or
- * `a\b`.
+ * Returns the patterns that the author of a deny or ask rule may mean by one pattern: a file may be named `(auth)`, `[id]`, `a|b`
+ * or `a\b`.
  */
 function readingsOf(glob: string): readonly string[] {
   if (!/[^\w./*?~@%+=:, -]|[@+!?*]\(/u.test(glob)) return [glob];
@@ -208,9 +211,9 @@ const MAX_GLOB = 30_000;
 const MAX_FAST_STARS = 2;
 /** Time limit in milliseconds for one path: an ordinary pattern needs a thousandth of it, more on a busy machine. */
 const MATCH_MS = 1_000;
-/** Tries before a pattern counts as slow: the machine may have slept during the first. */
-const MAX_TRIES = 2;
-/** After this many slow patterns, no other pattern that may be slow is tried. */
+/** Maximum attempts before a pattern counts as slow: the machine may have slept during the first. */
+const MAX_ATTEMPTS = 2;
+/** After this many slow patterns, every other pattern that may be slow counts as slow, without an attempt. */
 const MAX_SLOW_PATTERNS = 5;
 const slowPatterns = new Set<string>();
 let timeLimited: ReturnType<typeof timeLimit> | undefined;
@@ -219,11 +222,11 @@ let timeLimited: ReturnType<typeof timeLimit> | undefined;
 function withTimeLimit(glob: string, matches: () => boolean): boolean | undefined {
   if (slowPatterns.has(glob) || slowPatterns.size === MAX_SLOW_PATTERNS) return undefined;
   timeLimited ??= timeLimit(MATCH_MS);
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
     try {
       return timeLimited(matches);
     } catch {
-      // A timeout, or an invalid pattern, which fails again at the next try.
+      // A timeout, or an invalid pattern, which fails again in the next attempt.
     }
   }
   slowPatterns.add(glob);

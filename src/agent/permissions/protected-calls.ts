@@ -10,7 +10,7 @@ import { isAnywhere, literally, UNKNOWN } from "./commands/pattern-meetings.ts";
 import { writerOf, writtenBy } from "./commands/writers.ts";
 import { isForFiles } from "./line-guards.ts";
 import { changedByLine, joinedByLine } from "./line-paths.ts";
-import { copiedByLine, holds, movedByLine } from "./moved-files.ts";
+import { contains, copiedByLine, movedByLine } from "./moved-files.ts";
 import { pathsMatch } from "./path-rules.ts";
 import {
   completesRepository,
@@ -37,8 +37,9 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
   const repository = resolved.dirs.flatMap(gitDirs);
   const programs = ownPrograms(home, resolved.dirs, resolve);
   const matched = matchedFiles(written, [...repository, ...resolved.protectedDirs], question);
-  if (matched === undefined) return "Its patterns match too many files to check for protected ones.";
   const linked = filesThroughLinks(written, question, (path) => realOf(path, resolve));
+  if (matched === undefined || linked === undefined)
+    return "The command cannot be checked for protected files: its patterns match too many files.";
   const changed = [
     ...written,
     ...copiedByLine(question, isHidden),
@@ -57,23 +58,23 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
     if (why !== undefined) return why;
   }
   const moved = movedByLine(question).find((path) =>
-    [...resolved.dirs, home ?? "/"].some((dir) => holds(path, dir)),
+    [...resolved.dirs, home ?? "/"].some((dir) => contains(path, dir)),
   );
   if (moved !== undefined)
-    return `The line moves or removes ${moved}, which holds the working directory or your home directory.`;
+    return `The command moves or removes ${moved}, which contains the working directory or your home directory.`;
   const completing = [...created].find((path) =>
     completesRepository(path, (other) => created.has(other) || exists(other)),
   );
   if (completing !== undefined)
-    return `${completing} completes a repository, from which git can run commands.`;
+    return `${completing} would complete a repository, from which git can run commands.`;
   const why =
     joinedReason(joined, resolved.protectedDirs) ??
     (repository.some((directory) => joinsInside(joined, directory)) ? "belongs to git" : undefined) ??
     (programs.some((directory) => joinsInside(joined, directory)) ? PROGRAM_REASON : undefined);
-  return why === undefined ? undefined : `The line may write a file that ${why}.`;
+  return why === undefined ? undefined : `The command may write a file that ${why}.`;
 }
 
-/** No program here reads protected files further below, such as those of an installed package. */
+/** Of copied directories, only hidden ones are searched: no program reads startup files deeper in others, such as a package. */
 const isHidden = (name: string): boolean => name.startsWith(".");
 
 /** Returns why one path of a call may be a protected file. */
@@ -111,16 +112,16 @@ function changedPaths(question: PermissionQuestion, resolved: Places): readonly 
   return [...paths, ...paths.map((one) => ({ ...one, path: realOf(one.path, resolve) }))];
 }
 
-/** Names that are protected in some directories, which a line does not name: those of git and of `.claude`. */
+/** Names that are protected in git's directories and in `.claude`, for paths whose directory only the shell knows. */
 const PROTECTED_SOMEWHERE =
   /^[/*]+(?:config(?:\.worktree)?|commondir|hooks|hooks\/.*|settings(?:\.local)?\.json)$/i;
 
 const PLAIN = { isPattern: false, isHiddenPattern: false };
 
 /**
- * Returns why a call may write a file that the agent's `writes` do not cover; undefined if it writes none, or if nothing limits
- * it. Covers the file tools, redirections, and common programs that write the files that they name. Any other program can write
- * elsewhere: only the sandbox stops that.
+ * Returns why a call may write a file that the agent's `writes` do not cover; undefined if it writes no such file, or if nothing
+ * limits the agent. Covers the file tools, redirections, and common programs that write the files that they name. Any other program
+ * can write elsewhere: only the sandbox stops that.
  */
 export function writesElsewhere(question: PermissionQuestion, resolved: Places): string | undefined {
   const { writes } = question;
@@ -141,7 +142,7 @@ function elsewhereOf(question: PermissionQuestion, resolved: Places): string | u
     return outside === undefined ? undefined : changesText(outside);
   }
   if (access.kind !== "command") return undefined;
-  if (line === undefined) return "this command cannot be read";
+  if (line === undefined) return "this command cannot be parsed";
   const { excess } = line.anywhere;
   return excess === undefined
     ? lineElsewhere(question, resolved, line)
@@ -160,7 +161,7 @@ function lineElsewhere(question: PermissionQuestion, resolved: Places, line: She
   for (const target of targets) {
     const isElsewhere = !/^[/~]/.test(target) && dirs?.some(({ isPattern }) => isPattern) === true;
     if (isElsewhere || target.includes(UNKNOWN) || EXPANDED.test(target))
-      return "only the shell knows where this command writes: name the file";
+      return "only the shell knows where this command writes, so name the file literally";
     const outside = dirs
       ?.flatMap(({ path }) => [absolute(target, path, home), followed(target, path, home) ?? []].flat())
       .find((path) => !isCovered(question, resolved, path, realOf(path, resolve)));
@@ -169,12 +170,12 @@ function lineElsewhere(question: PermissionQuestion, resolved: Places, line: She
   return undefined;
 }
 
-/** No file, but an open stream of the command. */
+/** Not a file, but an open stream of the command. */
 const DEVICE = /^\/dev\/(?:null|stdout|stderr|tty|fd\/\d+)$/;
 /** A shell may expand it to any other path. */
 const EXPANDED = /[*?[{]|^~[^/]/;
 
-/** Maximum number of words of one command that may begin a program which writes files: the words after each of them may be its files. */
+/** Maximum number of words of one command that may begin a program that writes files: the words after each may be its files. */
 const MAX_WRITERS = 40;
 
 /** Returns the files that a line redirects to, and those that common programs in it write. */
@@ -199,7 +200,7 @@ export function unknownTarget({ line, rules }: PermissionQuestion): string | und
   const edits = [...rules.deny, ...rules.ask].find((rule) => isForFiles(rule) && !/^\s*read/i.test(rule));
   if (line === undefined || edits === undefined) return undefined;
   return [...targetsOf(line)].some((target) => target.includes(UNKNOWN))
-    ? `The rule ${edits} may apply: only the shell knows where the line writes.`
+    ? `The rule ${edits} may apply: only the shell knows where the command writes.`
     : undefined;
 }
 
@@ -215,8 +216,8 @@ function isCovered(
 }
 
 /**
- * Returns why a call changes a file that another agent's running task has reserved; undefined if it changes none, as far as that is
- * known. Redirections are separate questions, too.
+ * Returns why a call changes a file that another agent's running task has reserved; undefined if no such change is known.
+ * Redirections are also separate questions.
  */
 export function reservedReason(question: PermissionQuestion, resolved: Places): string | undefined {
   const { access, line, workingDirs, home = "~", reservedBy, resolve } = question;
@@ -226,7 +227,7 @@ export function reservedReason(question: PermissionQuestion, resolved: Places): 
     const targets = [...targetsOf(line)].filter((target) => !target.includes(UNKNOWN));
     const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve);
     if (dirs?.every(({ isPattern }) => !isPattern) !== true && targets.length > 0)
-      return "The command may write reserved files: it may be in too many directories to check.";
+      return "The command may write reserved files: it may enter too many directories to check.";
     for (const target of targets) for (const { path } of dirs ?? []) paths.push(absolute(target, path, home));
   }
   for (const path of new Set(paths)) {

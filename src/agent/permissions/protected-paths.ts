@@ -9,7 +9,7 @@ import { joinedReader, startupReader } from "./files/startup-files.ts";
 
 /**
  * Returns why a path is protected, as the end of a sentence about it. A write to a protected path could extend an agent's
- * rights or run commands as the user: teams' directory, `.claude`, `.git`, `.mcp.json`, start-up files (protocol.md section 6).
+ * rights or run commands as the user: teams' directory, `.claude`, `.git`, `.mcp.json`, startup files (protocol.md section 6).
  * Case is ignored, because some file systems ignore it.
  * @param path absolute and normalized
  * @param roots directories of teams, absolute and normalized
@@ -38,7 +38,7 @@ export function joinedReason(joined: JoinedPaths, roots: readonly string[]): str
   return reader === undefined ? undefined : `is read by ${reader}`;
 }
 
-/** Returns whether a name in one of the directories is a directory or below it. */
+/** Returns whether a name in one of the directories may be the given directory or a path below it. */
 export function joinsInside({ directories, names }: JoinedPaths, directory: string): boolean {
   const parts = directory.split(sep);
   const isBelow = (rest: readonly string[]): boolean =>
@@ -49,10 +49,10 @@ export function joinsInside({ directories, names }: JoinedPaths, directory: stri
   );
 }
 
-/** Entries of teams' directory that people keep elsewhere, with a link, and that decide what agents may do. */
+/** Entries of teams' directory that decide what agents may do, and that users often link to other places. */
 const OFTEN_LINKED = ["settings.json", "teams-trust.json", "agents"];
 
-/** Returns teams' directory, and the places outside where links from it lead: all of this is protected. */
+/** Returns the protected directories: teams' own directory, and the targets outside it to which its entries link. */
 export function protectedDirectories(root: string): readonly string[] {
   return [root, ...linkedEntries(root)];
 }
@@ -68,8 +68,8 @@ export function linkedEntries(root: string): readonly string[] {
 export const PROGRAM_REASON = "is read by shells, which find programs in it";
 
 /**
- * Returns `~/bin` and the place where a link from it leads: startup files of many systems put it into PATH. Returns nothing if a person has
- * chosen it as a working directory. All paths are absolute.
+ * Returns `~/bin` and its real path: startup files of many systems add it to PATH. Empty if a person chose a working directory in
+ * it. All paths are absolute.
  */
 export function ownPrograms(
   home: string | undefined,

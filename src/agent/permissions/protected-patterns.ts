@@ -49,18 +49,27 @@ function listedPatterns(named: readonly NamedPath[]): ReadonlySet<string> {
   return new Set(all.map((path) => path.replaceAll("**", "*")));
 }
 
-/** Maximum number of files of patterns whose links are resolved. */
+/** Maximum number of files whose links are resolved, of one pattern and of all patterns of a line. */
 const MAX_RESOLVED = 2_000;
 
-/** Returns the files that patterns of a line match now through links: their names do not show the place where they lead. */
+/**
+ * Returns the real paths of files that patterns of a line match now through links: their names do not show where they lead.
+ * Undefined if the files are too many, or known only to the shell: any of them may be such a link.
+ */
 export function filesThroughLinks(
   named: readonly NamedPath[],
   { list }: PermissionQuestion,
   resolve: (path: string) => string,
-): readonly string[] {
-  const patterns = new Set([...listedPatterns(named)].slice(0, MAX_PATTERNS));
-  const matches = new PatternMatches(patterns, list);
-  const found = [...patterns].flatMap((pattern) => matches.in("/", pattern) ?? []).slice(0, MAX_RESOLVED);
+): readonly string[] | undefined {
+  const patterns = listedPatterns(named);
+  if (patterns.size > MAX_PATTERNS) return undefined;
+  const matches = new PatternMatches(patterns, list, MAX_RESOLVED);
+  const found: string[] = [];
+  for (const pattern of patterns) {
+    const paths = matches.in("/", pattern);
+    if (paths === undefined || found.length + paths.length > MAX_RESOLVED) return undefined;
+    found.push(...paths);
+  }
   return found.map(resolve).filter((path, i) => path !== found[i]);
 }
 
@@ -74,7 +83,7 @@ export function isPatternInside(pattern: string, directory: string): boolean {
   return isKnown && pathPatternsMeet(parts, directory.split("/").map(literally));
 }
 
-/** Returns a predicate: whether a shell may expand a word of the line to an option. */
+/** Returns a predicate that is true for a word of the line that a shell may expand to an option. */
 export function expandsToOption({
   line,
   workingDirs,
@@ -88,11 +97,14 @@ export function expandsToOption({
     const dirs = directoriesOf(line, workingDirs[0] ?? "/", home, resolve);
     return dirs?.some(({ isPattern }) => isPattern) === true ? undefined : dirs?.map(({ path }) => path);
   };
-  return optionExpansion(directories, list, namesMadeBy(line));
+  return optionExpansion(directories, list, createdNames(line));
 }
 
-/** Returns the names of files that a line may create. A word that begins with `-` is only one after `--`, for a program that writes files. */
-function namesMadeBy({ commands, files }: ShellLine): readonly string[] {
+/**
+ * Returns the names of files that a line may create. A word that begins with `-` counts only after `--`, and only for a program
+ * that writes files.
+ */
+function createdNames({ commands, files }: ShellLine): readonly string[] {
   const words = commands.flatMap((own) => {
     if (readingOf(own) !== undefined) return [];
     const isWriter = [...commandStarts(own)].some((at) => writerOf(own[at] ?? "") !== undefined);

@@ -17,11 +17,11 @@ export interface PermissionQuestion {
   /** The parsed command of the access. Without it, only a rule for the whole tool allows a command. */
   readonly line?: ShellLine | undefined;
   readonly rules: PermissionRules;
-  /** Relative patterns start in the first. */
+  /** The first is the base of relative patterns. */
   readonly workingDirs: readonly string[];
   /** Other directories that may be read: the output of the agent's own commands, the user's skills. */
   readonly readDirs?: readonly string[] | undefined;
-  /** Patterns of the only files that may be written; undefined if nothing limits them. Relative ones start in the first working directory. */
+  /** Patterns of the only files that may be written, relative to the first working directory; undefined for no limit. */
   readonly writes?: readonly string[] | undefined;
   /** The one file that may be written in plan mode. */
   readonly planFile?: string | undefined;
@@ -32,17 +32,17 @@ export interface PermissionQuestion {
   readonly home?: string | undefined;
   /** Whether this agent only coordinates in delegate mode. True for the lead; a teammate asks instead. */
   readonly coordinator?: boolean | undefined;
-  /** Returns why a file is another agent's at the moment; undefined if it is not. */
+  /** Returns why a file is reserved for another agent at the moment; undefined if it is not. */
   readonly reservedBy?: ((path: string) => string | undefined) | undefined;
   /** The command runs in the agent's sandbox. */
   readonly isSandboxed?: boolean | undefined;
   /** Resolves the links of a path. */
   readonly resolve?: (path: string) => string;
-  /** Returns whether git runs no program of a repository's own files when it reads there. */
+  /** Returns whether git can read in a directory without running a program that its repository names. */
   readonly isPlain?: (directory: string, what: "objects" | "worktree") => boolean;
-  /** Returns the names of remotes that are directories of this machine; an empty name for a place without one. */
+  /** Returns the names of remotes that are directories on this machine; an empty name for such a directory that is no remote. */
   readonly localRemotes?: (directory: string) => readonly string[];
-  /** Returns the directories and files that git obeys in a directory. */
+  /** Returns the directories and files from which git takes configuration and hooks in a directory. */
   readonly gitDirs?: (directory: string) => readonly string[];
   /** Returns the names in a directory; none if it cannot be listed. */
   readonly list?: ListNames;
@@ -52,15 +52,15 @@ export interface PermissionQuestion {
 
 export interface PermissionDecision {
   readonly behavior: "allow" | "deny" | "ask";
-  /** The question comes from a rule, a hook or a protected path: only a person can allow exactly this call, and no hook can. */
+  /** A rule, a hook or a protected path asks: only a person can allow the call, and only this one call; no hook can. */
   readonly guarded?: true;
-  /** It asks only because the command would run outside the sandbox: a rule that names that can allow it from now on. */
+  /** The command asks only because it would run outside the sandbox; an `UnsandboxedBash` rule can allow it from now on. */
   readonly isOutside?: true;
   /** One sentence for a person or a model. */
   readonly reason: string;
 }
 
-/** A path that cannot be read may exist. */
+/** Returns whether a path exists; true if that cannot be checked. */
 export function mayExist(path: string): boolean {
   try {
     return entryOf(path) !== undefined;
@@ -80,6 +80,7 @@ export interface Places {
   readonly failure?: string;
 }
 
+/** Resolves the links of a question's paths. `failure` is about the paths of the call only. */
 export function resolvePlaces(question: PermissionQuestion): Places {
   const { access, resolve = realPathOf } = question;
   const written = access.kind === "read" || access.kind === "write" ? access.paths : [];
@@ -104,9 +105,9 @@ export function resolvePlaces(question: PermissionQuestion): Places {
 
 /** Returns why the paths may be read in every mode; undefined if they need a rule. */
 export function readableReason({ paths, dirs, readDirs, planFile }: Places): string | undefined {
-  if (areInside(paths, dirs)) return "It reads inside the working directories.";
-  if (areInside(paths, readDirs)) return "It reads the output of a command, or a skill.";
-  return planFile !== undefined && areInside(paths, [planFile]) ? "It reads the agent's plan." : undefined;
+  if (areInside(paths, dirs)) return "The call reads inside the working directories.";
+  if (areInside(paths, readDirs)) return "The call reads the output of a command, or a skill.";
+  return planFile !== undefined && areInside(paths, [planFile]) ? "The call reads the plan file." : undefined;
 }
 
 /** Returns whether each path is in one of the directories; false without paths. */

@@ -13,8 +13,8 @@ import type { ShellLine } from "./shell-line.ts";
 
 /**
  * Returns the absolute paths that a command line reads if each of its commands only reads, and it writes to no file. Such a
- * line needs no rule: its files are checked like those of Read calls. Undefined for every other line, and if it could read a file that
- * a rule excludes, or make git run a program that the repository names.
+ * line needs no rule: its files are checked like the files of Read calls. Undefined for every other line, and if the line could
+ * read a file that a rule excludes, or make git run a program that the repository names.
  * @param matches the files that its patterns match
  */
 export function pathsOfReadingLine(
@@ -47,8 +47,8 @@ export function pathsOfReadingLine(
 }
 
 /**
- * Returns the question about a line without the files that it redirects to; unchanged if a pattern of the line may become an option
- * by the name of such a file.
+ * Returns the question about a line without the files that it redirects to; unchanged if a pattern of the line may match such a
+ * file whose name a program takes for an option.
  */
 export function withoutWrites(question: PermissionQuestion): PermissionQuestion {
   const { line } = question;
@@ -78,7 +78,7 @@ function readings(
     const { words, entered } = entering(written);
     if (entered !== undefined) {
       if (entered.startsWith("-") || dirs.length >= MAX_READ_DIRS || matches.has(entered)) return undefined;
-      // Shells remove `link/..` as text, or follow the link.
+      // Some shells remove `link/..` as text, others follow the link.
       const next = inEachDir(entered).flatMap((path) => [...new Set([path, normalize(path)])]);
       paths.push(...next);
       dirs.push(...next);
@@ -95,7 +95,7 @@ function readings(
   return { all, dirs, paths: [...paths, ...line.files.flatMap(({ path }) => inEachDir(path))] };
 }
 
-/** Returns the paths that each form of a command reads in a directory; undefined if a form does more than read. */
+/** Returns the reading of each form of a command in a directory; undefined if a form does more than read. */
 function readingsIn(
   dir: string,
   words: readonly string[],
@@ -135,7 +135,7 @@ function formsOf(
   dir: string,
   matches: PatternMatches,
 ): readonly (readonly string[] | undefined)[] {
-  // The table knows the name of the command as written, or not at all: `[` is not a pattern.
+  // The table lists the names of commands as written: `[` is not a pattern.
   const isPattern = (word: string, at: number): boolean => at > 0 && matches.has(word);
   if (!words.some(isPattern)) return [words];
   const expanded: string[] = [];
@@ -148,13 +148,13 @@ function formsOf(
 }
 
 /**
- * Returns whether a directory, or a parent of it below the home directory, has a file of this name. Also checks the real path of the
- * directory.
+ * Returns whether a directory, or a parent of it below the home directory, has a file of this name. Also checks the real path of
+ * the directory.
  */
 function isNear(directory: string, name: string, question: PermissionQuestion): boolean {
   const { home = "~", exists = mayExist, resolve = realPathOf } = question;
   const homes = [home, realOf(home, resolve)];
-  return [directory, realOf(directory, resolve)].some((place) => isAbove(place, name, homes, exists));
+  return [directory, realOf(directory, resolve)].some((dir) => isAbove(dir, name, homes, exists));
 }
 
 function isAbove(
@@ -168,7 +168,7 @@ function isAbove(
   return false;
 }
 
-/** A path that cannot be read may be a directory. */
+/** Returns whether a path is a directory; true if that cannot be checked. */
 function mayBeDirectory(path: string): boolean {
   try {
     return isDirectory(path);
@@ -177,7 +177,7 @@ function mayBeDirectory(path: string): boolean {
   }
 }
 
-/** Returns whether a rule excludes files that a reader of a whole tree would read too. */
+/** Returns whether a rule may exclude files that a reader of a whole tree would read too. */
 function excludesFiles({ deny, ask }: PermissionRules): boolean {
   return [...deny, ...ask].some((rule) => {
     const parsed = parseRule(rule);

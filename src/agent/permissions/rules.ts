@@ -46,7 +46,7 @@ export function refusingRule(rules: readonly string[], subject: RuleSubject): st
     commandRules.push({ rule, matches: commandMatcher(pattern) });
     return false;
   });
-  // A deny or ask rule for a command comes before a rule of another kind.
+  // Report a rule for a command before a rule of another kind.
   return refusingCommandRule(commandRules, subject) ?? other;
 }
 
@@ -70,8 +70,8 @@ function refusingCommandRule(rules: readonly CommandRule[], subject: RuleSubject
 }
 
 /**
- * Yields every command that a line may run. The program's name comes in lower case too: some file systems ignore case, and zsh
- * reads `=rm` as the path of rm, and has `zf_rm`.
+ * Yields every command that a line may run, also with the program's name in lower case and without zsh's prefixes: some file
+ * systems ignore case, and in zsh `=rm` is the path of rm and `zf_rm` a builtin rm.
  */
 function* commandsOf({ access, line }: RuleSubject): Generator<Command> {
   if (access.kind !== "command") return;
@@ -116,7 +116,7 @@ export function allowance(rules: readonly string[], subject: RuleSubject): Allow
   const whole = parsed.find(
     ({ tool, pattern }) => pattern === undefined && namesTool(tool, namedTool(subject)),
   );
-  // A rule for a whole tool covers only public hosts, our own agents, and calls with a known access.
+  // A rule for a whole tool does not cover private hosts, third-party CLIs and calls whose access is unknown.
   const needsOwnRule =
     (access.kind === "host" && isPrivateHost(access.host)) ||
     (access.kind === "external" && UNDERSTOOD.test(subject.tool)) ||
@@ -166,7 +166,7 @@ export function parseRule(rule: string): { tool: string; pattern?: string } | un
   return pattern === "" || pattern === "*" || pattern === ":*" ? { tool } : { tool, pattern };
 }
 
-/** Removes surrounding blanks, except a blank that is escaped by a backslash. */
+/** Trims a pattern, but keeps a space at its end that a backslash escapes. */
 function trimPattern(text: string): string {
   const end = text.trimEnd();
   return (end.endsWith("\\") ? text.slice(0, end.length + 1) : end).trimStart();
@@ -205,7 +205,7 @@ function appliesTo(name: string, subject: RuleSubject, refuses = false): boolean
   return namesTool(name, namedTool(subject), refuses);
 }
 
-/** Explains why a malformed rule covers more than its author may have meant. */
+/** Returns a sentence that explains why a malformed rule covers its whole tool; empty for a well-formed rule. */
 export function malformedRuleNote(rule: string): string {
   return parseRule(rule) === undefined ? " The rule is malformed, so it covers every call of its tool." : "";
 }

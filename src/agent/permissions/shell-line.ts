@@ -39,7 +39,7 @@ export function readShellLine(line: string): ShellLine {
   try {
     return readTree(line);
   } catch (error) {
-    // The parser descends into nested parts: a stack overflow.
+    // A stack overflow: the parser is recursive.
     if (error instanceof RangeError) return beyondLimits("it is nested too deeply");
     throw error;
   }
@@ -66,7 +66,7 @@ type Nodes = readonly SyntaxNode[];
 
 /** Text between words that {@link ShellLineReader} understands: operators and keywords. */
 const OPERATORS = /^(?:[ \t\n;&|(){}!]|\\\n|\b(?:if|then|elif|else|fi|while|until|do|done|time)\b)*$/;
-/** A comment with the blank before it. Applied only between words, so it never matches inside a word. */
+/** A comment with the whitespace before it. Applied only between words, so it never matches inside a word. */
 const COMMENT = /(^|[ \t\n])#[^\n]*/g;
 /** Quoted or escaped text, which a shell takes literally. */
 const QUOTED = /'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]/g;
@@ -97,14 +97,14 @@ class ShellLineReader {
     if (nodes.length === 0) this.fail("it runs nothing");
   }
 
-  /** Reports text that is neither a word nor an operator, keyword or comment: the grammar skipped it. */
+  /** Returns a clause about text that is neither a word nor an operator, keyword or comment: the grammar skipped that text. */
   unparsedText(): string | undefined {
     let rest = "";
     let at = 0;
     for (const { pos, end } of [...this.#covered].sort((a, b) => a.pos - b.pos)) {
       const between = this.#between(at, pos);
-      // For fish, a `&` between letters is a part of their word.
-      if (between === "&") return "its & without blanks can be read in two ways";
+      // For fish, a `&` between letters is part of a word.
+      if (between === "&") return "its & without spaces can be read in two ways";
       rest += `${between} `;
       at = Math.max(at, end);
     }
@@ -118,7 +118,7 @@ class ShellLineReader {
     return from === 0 ? text.replace(COMMENT, "$1") : `-${text}`.replace(COMMENT, "$1").slice(1);
   }
 
-  /** Reports a redirection to a relative path in a line that changes the directory, or to `~/` in a line that sets HOME. */
+  /** Returns a clause about a redirection whose path is relative in a line that changes the directory, or `~/` if it sets HOME. */
   movedRedirection(): string | undefined {
     const words = this.commands.flat();
     const changesDirectory = words.some((word) => ENTERS.has(word));
@@ -126,7 +126,7 @@ class ShellLineReader {
     const moved = this.files.find(({ path }) =>
       path.startsWith("~/") ? setsHome : changesDirectory && !path.startsWith("/"),
     );
-    return moved === undefined ? undefined : `the directory of ${moved.path} is unclear`;
+    return moved === undefined ? undefined : `the directory of ${moved.path} is known only to the shell`;
   }
 
   #read(node: SyntaxNode): void {
@@ -183,7 +183,7 @@ class ShellLineReader {
     this.commands.push(words);
   }
 
-  /** `export A=b`: the command gets it as a word. `CI=1 npm test` sets a variable for the command; only a known name may. */
+  /** `export A=b` gets the assignment as a word. `CI=1 npm test` sets a variable for the command: only known names may be set. */
   #assignment(
     part: Extract<Command["prefix"][number], { type: "Assignment" }>,
     words: string[],
@@ -250,7 +250,7 @@ class ShellLineReader {
     const path = this.#word(target);
     if (path === "/dev/null" || (isDescriptor && /^(\d+|-)$/.test(target.text))) return;
     if (isDescriptor || !isPlainPath(path, target.text)) {
-      this.fail(`it redirects to ${JSON.stringify(shortened(target.text, 40))}`);
+      this.fail(`it redirects from or to ${JSON.stringify(shortened(target.text, 40))}`);
     }
     this.files.push({ kind: operator === "<" ? "read" : "write", path });
   }

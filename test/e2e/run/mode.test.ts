@@ -79,6 +79,6 @@ it("plan mode › runs commands that only read, and refuses others", async () =>
   const { out, err } = await teams(run);
   const said = out + err;
   expect(said).toContain("first of all");
-  expect(said).toContain("In plan mode only commands that read may run");
+  expect(said).toContain("In plan mode, only read-only commands may run");
   expect(existsSync(join(repo, "ran"))).toBe(false);
 });

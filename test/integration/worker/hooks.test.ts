@@ -212,7 +212,7 @@ describe("PreToolUse and PostToolUse hooks", () => {
     );
     await rested(ref, dev);
     expect([made("ran"), listApprovals(ref)]).toEqual([false, []]);
-    expect(results(dev)[0]).toContain("dontAsk mode denies it instead of asking");
+    expect(results(dev)[0]).toContain("dontAsk mode denies this call instead of asking");
   });
 
   it("can change the input of a call, and the model and PostToolUse hooks see the change", async () => {

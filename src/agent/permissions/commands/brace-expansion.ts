@@ -7,7 +7,7 @@ export interface ExpandedText {
   readonly isWhole: boolean;
 }
 
-/** Expands braces as bash does, including quoted ones: `{rm,-rf,x}`, `r{m,} x`. The words of one word are separated by blanks. */
+/** Expands braces as bash does, even quoted ones: `{rm,-rf,x}`, `r{m,} x`. Puts spaces between the words that a word becomes. */
 export function expandBraces(written: string): ExpandedText {
   if (!written.includes("{")) return { text: written, isWhole: true };
   let room = MAX_EXPANDED;
@@ -15,10 +15,10 @@ export function expandBraces(written: string): ExpandedText {
   const words = written.split(/(\s+)/).map((word) => {
     const structure = structureOf(word);
     if (structure.size === 0) return word;
-    const made = wordsOf(word, structure, room);
-    isWhole &&= made !== undefined;
-    room -= made === undefined ? 0 : sizeOf(made);
-    return made === undefined ? word : made.join(" ");
+    const expanded = wordsOf(word, structure, room);
+    isWhole &&= expanded !== undefined;
+    room -= expanded === undefined ? 0 : sizeOf(expanded);
+    return expanded === undefined ? word : expanded.join(" ");
   });
   return { text: words.join(""), isWhole };
 }
@@ -43,10 +43,10 @@ function structureOf(word: string): ReadonlySet<number> {
 interface OpenGroup {
   /** The words that come before the group. */
   readonly before: readonly string[];
-  readonly made: string[];
+  readonly alternatives: string[];
 }
 
-/** Returns the words that a shell makes of one; undefined if they would exceed the limits. */
+/** Returns the words to which a shell expands a word; undefined if they would exceed the limits. */
 function wordsOf(word: string, structure: ReadonlySet<number>, room: number): readonly string[] | undefined {
   const open: OpenGroup[] = [];
   let words: readonly string[] = [""];
@@ -58,13 +58,13 @@ function wordsOf(word: string, structure: ReadonlySet<number>, room: number): re
     from = at + 1;
     const group = open.at(-1);
     if (word.charAt(at) === "{") {
-      open.push({ before: words, made: [] });
+      open.push({ before: words, alternatives: [] });
       words = [""];
     } else if (group !== undefined) {
-      for (const one of words) group.made.push(one);
+      for (const one of words) group.alternatives.push(one);
       words = [""];
       if (word.charAt(at) !== "}") continue;
-      const all = combined(group.before, group.made, room);
+      const all = combined(group.before, group.alternatives, room);
       if (all === undefined) return undefined;
       words = all;
       open.pop();
@@ -73,7 +73,7 @@ function wordsOf(word: string, structure: ReadonlySet<number>, room: number): re
   return words;
 }
 
-/** Joins each of some words with each of others; undefined if the result would exceed the room. */
+/** Joins each head with each tail; undefined if the result would exceed the room. */
 function combined(
   heads: readonly string[],
   tails: readonly string[],
@@ -83,7 +83,7 @@ function combined(
   return size > room ? undefined : heads.flatMap((head) => tails.map((tail) => `${head}${tail}`));
 }
 
-/** The characters of words, each with a blank. */
+/** Returns the number of characters of words, each with a space. */
 function sizeOf(words: readonly string[]): number {
   return words.reduce((sum, { length }) => sum + length + 1, 0);
 }

@@ -34,7 +34,7 @@ export function* commandStarts(words: readonly string[]): Generator<number> {
 /** Commands that change the directory of the shell. */
 export const ENTERS: ReadonlySet<string> = new Set([
   ...["cd", "chdir", "pushd", "popd"],
-  // Of fish.
+  // Builtins of fish.
   ...["prevd", "nextd", "cdh"],
 ]);
 
@@ -48,7 +48,7 @@ export function changesDirectory(words: readonly string[]): boolean {
   return enteringAt(words) !== undefined;
 }
 
-/** `cd x`, `command cd x`. */
+/** Returns whether a command only changes the directory: `cd x`, `command cd x`. */
 export function onlyEnters([first = "", second = ""]: readonly string[]): boolean {
   return ENTERS.has(first) || (/^(?:command|builtin)$/.test(first) && ENTERS.has(second));
 }
@@ -59,7 +59,7 @@ export const APPENDS_INPUT = /(?:^|\/)(?:g?xargs|parallel)$/;
 /** Maximum number of words of one command that may begin a program of some kind: the words after each of them are read again. */
 const MAX_STARTS = 20;
 
-/** Returns the words from each place on where a command with a matching name may begin; at most the first 20 places. */
+/** Returns the words from each index where a command with a matching name may begin, for the first MAX_STARTS of them. */
 export function commandsNamed(words: readonly string[], name: RegExp): readonly (readonly string[])[] {
   const found: (readonly string[])[] = [];
   for (const at of commandStarts(words)) {

@@ -19,8 +19,8 @@ const operandsOf = (words: readonly string[]): readonly string[] =>
     .flatMap((word) => (word.startsWith("-") ? (/^--\w[\w-]*=(.+)$/s.exec(word)?.[1] ?? []) : word));
 
 /**
- * Returns the names of links that commands may create. The target of each link is known, but not that of a path through several
- * of them: `ln -s . a; ln -s a/sub b; cat b/x`.
+ * Returns the names of links that commands may create. The target of each link is known, but not where a path through several
+ * links leads: `ln -s . a; ln -s a/sub b; cat b/x`.
  */
 export function linksIn(commands: readonly (readonly string[])[]): ReadonlySet<string> {
   const names = commands
@@ -46,7 +46,7 @@ export function linkTargets(words: readonly string[]): readonly string[] {
   });
 }
 
-/** Programs that unpack, copy or update trees of files, which may hold links of any name. */
+/** Programs that unpack, copy or update trees of files, which may contain links of any name. */
 const MAKES_LINKS =
   /^(?:rsync|rclone|(?:g|bsd|s)?tar|unzip|unar|unrar|7z[arz]?|(?:bsd)?cpio|pax|ditto|stow|unsquashfs|dpkg(?:-deb)?|patch|hg|svn|jj|p?rename|file-rename|mmv|zmv)$/;
 /** Programs that do so with one of these subcommands. */
@@ -65,7 +65,7 @@ const MOVES_OR_MAKES_LINKS = new RegExp(
 const GIT_MAKES_LINKS =
   /^(?:am|apply|bisect|checkout|checkout-index|cherry-pick|clone|merge|mv|pull|read-tree|rebase|reset|restore|revert|sparse-checkout|stash|submodule|switch|worktree)$/;
 
-/** Returns the names of links that a command may make; `any` if its words do not name them; undefined if it makes none. */
+/** Returns the names of links that a command may create; `any` if its words do not name them; undefined if it creates none. */
 export function linksMadeBy(words: readonly string[]): readonly string[] | "any" | undefined {
   if (readingOf(words) !== undefined) return undefined;
   const isFed = APPENDS_INPUT.test(words[0] ?? "");
@@ -75,7 +75,7 @@ export function linksMadeBy(words: readonly string[]): readonly string[] | "any"
   return names.length === 0 ? undefined : names;
 }
 
-/** Programs that write only files whose names the guards see: git checks out none in its own directory. */
+/** Programs that write only files whose names the guards see: git checks out no file into its own directory. */
 const WRITES_KNOWN = /^(?:git|g?(?:cp|mv|ln|link))$/;
 /** Programs that write only such files, unless a word names another machine. */
 const COPIES_HERE = /^(?:rsync|ditto)$/;
@@ -87,14 +87,14 @@ export function mayUnpack(words: readonly string[]): boolean {
   return commandsNamed(words, /^(?:gh|glab|hub)$/).length === 0 || words.includes("download");
 }
 
-/** `git checkout -b x` changes no file. */
+/** Returns whether a git command only creates a branch: `git checkout -b x` changes no file. */
 function isNewBranch([first = "", option = "", ...rest]: readonly string[]): boolean {
   return rest.length === 1 && /^(?:checkout -b|switch -c)$/.test(`${first} ${option}`);
 }
 
 /**
- * Returns the same for a command from its name on.
- * @param isFed it gets more words from its input
+ * Like {@link linksMadeBy}, for the words of a command from its name on; empty if it creates no link.
+ * @param isFed whether it gets more words from its input
  */
 function linksOf([program = "", ...rest]: readonly string[], isFed: boolean): readonly string[] | "any" {
   const name = basename(program);

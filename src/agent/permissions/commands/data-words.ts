@@ -47,7 +47,7 @@ export function takesOnlyData(written: readonly string[], depth = 0): boolean {
   );
 }
 
-/** Removes options of git before its subcommand that only choose a directory or its output. */
+/** Removes harmless options of git before its subcommand, such as `-C a` and `--no-pager`. */
 function withoutDirectory(words: readonly string[]): readonly string[] {
   if (words[0] !== "git") return words;
   let at = 1;

@@ -51,7 +51,7 @@ function isPlainAt(top: string, what: "objects" | "worktree", home: string | und
   return isPlain({ own, common }, what) && (what === "objects" || !runsUsersHook(top, home));
 }
 
-/** Links and alternates lead to objects of another repository. */
+/** Returns whether a repository has its own objects: links and alternates lead to objects of another one. */
 function hasOwnObjects(common: string): boolean {
   const isOwn = (name: string): boolean => entryOf(join(common, name))?.isDirectory() === true;
   const isAbsent = (name: string): boolean => entryOf(join(common, name)) === undefined;
@@ -63,7 +63,7 @@ function hasOwnObjects(common: string): boolean {
   );
 }
 
-/** A relative `core.hooksPath` of the user leads into each repository. */
+/** Returns whether a hook from the user's configuration would run: a relative `core.hooksPath` leads into each repository. */
 function runsUsersHook(top: string, home: string | undefined): boolean {
   return usersHooks(top, home).some((hooks) => entryOf(join(hooks, INDEX_HOOK)) !== undefined);
 }
@@ -89,7 +89,7 @@ type GitDirs = Pick<GitDirectories, "own" | "common">;
 /** Mode of a submodule in the index, as the four bytes of each entry. */
 const SUBMODULE_MODE = Buffer.from([0, 0, 0xe0, 0]);
 
-/** Git also reads the configuration of a submodule. Other bytes of the index may look like its mode. */
+/** Returns whether an index may contain a submodule, whose configuration git also reads. Other bytes may look like its mode. */
 function mayHaveSubmodules(index: string): boolean {
   return readFrom(index, 0)?.includes(SUBMODULE_MODE) === true;
 }
@@ -104,10 +104,10 @@ const PLAIN_KEYS: readonly RegExp[] = [
   /^(push|pull|fetch|rebase|merge|init|gc|maintenance|advice|color|column|commit|tag|submodule|index|feature)\.[\w-]+$/,
   /^submodule\..*\.(url|active|branch)$/,
 ];
-/** Keys that matter only to commands that update the index. */
+/** A key that matters only to commands that update the index. */
 const HOOKS_KEY = "core.hookspath";
 
-/** Returns whether a configuration has only known keys. A line that this reader does not understand makes it unknown. */
+/** Returns whether a configuration has only known keys; false if this reader does not understand one of its lines. */
 export function isPlainConfig(text: string, what: "objects" | "worktree"): boolean {
   let section = "";
   for (const raw of text.split("\n")) {
@@ -162,8 +162,8 @@ const NAMES_REPOSITORY = /^[^=]*\b(url|pushurl|remote|pushremote|pushdefault)\s*
 const ELSEWHERE = /^(?:(?:https?|ssh|git|git\+ssh|ssh\+git):\/\/|(?:[\w.-]+@)?[\w.-]+:(?!:|\/\/))/i;
 
 /**
- * Returns the names of the remotes in a repository's configuration that are directories of this machine; an empty name for a
- * branch that is pushed to a directory, and for a base of other URLs.
+ * Returns the names of the remotes in a repository's configuration that are directories on this machine; an empty name for a
+ * branch that is pushed to a directory, and for a directory that replaces the start of other URLs.
  */
 export function localRemotesAt(directory: string): readonly string[] {
   try {
@@ -206,7 +206,7 @@ function linkedDirectory(at: string, link: string): string {
   return named === undefined ? link : resolve(at, named);
 }
 
-/** Returns the places that the user's own configuration names for a worktree. */
+/** Returns the paths of hooks and of included files that the user's own configuration names for a worktree. */
 function usersHooks(top: string, home: string | undefined): readonly string[] {
   return namedByConfigs([], top, home).map(({ path }) => path);
 }
@@ -223,7 +223,7 @@ interface NamedPlace {
   readonly isHooks: boolean;
 }
 
-/** Maximum number of configurations that are read, with those that they include. */
+/** Maximum number of configurations that are read, including the files that they include. */
 const MAX_FILES = 20;
 
 /**
@@ -253,7 +253,7 @@ export function namedByConfigs(
   return [...named.values()];
 }
 
-/** Reads a configuration. Git cannot read a directory or a file of another user either, and none is long. */
+/** Reads a configuration; empty if it is unreadable or too long. Git cannot read a directory or another user's file either. */
 function textOf(file: string): string {
   try {
     return isShortFile(file) ? (readText(file) ?? "") : "";
@@ -269,7 +269,7 @@ function configValue(raw: string): string {
   return value.replace(/\\(.)|"/g, (_, escaped: string | undefined) => escaped ?? "").trim();
 }
 
-/** Reads a regular file; undefined for others: a link to a device would never end. */
+/** Reads a short regular file; undefined for every other file: a device would never end. */
 function shortText(path: string): string | undefined {
   return isShortFile(path) ? readText(path) : undefined;
 }

@@ -58,7 +58,7 @@ const isFirst =
 
 /**
  * Subcommands of git that only read. Source: git's manual pages. `--ext-diff`, `--textconv`, `--show-signature`, `--output`,
- * `-O` and `--no-index` are not listed: they run programs, write, or leave the repository. So do files in the value of an option.
+ * `-O` and `--no-index` are not listed: they run programs, write, or leave the repository. So may an option whose value is a file.
  */
 const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   log: reads(LOG),
@@ -155,9 +155,9 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
 
 /** Placeholders of formats that run gpg, or the program of `gpg.program`. */
 const CHECKS_SIGNATURE = /%[-+ ]?G|%\([^)]*signature/;
-/** A key to sort by that does. */
+/** A sort key that does the same. */
 const SORTS_BY_SIGNATURE = /^[-*]*signature/;
-/** Options whose value is a format or a key to sort by. */
+/** Options whose value is a format or a sort key. */
 const FORMAT_OPTION = /^--(?:format|pretty|sort|group)(?:=(?<value>.*))?$/s;
 
 /** Returns the words of a git command's options that check signatures. @param args the words after the subcommand */

@@ -64,7 +64,7 @@ export function isHarmlessCode(language: Language, code: string): boolean {
 const STRING = /"(?:[^"\\{}\n]|\\.)*"|'(?:[^'\\{}\n]|\\.)*'/g;
 
 function isHarmlessScript(language: "python" | "node", code: string): boolean {
-  // Text of several lines: what is between two of them looks like a string.
+  // A multi-line string: the code between two of them would look like a string.
   if (/"""|'''/.test(code)) return false;
   // A string names no program as long as nothing can run one.
   const shown = code
@@ -84,8 +84,8 @@ function isHarmlessScript(language: "python" | "node", code: string): boolean {
 
 /**
  * Code that runs other code without a listed name: `import("data:…")`, and names that Node computes or reads from strings, as in
- * `console.log["constructor"]("…")()` and `({"constructor": f}) => f("…")`. An index is accepted, but not a call of the indexed value, and
- * not a comment before a bracket.
+ * `console.log["constructor"]("…")()` and `({"constructor": f}) => f("…")`. An index is accepted, but not a call of the indexed
+ * value, and not a comment before a bracket.
  */
 const HARMFUL_NODE =
   /\bimport\b|\/[/*]|<!--|-->|[\w$)\]"'}]\s*(?:\?\.\s*)?\[(?!\s*\d+\s*\])|[{,]\s*\[[^\]]*\]\s*:|[{,]\s*""\s*:(?!\s*(?:""|-?\d|(?:true|false|null)\b|[[{]))|\]\s*(?:\?\.\s*)?\(/;
@@ -97,7 +97,7 @@ const PLAIN_PATTERN =
 const PATTERN_START =
   /(?:^|[^\w$\]"'\s]|\b(?:return|typeof|case|do|else|in|of|void|delete|new|throw|yield|await))\s*\//;
 
-/** Returns whether a regular expression of Node may hold a quote, so that its strings are not where they seem to be. */
+/** Returns whether a regular expression of Node may contain a quote, so that the strings are not where they seem to be. */
 function mayHideQuote(shown: string): boolean {
   const lines = shown.replace(PLAIN_PATTERN, "0").split("\n");
   return lines.some((line) => PATTERN_START.test(line.slice(0, Math.max(0, line.lastIndexOf('""')))));
@@ -112,11 +112,11 @@ const HARMLESS_PERL: readonly RegExp[] = [
 const HARMFUL_PERL = /\((?:\*|\?[?p]?)\{|\$[\w:]*\s*[[{]|->|@/;
 
 /**
- * Only `print` is redirected, so that a `>` or `|` before the first one compares. A regular expression looks like a
- * division, so text between slashes counts as code.
+ * Returns whether awk code only computes and prints. Only `print` can be redirected, so a `>` or `|` before the first `print` is
+ * an operator. A regular expression looks like a division, so text between slashes counts as code.
  */
 function isHarmlessAwk(code: string): boolean {
-  // A comment may hold half of a string.
+  // A comment may contain half of a string.
   const isRaw = /[/#\n]/.test(code);
   const bare = isRaw ? code : code.replace(/"(?:[^"\\]|\\.)*"/g, '""');
   if (/system|getline|@|extension|\\\n/.test(bare)) return false;
@@ -126,7 +126,7 @@ function isHarmlessAwk(code: string): boolean {
   return !/(?<!\|)\|(?!\|)|\bprintf?\b[^;}]*>/.test(printing);
 }
 
-/** Accepts the commands of sed that only edit text: no `e`, `w` or `r`, and no `s///e` or `s///w`. */
+/** Returns whether sed code only edits text: no `e`, `w` or `r`, and no `s///e` or `s///w`. */
 function isHarmlessSed(code: string): boolean {
   const address =
     /^\s*(?:(?:\d+|\$|\/(?:[^/\\\n]|\\.)*\/I?)(?:\s*,\s*(?:[+~]?\d+|\$|\/(?:[^/\\\n]|\\.)*\/I?))?\s*!?\s*)?/;
@@ -141,8 +141,8 @@ function isHarmlessSed(code: string): boolean {
       /^y([^\w\s\\])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1\s*(?:[;}\n]|$)/.exec(rest) ??
       /^(?:[dDgGhHlnNpPxz=]|[qQ]\s*\d*)\s*(?:[;}\n]|$)/.exec(rest) ??
       /^[{}]\s*;?/.exec(rest) ??
-      // The text begins on the next line only right after the backslash. Else GNU sed takes the next line for a command. The
-      // text does not continue on a further line.
+      // The text begins on the next line only right after the backslash; otherwise GNU sed takes the next line for a command.
+      // The text does not continue on another line.
       /^[aic](?:\\\n|[ \t]*\\?[ \t]*(?=\S|$))(?:[^\\\n]|\\[^\n])*(?:\n|$)/.exec(rest);
     if (command === null || command[0] === "") return false;
     const delimiter = /^[sy](.)/.exec(command[0])?.[1];

@@ -27,8 +27,8 @@ export function namesOfWord(word: string): readonly (readonly string[])[] {
 const MAX_JOINED = 200;
 
 /**
- * Returns the paths of a name in a directory that the pattern of a rule may cover; undefined if they are too many. The time is linear in
- * the directories and in the names.
+ * Returns the paths of names in directories that the pattern of a rule may cover; undefined if they are too many. The time is
+ * linear in the directories and in the names.
  * @param rule the pattern in parts, from the root
  */
 export function joinedMeeting(
@@ -39,13 +39,13 @@ export function joinedMeeting(
   const rows = names.map((name) => meetings(name, rule, end));
   const any = end.map((_, j) => j < rule.length && rows.some((row) => row[j] === true));
   if (!any.includes(true)) return [];
-  const fitting = directories.filter((directory) => meetings(directory.split("/"), rule, any)[0] === true);
-  const ending = names.filter((_, i) => rows[i]?.some((meets, j) => meets && j < rule.length));
-  if (fitting.length * ending.length > MAX_JOINED) return undefined;
-  return fitting.flatMap((directory) => ending.map((name) => join(directory, ...name)));
+  const bases = directories.filter((directory) => meetings(directory.split("/"), rule, any)[0] === true);
+  const matchingNames = names.filter((_, i) => rows[i]?.some((meets, j) => meets && j < rule.length));
+  if (bases.length * matchingNames.length > MAX_JOINED) return undefined;
+  return bases.flatMap((directory) => matchingNames.map((name) => join(directory, ...name)));
 }
 
-/** Adds the places where the links of directories lead. */
+/** Adds the real paths of the directories. */
 export function withRealDirectories(
   joined: JoinedPaths,
   resolve: ((path: string) => string) | undefined,

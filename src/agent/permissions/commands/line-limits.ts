@@ -9,7 +9,7 @@ const MAX_LINE = 65_536;
 const MAX_WORDS = 8_000;
 /** Maximum number of open parentheses, quoted or not: the parser reads the content of each again for every one around it. */
 const MAX_OPEN = 300;
-/** Maximum number of `<<`, quoted or not: the parser looks at each open here-document again for every further one. */
+/** Maximum number of `<<`, quoted or not: the parser looks at each open here-document again for every new one. */
 const MAX_HERE_DOCUMENTS = 1_000;
 /** Maximum number of `=!`, quoted or not: the text after each one is searched again for the others in it. */
 const MAX_ESCAPES = 100;
@@ -48,8 +48,8 @@ export const MAX_READ = 10_000;
 export const MAX_PATH = 4_096;
 
 /**
- * Returns why a line or a script takes too long to parse and to search, as a clause; undefined if it does not. The time is linear in
- * its length.
+ * Returns why a line or a script takes too long to parse and to search, as a clause; undefined if it does not. The time is linear
+ * in its length.
  */
 export function excessOf(text: string): string | undefined {
   if (text.length > MAX_LINE) return `it is longer than ${MAX_LINE} characters`;

@@ -18,7 +18,7 @@ export function contentsRead(words: readonly string[]): readonly string[] | unde
   return words.includes("rev-parse") ? reading.paths.flatMap(afterColons) : [];
 }
 
-/** `HEAD:.env` and `:0:.env` are files of a revision and of the index, `:(top).env` is a file for git. */
+/** Returns the paths after each colon: git reads `HEAD:.env` from a revision, `:0:.env` from the index, `:(top).env` as a file. */
 function afterColons(path: string): string[] {
   const parts = path.split(":", MAX_COLONS);
   const found = parts.slice(1).map((_, i) => parts.slice(i + 1).join(":"));
@@ -140,7 +140,7 @@ export function searchedNames(words: readonly string[]): readonly string[] {
   });
 }
 
-/** Returns names of files that a program makes from the names of others: `gunzip .envrc.gz`, `split a .bash`. */
+/** Returns names of files that a program derives from other names: `gunzip .envrc.gz`, `split a .bash`. */
 function derivedNames(program: string, named: readonly string[]): string[] {
   if (program === "find") return [...searchedNames(named)];
   if (/^(?:split|csplit)$/.test(program)) return named.flatMap(namesInWord).map((word) => `${word}*`);
@@ -156,7 +156,7 @@ function derivedNames(program: string, named: readonly string[]): string[] {
 const PACKED = [".gz", ".bz2", ".xz", ".lzma", ".zst", ".lz4", ".lz", ".br", ".Z", ".gpg", ".asc", ".sig"];
 const COMPILES =
   /^(?:[\w-]*(?:gcc|g\+\+|clang|clang\+\+)(?:-[\d.]+)?|c[cx]?c?|c\+\+|as|rustc|javac|kotlinc|ghc|ocamlc|tsc|swiftc|go|zig|nasm|protoc)$/;
-/** Endings of the files that compilers make from the name of a source. */
+/** Endings of the files whose names compilers derive from a source. */
 const BUILT = [
   ".o",
   ".s",
@@ -174,7 +174,7 @@ const BUILT = [
   ".su",
   ".gcno",
 ];
-/** Programs that make a directory with the name of a repository. */
+/** Programs that create a directory with the name of a repository. */
 const CLONES = /^(?:git|gh|glab|hg|svn|jj)$/;
 
 /** Programs that write a file without the suffix of its packed form. */

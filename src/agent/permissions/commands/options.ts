@@ -43,7 +43,7 @@ export interface ReadOptions {
   readonly used: ReadonlySet<string>;
   /** Words with an option that the table does not list. */
   readonly unknown: readonly string[];
-  /** The same words with their options. */
+  /** The words in `unknown`, each with its option. */
   readonly asking: readonly AskingWord[];
   /** The values of options, by name and in order. */
   readonly values: readonly OptionValue[];
@@ -68,11 +68,13 @@ interface OptionValue {
   readonly at: number;
 }
 
-/** How a program reads its words. */
-export interface Habits {
+/** How a program reads options and operands. */
+export interface OptionSyntax {
   /** Its options end after this number of operands. */
   readonly operands?: number | undefined;
+  /** The same, by the first operand. */
   readonly operandsOf?: Readonly<Record<string, number>> | undefined;
+  /** `--no-x` is an option if `--x` is. */
   readonly negates?: boolean | undefined;
   /** Words that are not options although they begin with `-`. */
   readonly words?: RegExp | undefined;
@@ -96,8 +98,12 @@ const NUMBER = /^-\d+(?:[\d,.-]*|[bkKMGT]|\s*[a-z]+(?: ago)?)$/;
  * Reads the words after a program's name. Only full names of long options count: an abbreviation may stand for another option
  * in another version.
  */
-export function readOptions(words: readonly string[], known: Options, habits: Habits = {}): ReadOptions {
-  const reader = new OptionReader(known, habits);
+export function readOptions(
+  words: readonly string[],
+  known: Options,
+  syntax: OptionSyntax = {},
+): ReadOptions {
+  const reader = new OptionReader(known, syntax);
   const late: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? "";
@@ -107,7 +113,7 @@ export function readOptions(words: readonly string[], known: Options, habits: Ha
       reader.operands.push(...words.slice(at + 1));
       break;
     }
-    if (habits.words?.test(word)) continue;
+    if (syntax.words?.test(word)) continue;
     if (!word.startsWith("-") || word === "-") {
       reader.operands.push(word);
       continue;
@@ -127,15 +133,15 @@ class OptionReader {
   readonly values: OptionValue[] = [];
   isKnown = true;
   readonly #known: Options;
-  readonly #habits: Habits;
+  readonly #syntax: OptionSyntax;
 
-  constructor(known: Options, habits: Habits) {
+  constructor(known: Options, syntax: OptionSyntax) {
     this.#known = known;
-    this.#habits = habits;
+    this.#syntax = syntax;
   }
 
   get isAtEnd(): boolean {
-    const { operands, operandsOf } = this.#habits;
+    const { operands, operandsOf } = this.#syntax;
     const last = operandsOf?.[this.operands[0] ?? ""] ?? operands;
     return last !== undefined && this.operands.length >= last;
   }
@@ -143,7 +149,7 @@ class OptionReader {
   /** Returns whether the next word is the option's value. */
   option(word: string, next: string, at: number): boolean {
     const found = word.startsWith("--")
-      ? longOption(word, this.#known, this.#habits)
+      ? longOption(word, this.#known, this.#syntax)
       : shortOptions(word, this.#known);
     for (const name of found.names) this.used.add(name);
     if (found.asks) this.asking.push({ word, option: found.alone });
@@ -175,7 +181,7 @@ interface OptionWord {
   readonly alone?: string | undefined;
 }
 
-function longOption(word: string, { long }: Options, { negates }: Habits): OptionWord {
+function longOption(word: string, { long }: Options, { negates }: OptionSyntax): OptionWord {
   const at = word.indexOf("=");
   const value = at < 0 ? undefined : word.slice(at + 1);
   const name = word.slice(2, at < 0 ? undefined : at);
@@ -210,7 +216,7 @@ function lastOption(word: string, at: number, known: Options): Omit<OptionWord, 
   if (known.texts.includes(letter)) return { value, next: isLast ? "text" : "word" };
   if (known.values.includes(letter)) return { value, next: isLast ? "value" : "word" };
   const takesNext = known.asks.includes(letter);
-  // The rest of a word after an unlisted letter may be further options.
+  // The rest of a word after an unlisted letter may be more options.
   const isListed = takesNext || known.asksGlued.includes(letter);
   const alone = isLast || isListed ? `-${letter}` : undefined;
   return { value, asks: true, isUnlisted: !isListed, alone, next: takesNext && isLast ? "value" : "word" };

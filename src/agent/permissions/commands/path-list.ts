@@ -17,7 +17,7 @@ export interface NamedPath {
 /** Paths that words of a line may name, absolute. */
 export interface NamedPaths {
   readonly paths: readonly NamedPath[];
-  /** Why there may be others, as a clause. */
+  /** Why there may be more paths, as a clause. */
   readonly excess: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export class PathList implements NamedPaths {
   readonly #found = new Map<string, NamedPath>();
   readonly #patterns = new Set<string>();
   #isCut = false;
-  /** The word that is added now is only the value of a variable. */
+  /** Whether the word that is being added is only the value of a variable. */
   #addsValue = false;
 
   /**
@@ -202,7 +202,7 @@ function hasAlternatives(text: string, separator: RegExp): boolean {
 
 const HIDDEN_ALTERNATIVE = /(?:^|[/}])\{(?:\.[^{}]*,|[^{}]*,\.[^{}]*[,}])/;
 
-/** Links of the kernel to the directory of a process, and to the root: `/proc/self/cwd`. */
+/** Links of the kernel to the working directory and the root of a process: `/proc/self/cwd`. */
 const PROCESS_LINK = /^\/+proc\/+[^/]+\/+(?:task\/+[^/]+\/+)?(cwd|root)(?=\/|$)/;
 
 /** Returns a word as a path in a directory. */

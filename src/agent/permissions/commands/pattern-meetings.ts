@@ -35,8 +35,8 @@ export function hasWildcard(pattern: string): boolean {
 const MAX_GLOB = 100;
 
 /**
- * Returns whether some path matches both a pattern of a command and a pattern of a rule, or is below a path that the rule matches. Case is
- * ignored. Rather too many than too few: sets, and alternatives of the rule, match any text.
+ * Returns whether some path matches both a pattern of a command and a pattern of a rule, or is below a path that the rule matches.
+ * Case is ignored. Rather too many than too few: sets, and alternatives of the rule, match any text.
  */
 export function pathPatternsMeet(written: readonly string[], rule: readonly string[]): boolean {
   return meetings(written, rule, ends(rule))[0] === true;
@@ -79,7 +79,7 @@ export function meetings(
   return below;
 }
 
-/** An unknown name counts only for a rule that names a file in a directory, not for a whole directory: else it would match every name. */
+/** An unknown name counts only for a rule about a file in a directory: it would match every rule about a whole directory. */
 function partMeets(
   part: string,
   wanted: string,
@@ -93,7 +93,7 @@ function partMeets(
   return above !== "**" && next !== "**" && !hasWildcard(wanted) && namesMeet(written, wanted);
 }
 
-/** The path after unknown directories must name a part of the rule: else a rule for a directory would cover every file. */
+/** The path after unknown directories must name a part of the rule: otherwise, a rule for a directory would cover every file. */
 function anywhereBefore(below: readonly boolean[], rule: readonly string[]): readonly boolean[] {
   const row = new Array<boolean>(rule.length + 1).fill(false);
   for (let j = rule.length - 1; j >= 0; j -= 1)
@@ -101,7 +101,7 @@ function anywhereBefore(below: readonly boolean[], rule: readonly string[]): rea
   return row;
 }
 
-/** Returns whether some name matches both patterns. Only a leading dot, or zsh's `(D)`, makes a shell's pattern match a hidden name. */
+/** Returns whether some name matches both patterns. A shell's pattern matches hidden names only with a leading dot or `(D)`. */
 export function namesMeet(written: string, rule: string): boolean {
   if (!SPECIAL.test(written) && !SPECIAL.test(rule) && isAscii(written + rule))
     return written.toLowerCase() === rule.toLowerCase();

@@ -167,7 +167,7 @@ function readFiles(name: string, args: readonly string[], reader: Reader): Readi
   const { operands: written, used, unknown, late } = readOptions(args, reader.options);
   if (unknown.length > 0) return undefined;
   if (reader.operands === "text") return NOTHING;
-  // On macOS, most of these programs read no option after an operand. Those with a pattern do everywhere.
+  // On macOS, most of these programs read no option after an operand. Programs with a pattern do so everywhere.
   const operands = reader.operands === "after-first" ? written : [...written, ...late];
   if (reader.operands === "at-most-one" && operands.length > 1) return undefined;
   const { contents } = reader;
@@ -215,7 +215,7 @@ function readPrintf(args: readonly string[]): Reading | undefined {
 
 const DATE = options("Ru|d|I date= iso-8601[=] rfc-email rfc-3339= utc universal");
 
-/** `test` shows whether files exist; its other words are text. zsh calculates the number after `-t`: `PATH=5` sets PATH. */
+/** `test` shows whether files exist; its other words are text. zsh evaluates the word after `-t`, so that `PATH=5` sets PATH. */
 function readTest(args: readonly string[]): Reading | undefined {
   return args.some((word, at) => word.includes("[") || (args[at - 1] === "-t" && !/^\d*$/.test(word)))
     ? undefined
@@ -285,7 +285,7 @@ function readExecuted(args: readonly string[], at: number): number | undefined {
     / -type f(?: |$)/.test(before) && !/ (?:-L|-follow|-o|-or|-not|,|!|\() /.test(`${before} `);
   const isPlain =
     READERS.has(words[0] ?? "") && words.slice(1).every((word) => word === "{}" || !word.includes("{}"));
-  // First, because a line may nest thousands of them.
+  // Checked before the recursion, because a line may nest thousands of these commands.
   if (end <= at || !isOfFiles || !isPlain) return undefined;
   // The other allowed paths are `{}` with an ending that the program adds.
   return readingOf(words)?.paths.every((path) => path.startsWith("{}")) === true ? end : undefined;

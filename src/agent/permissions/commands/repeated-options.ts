@@ -33,7 +33,7 @@ export function repeatedOption(named: readonly string[], words: readonly string[
     if (!word.startsWith("-") || word === "-") return false;
     if (!word.startsWith("--"))
       return [...all].some((one) => (/^-\w$/.test(one) ? word.startsWith(one) : option === one));
-    // Programs accept any unique start of a long option.
+    // Programs accept any unique prefix of a long option.
     return [...all].some((one) => one.startsWith(option));
   });
 }

@@ -192,7 +192,7 @@ function readOneDash(args: readonly string[], table: Table): ReadOptions {
 
 const ONE_DASH = /^--?(?<name>[A-Za-z][\w-]*)(?:=(?<value>.*))?$/s;
 
-/** Returns the words that are the program's own, in the form of its table. */
+/** Returns the words that belong to the program itself, in the form of its table. */
 function ownWords(name: string, written: readonly string[]): readonly string[] {
   if (name === "tar") return withDashes(written);
   if (name !== "python") return written;
@@ -242,8 +242,8 @@ function askingInModule(args: readonly string[], { values }: ReadOptions): reado
 }
 
 /**
- * Returns the values of a command's options, by index in its words; none if the tables do not list each option, because only the
- * program knows then which words are values.
+ * Returns the values of a command's options, by index in its words; empty if the tables do not list each option, because then only
+ * the program knows which words are values.
  */
 export function optionValues(words: readonly string[]): ReadOptions["values"] {
   const [program = "", ...args] = words;
@@ -254,7 +254,7 @@ export function optionValues(words: readonly string[]): ReadOptions["values"] {
   if (known === undefined) return [];
   const own = ownWords(name, args);
   // tar: `czf a.tgz` becomes several words at the start, so later indexes move. Python: its own words come first.
-  return placed(readOptions(own, known, table), name === "tar" ? words.length - own.length : 1);
+  return withOffset(readOptions(own, known, table), name === "tar" ? words.length - own.length : 1);
 }
 
 function valuesInGit(args: readonly string[], table: Table): ReadOptions["values"] {
@@ -265,10 +265,11 @@ function valuesInGit(args: readonly string[], table: Table): ReadOptions["values
   const known = row === undefined ? gitOptions(name) : optionsOf(row);
   if (known === undefined || !isKnown) return [];
   const from = args.indexOf(name) + 1;
-  return placed(readOptions(args.slice(from), known, { ...row, negates: true }), from + 1);
+  return withOffset(readOptions(args.slice(from), known, { ...row, negates: true }), from + 1);
 }
 
-function placed({ values, isKnown }: ReadOptions, from: number): ReadOptions["values"] {
+/** Returns the values of options with their indexes counted from the start of the command; empty if they are not known. */
+function withOffset({ values, isKnown }: ReadOptions, from: number): ReadOptions["values"] {
   return isKnown ? values.map((one) => ({ ...one, at: one.at + from })) : [];
 }
 

@@ -72,7 +72,7 @@ interface FoundCode {
   readonly isCut: boolean;
 }
 
-/** Keyed by the words, which several questions about one command have in common. */
+/** Cache by the array of words, which several checks of one command share. */
 const KNOWN = new WeakMap<readonly string[], FoundCode>();
 
 /** Returns the code that the words of a command, or of a command that it wraps, give to interpreters. */
@@ -164,13 +164,13 @@ function isDescriptor(path: string): boolean {
   return /^\/dev\/(?:stdin|fd)|^\/proc\//.test(path);
 }
 
-/** A program that runs words of its input, or each file that it finds. */
+/** Returns why it cannot be known what find, xargs or parallel runs, as a clause; undefined if the words show it. */
 function hiddenByFinder(
   base: string,
   words: readonly string[],
   expanded: readonly boolean[],
 ): string | undefined {
-  if (runsWhatItFinds(words)) return `${base} runs files that it finds, or words from its input`;
+  if (runsFoundFiles(words)) return `${base} runs files that it finds, or words from its input`;
   if (/^(?:xargs|parallel)$/.test(base) && expanded.some(Boolean))
     return `${base} runs words that only the shell knows`;
   return undefined;
@@ -182,12 +182,12 @@ const WRAPPER =
 const WITH_VALUE = /^-[sadERIJughCTkcf]$/;
 /** Another option, a number or a variable between a wrapper and its program. */
 const OF_WRAPPER = /^(?:-.*|[\d.]+[smhd]?|\w+=.*)$/s;
-/** After these words, find, xargs or parallel name the program that they run, and after the others fd. */
+/** Words after which find, xargs or parallel name the program that they run; the others are for fd. */
 const RUNS_NEXT = /^(?:-exec|-execdir|-ok|-okdir|xargs|parallel)$/;
 const FD_RUNS_NEXT = /^(?:-x|-X|--exec|--exec-batch)$/;
 
 /** Returns the indexes of words after which such a program names the program that it runs. */
-function startsOfFound(words: readonly string[]): readonly number[] {
+function indexesBeforeProgram(words: readonly string[]): readonly number[] {
   const isFd = words.some((word) => /^fd(?:find)?$/.test(baseName(word)));
   return words.flatMap((word, at) =>
     RUNS_NEXT.test(baseName(word)) || (isFd && FD_RUNS_NEXT.test(word)) ? [at] : [],
@@ -199,7 +199,7 @@ const MAX_WRAPPED = 40;
 
 /** Returns the text that xargs, find, fd or parallel replace with a word of their input, or with the name of a file. */
 export function placeholderOf(words: readonly string[]): RegExp | undefined {
-  if (startsOfFound(words).length === 0) return undefined;
+  if (indexesBeforeProgram(words).length === 0) return undefined;
   const from = words.findIndex((word) => baseName(word) === "xargs");
   for (const [at, word] of words.entries()) {
     if (from < 0 || at < from) continue;
@@ -211,10 +211,10 @@ export function placeholderOf(words: readonly string[]): RegExp | undefined {
 }
 
 /** Returns whether a program runs files that it finds, or words of its input, even after wrappers: `find -exec env {}`. */
-function runsWhatItFinds(words: readonly string[]): boolean {
+function runsFoundFiles(words: readonly string[]): boolean {
   const placeholder = placeholderOf(words);
   if (placeholder === undefined) return false;
-  return startsOfFound(words).some((at) => runsFoundAfter(words, at, placeholder));
+  return indexesBeforeProgram(words).some((at) => runsFoundAfter(words, at, placeholder));
 }
 
 function runsFoundAfter(words: readonly string[], from: number, placeholder: RegExp): boolean {
@@ -230,7 +230,7 @@ function runsFoundAfter(words: readonly string[], from: number, placeholder: Reg
   return wrappers > 0;
 }
 
-/** A wrapped program whose name only the shell knows: `sudo $X`, `find -exec $X`. */
+/** Returns why it cannot be known which program a wrapper runs, as a clause: `sudo $X`, `find -exec $X`. */
 function wrapsHidden(
   base: string,
   words: readonly string[],

@@ -61,7 +61,7 @@ function scriptsInWord(word: string): string[] {
   return hasBlank ? [...found, word.replace(PREFIX, "")] : found;
 }
 
-/** Returns the text after each of the first equals signs: one more than are searched in a line, so that it has too many. */
+/** Returns the text after each equals sign, at most one more than the limit of scripts in a line: such a line is refused. */
 function afterEquals(word: string): string[] {
   const found: string[] = [];
   for (let at = word.indexOf("="); at >= 0 && found.length <= MAX_SCRIPTS; at = word.indexOf("=", at + 1))

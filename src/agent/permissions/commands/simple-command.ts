@@ -20,7 +20,7 @@ export function simpleCommand(command: string): string[] | undefined {
   return first === undefined || ASSIGNMENT.test(first) ? undefined : words;
 }
 
-/** Removes the blanks of a shell, which are fewer than those of `trim`: `\u00a0git` names another program than `git`. */
+/** Removes only what a shell treats as whitespace, unlike `trim`: `\u00a0git` names another program than `git`. */
 function trimBlanks(text: string): string {
   let [from, to] = [0, text.length];
   while (from < to && " \t\n".includes(text.charAt(from))) from += 1;
@@ -52,7 +52,7 @@ function readWords(text: string): string[] | undefined {
  * the command's name. It yields too many rather than too few. A generator, because a long wrapped command has many.
  */
 export function* possibleCommands(command: string): Generator<Command> {
-  // `$IFS` is another way to write a blank.
+  // `$IFS` is another way to write a space.
   const spaced = command.replace(/\$(IFS\b|\{IFS\})/g, " ");
   for (const text of new Set([spaced, expandBraces(spaced).text])) {
     for (const part of text.split(/[;&|\n\r(){}`<>]/)) {
@@ -120,7 +120,7 @@ function piecesOf(pattern: string): Pieces {
   return { first, middle, last };
 }
 
-/** Words, and where each of them begins in the text of all. */
+/** Words, and the offset of each word in their joined text. */
 class WordLine {
   readonly words: readonly string[];
   readonly #starts: number[] = [];
@@ -131,7 +131,7 @@ class WordLine {
     this.words = words;
   }
 
-  /** The words, each after a blank. */
+  /** The words, each after a space. */
   get text(): string {
     if (this.#text !== undefined) return this.#text;
     let start = 0;
@@ -143,15 +143,15 @@ class WordLine {
     return this.#text;
   }
 
-  /** Returns the offset at which a word and its blank begin; the end of the text after the last word. */
+  /** Returns the offset of a word with the space before it; the length of the text after the last word. */
   startOf(at: number): number {
     const { length } = this.text;
     return this.#starts[at] ?? length;
   }
 
   /**
-   * Returns for each piece in the middle of a pattern where it begins at the latest, followed by the others and the last piece; -1 if
-   * nowhere. The same for every command that ends with this text.
+   * Returns, for each middle piece of a pattern, the last offset where it can begin so that the later pieces still fit; -1 if there
+   * is none. The offsets are the same for every command that ends with this text.
    */
   latest(pieces: Pieces): readonly number[] {
     const known = this.#latest.get(pieces);
@@ -170,7 +170,7 @@ class WordLine {
 }
 
 /**
- * A command that patterns are compared with. It copies no words: a long command after a wrapper has one for each of its words.
+ * A command that patterns are compared with. It copies no words: a long wrapped command yields one Command for each of its words.
  */
 export class Command {
   readonly #line: WordLine;
@@ -200,13 +200,13 @@ export class Command {
     return index === 0 ? this.name : this.#line.words[this.#at + index - 1];
   }
 
-  /** Compares its words with a pattern. It reads the text of its arguments only as far as no other command has. */
+  /** Returns whether its words match a pattern. Commands of one line share the search in the text of their arguments. */
   matches(pieces: Pieces): boolean {
     const { first, middle, last } = pieces;
     const { name } = this;
     const { text } = this.#line;
     const start = this.#line.startOf(this.#at);
-    // The last piece begins in the name: the arguments are short.
+    // The arguments are so short that the last piece begins in the name.
     if (text.length - start < last.length) return matchesText(pieces, `${name}${text.slice(start)}`);
     const beginsWith = `${name}${text.slice(start, start + first.length)}`.startsWith(first);
     const end = name.length + text.length - start - last.length;
@@ -215,7 +215,7 @@ export class Command {
     for (const [i, piece] of middle.entries()) {
       const head = at < name.length ? `${name}${text.slice(start, start + piece.length)}` : "";
       const found = head === "" ? -1 : head.indexOf(piece, at);
-      // It begins in the arguments, and so do the others.
+      // This piece and the later ones begin in the arguments.
       if (found < 0 || found >= name.length)
         return start + Math.max(0, at - name.length) <= (this.#line.latest(pieces)[i] ?? -1);
       at = found + piece.length;
@@ -227,7 +227,7 @@ export class Command {
 
 export type CommandMatcher = (command: Command) => boolean;
 
-/** Reads the pattern of a command: `git:*` is git with any arguments, a `*` elsewhere is any text, other words are literal. */
+/** Returns a matcher for the pattern of a command: `git:*` is git with any arguments, a `*` elsewhere is any text, other words are literal. */
 export function commandMatcher(pattern: string): CommandMatcher {
   const prefix = pattern.endsWith(":*");
   const wanted = prefix ? pattern.slice(0, -2) : pattern;
@@ -248,8 +248,8 @@ export function wildcard(pattern: string): (text: string) => boolean {
 }
 
 /**
- * Compares a text piece by piece from the left, not with a regular expression: a rule of an untrusted repository cannot make it
- * slow.
+ * Returns whether a text matches. Compares piece by piece from the left, not with a regular expression: a rule of an untrusted
+ * repository cannot make it slow.
  */
 function matchesText({ first, middle, last }: Pieces, text: string): boolean {
   const end = text.length - last.length;

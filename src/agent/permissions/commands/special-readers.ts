@@ -59,8 +59,8 @@ function isName(word: string): boolean {
 }
 
 /**
- * sed with scripts that only edit text, printed. `-i` changes files, and `-f` reads a script. On macOS it reads no option after an
- * operand: that is the script then, and each later word is a file.
+ * Accepts sed with scripts that only edit the printed text. `-i` changes files, and `-f` reads a script. On macOS, sed reads no
+ * option after an operand: then the first operand is the script, and each later word is a file.
  */
 function readSed(args: readonly string[]): Reading | undefined {
   const { operands, unknown, values, late } = readOptions(args, SED);
@@ -73,7 +73,7 @@ function readSed(args: readonly string[]): Reading | undefined {
 const SED = options("nErsuz|||e quiet silent regexp-extended null-data separate unbuffered expression==");
 const GIVES_SCRIPT = /^(?:-[nErsuz]*e|--expression)/;
 
-/** awk whose program prints. Its other options load, write or profile programs. After the program, it reads every word as a file. */
+/** Accepts awk code that only prints. Other options load, write or profile code. awk reads each word after the code as a file. */
 function readAwk(args: readonly string[]): Reading | undefined {
   const { operands, unknown, late } = readOptions(args, AWK);
   const [code = "", ...paths] = operands;
@@ -90,7 +90,7 @@ const PS_COLUMNS =
   /^(?:(?:p?pid|pgid|sid|u?user|[re]?uid|ucomm|comm|args|cmd|command|stat|state|time|etimes?|l?start|tty?|tt|[p%]cpu|[p%]mem|rss|vsz|ni|nice|pri|nlwp)=?(?:,|$))+$/;
 
 /**
- * ps in its usual forms, word for word: `e` among its letters shows variables, even after an error in another word. Linux and
+ * Accepts only the usual forms of ps, word for word: `e` among its letters shows variables, even after an error in another word. Linux and
  * macOS show command lines to every user.
  */
 function readPs(args: readonly string[]): Reading | undefined {
@@ -108,7 +108,7 @@ function readPs(args: readonly string[]): Reading | undefined {
   return NOTHING;
 }
 
-/** `tar tf a.tar`. A name with a colon is a file of another machine. */
+/** Accepts `tar tf a.tar`. A name with a colon is a file on another machine. */
 function readTar([letters = "", ...names]: readonly string[]): Reading | undefined {
   const lists = /^-?(?=[a-zA-Z]*t)[tvzjJ]+f$/.test(letters);
   return lists && names.length > 0 && names.every((name) => isName(name) && !name.includes(":"))
@@ -116,7 +116,7 @@ function readTar([letters = "", ...names]: readonly string[]): Reading | undefin
     : undefined;
 }
 
-/** `unzip -l a`. It reads patterns in the name of the archive itself. */
+/** Accepts `unzip -l a`. unzip itself expands patterns in the name of the archive. */
 function readUnzip([option, archive = "", ...members]: readonly string[]): Reading | undefined {
   const isPlain = option === "-l" && !/[*?[]/.test(archive) && [archive, ...members].every(isName);
   return isPlain ? reads([...withEndings("unzip", [archive]), ...members]) : undefined;
@@ -134,7 +134,7 @@ export function withEndings(name: string, paths: readonly string[]): readonly st
   return endings === undefined ? paths : paths.flatMap((path) => [path, ...endings.map((end) => path + end)]);
 }
 
-/** xxd with one file. A second one is a file that it writes. */
+/** Accepts xxd with one file: it writes a second one. */
 function readXxd(args: readonly string[]): Reading | undefined {
   const files = filesOfXxd(args);
   const others = args.slice(0, args.length - files.length);
@@ -163,7 +163,7 @@ export function filesOfXxd(args: readonly string[]): readonly string[] {
   return args.slice(at);
 }
 
-/** Returns the words of tree with an option after one with a value, which is in the next words: `tree -Po '*.c' x` writes x. */
+/** Returns the words of tree with letters after an option whose value is in the next word: `tree -Po '*.c' x` writes x. */
 export function mixedInTree(args: readonly string[]): readonly string[] {
   return args.filter((word) => /^-(?!-)\w*[LIP](?!\d*$)/.test(word));
 }
@@ -176,7 +176,7 @@ export function meansMore(name: string, args: readonly string[]): boolean {
   return name === "tree" && mixedInTree(args).length > 0;
 }
 
-/** npm's lists of installed packages and of scripts. A project's `.npmrc` can tell it where to write its log. */
+/** Accepts npm's lists of installed packages and of scripts. A project's `.npmrc` can set where npm writes its log. */
 function readNpm([name = "", ...args]: readonly string[]): Reading | undefined {
   if (/^(?:--version|-v)$/.test(name) && args.length === 0) return NOTHING;
   const isList = /^(?:ls|list|ll|la)$/.test(name);

@@ -18,10 +18,10 @@ const TEXT_OF: readonly (readonly [words: RegExp, options: RegExp])[] = [
 /** `--exclude=*.log`: the name shows the kind of the value, in any program. */
 const EXCLUDES = /^--(?:exclude|ignore)(?:-dir|-glob|-pattern)?=[^\s;|&$`]*$/;
 
-/** Returns the indexes of the patterns by which find or zip leaves files out. */
-function leftOut(words: readonly string[]): readonly number[] {
+/** Returns the indexes of the patterns by which find or zip excludes files. */
+function excludingIndexes(words: readonly string[]): readonly number[] {
   const name = baseName(words[0] ?? "");
-  if (name === "zip") return leftOutByZip(words);
+  if (name === "zip") return excludingInZip(words);
   // In a group, an action may take the files that a pattern excludes.
   if (name !== "find" || words.some((word) => /^[(),]$/.test(word))) return [];
   const hasAlternative = words.some((word) => /^-or?$/.test(word));
@@ -35,7 +35,7 @@ function leftOut(words: readonly string[]): readonly number[] {
 }
 
 /** The list after `-x` ends at an option or at `@`. */
-function leftOutByZip(words: readonly string[]): readonly number[] {
+function excludingInZip(words: readonly string[]): readonly number[] {
   let isList = false;
   return words.flatMap((word, at) => {
     if (word.startsWith("-")) isList = word === "-x" || word === "--exclude";
@@ -46,15 +46,15 @@ function leftOutByZip(words: readonly string[]): readonly number[] {
 }
 
 /**
- * Returns the indexes of the words of a command that are text or names of files to leave out. Unclear words are not
- * among them: the option of another program may have no value, and the word after it may be a file.
+ * Returns the indexes of the words of a command that are text or names of excluded files. Unclear words are not among them: the
+ * option of another program may have no value, and the word after it may be a file.
  */
 export function textIndexes(words: readonly string[]): ReadonlySet<number> {
   const from = wrappedAt(words) ?? 0;
   const own = from === 0 ? words : words.slice(from);
   const found = new Set<number>();
   for (const { option, at } of optionValues(own)) if (TEXT.test(option)) found.add(from + at);
-  for (const at of leftOut(own)) found.add(from + at);
+  for (const at of excludingIndexes(own)) found.add(from + at);
   const first = [baseName(own[0] ?? ""), own[1] ?? "", own[2] ?? ""].join(" ");
   const named = TEXT_OF.find(([known]) => known.test(first))?.[1];
   for (const [at, word] of own.entries()) {

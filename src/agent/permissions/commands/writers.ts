@@ -49,7 +49,7 @@ export function targetDirectories([program = "", ...args]: readonly string[]): r
   });
 }
 
-/** Returns whether a command has more options for a directory than are looked at. */
+/** Returns whether a command has more options for a directory than are read. */
 export function hasManyTargets(words: readonly string[]): boolean {
   const at = words.findIndex((word) => TAKES_TARGET.test(basename(word)));
   return at >= 0 && targetDirectories(words.slice(at)).length > MAX_TARGETS;
@@ -88,7 +88,7 @@ export function writtenBy(words: readonly string[]): readonly string[] {
 }
 
 /**
- * Returns the files that `cp` may create in the directories that its words name. One of them may be a link, through which it writes.
+ * Returns the files that `cp` may create in the directories that its words name. Such a file may be a link that cp writes through.
  */
 export function copiedBy(written: readonly string[]): readonly string[] {
   const words = written.slice(written.findIndex((word) => /^g?cp$/.test(basename(word))));

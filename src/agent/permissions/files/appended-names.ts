@@ -13,16 +13,16 @@ export function expandsPatterns(words: readonly string[]): (word: string) => boo
   if (programs.some((name) => EXPANDS_PATTERNS.has(name))) return () => true;
   // curl expands brackets in URLs, and names files by the matched text.
   const isCurl = programs.includes("curl");
-  // JSON in the data has brackets too, but also quotes. A name of an output (`.#1`) counts with both.
+  // JSON in the data has brackets too, but also quotes. The name of an output (`.#1`) counts even with quotes.
   return (word) => isCurl && ((word.includes("[") && isBare(word)) || /(?:^|\/)\.[^/]*\*/.test(word));
 }
 
-/** Returns whether a word has no quote and no blank. */
+/** Returns whether a word has no quote and no whitespace. */
 export const isBare = (word: string): boolean => !/["'\s]/.test(word);
 
 /**
- * Returns the list for names that a command gets from its input: xargs and parallel append them to the command that they run. Undefined
- * for every other command, and if the names are only shown.
+ * Returns the list for names that a command gets from its input: xargs and parallel append them to the command that they run.
+ * Undefined for every other command, and if the names are only shown.
  */
 export function listForInput(
   words: readonly string[],

@@ -9,7 +9,8 @@ const MAX_ENTRIES = 1_000;
 const MAX_DEPTH = 3;
 
 /**
- * Returns the paths that `cp -r`, `mv` and `rsync` create below the directory that they write to, by the files that exist now.
+ * Returns the paths that `cp -r`, `mv` and `rsync` create below the directory that they write to, judged by the files that exist
+ * now.
  * @param descends whether the contents of an entry of the copied directory count too
  */
 export function copiedFiles(
@@ -49,7 +50,7 @@ export function copiedFiles(
 function entriesOf(
   directory: string,
   list: ListNames,
-  most: number,
+  limit: number,
   descends: (name: string) => boolean,
 ): readonly string[] {
   const found: string[] = [];
@@ -57,14 +58,14 @@ function entriesOf(
   for (let depth = 0; depth < MAX_DEPTH && open.length > 0; depth += 1) {
     const next: string[] = [];
     for (const path of open) {
-      if (found.length + next.length >= most) break;
+      if (found.length + next.length >= limit) break;
       for (const name of list(path === "" ? directory : `${directory}/${path}`))
         next.push(path === "" ? name : `${path}/${name}`);
     }
     found.push(...next);
     open = next.filter((path) => depth > 0 || descends(path));
   }
-  return found.slice(0, Math.max(0, most));
+  return found.slice(0, Math.max(0, limit));
 }
 
 interface Copy {
@@ -72,7 +73,7 @@ interface Copy {
   readonly target: string;
 }
 
-/** Returns the directories that a command copies or moves with their contents, and where. */
+/** Returns the directories that a command copies or moves with their contents, and the targets. */
 function copies(words: readonly string[]): readonly Copy[] {
   return commandsNamed(words, /^(?:g?(?:cp|mv)|rsync|ditto)$/).flatMap((own) => {
     const [program = "", ...rest] = own;

@@ -17,7 +17,7 @@ const ANY = new RegExp(`${TAKES_COMMANDS.source}|${SQL_CLIENT.source}|${CALCULAT
 /**
  * Returns whether a command may run commands from its input, which no rule names: `echo '\! rm x' | psql`.
  * @param named number of words that the rule names: a rule for an interpreter with any words allows all its code
- * @param from the words of the command whose output it gets, if it is one
+ * @param from the words of the command whose output it gets, if that is a single command
  */
 export function mayRunInput(
   words: readonly string[],
@@ -64,9 +64,9 @@ const ANY_OPTION =
 const ADDED = ["-", "--", "1e ", "", "SHELL=/"].map((start) => `${start}${UNKNOWN}`);
 
 /**
- * Returns whether words from the input of xargs could be risky ones: `xargs git log` runs `git log --output=x`.
+ * Returns whether a word from the input of xargs could be risky: `xargs git log` may run `git log --output=x`.
  * @param named number of words that the rule names
- * @param areFiles they are paths that begin with a directory, so that none is an option
+ * @param areFiles true if these words are paths that begin with a directory, so that none is an option
  */
 export function mayAddRisky(words: readonly string[], named: number, areFiles: boolean): boolean {
   if (!/^g?xargs$/.test(baseName(words[0] ?? ""))) return false;

@@ -10,8 +10,8 @@ const NPM_VALUE = "(?:--(?:location|prefix|userconfig|globalconfig|loglevel|regi
 const OF_FISH = "the functions or variables of fish";
 
 /**
- * Commands that change a file or a setting from which commands run later, and that need not name it. Each row has the program, the
- * words after it, and the changed thing. Source: their manuals.
+ * Commands that change a file or a setting from which commands run later, and whose words need not name it. Each row has the
+ * program, the words after it, and what it changes. Source: the manuals of the programs.
  */
 const CHANGES: readonly (readonly [program: RegExp, words: RegExp, changed: string])[] = [
   [/^crontab$/, /^(?!.*-l(?: |$)|--help$|-V$)/, "the user's timetable"],
@@ -72,7 +72,7 @@ const ALWAYS = /^(?:lfs (?:install|update)|maintenance (?:start|register))(?: |$
 /** Subcommands of git that may name a URL for which git runs a program. */
 const NAMES_URL = /^(?:remote|submodule) (?:-\S+ )*(?:add|set-url) /;
 
-/** Returns why a line changes commands that run later, although it names no such file; undefined if it does not. */
+/** Returns why a line may make commands run later, although it names no file that runs them; undefined if it does not. */
 export function laterCommand(parts: LineParts): string | undefined {
   for (const [program = "", ...args] of parts.mentioned.flatMap((words) => commandsNamed(words, CHANGING))) {
     const name = baseName(program);
@@ -84,11 +84,11 @@ export function laterCommand(parts: LineParts): string | undefined {
     if (changed !== undefined) return `${name} may change ${changed}, so that commands run later.`;
   }
   return writesInGit(parts)
-    ? "The line asks git for its directory, and only the shell knows which file it writes there."
+    ? "The command asks git for its directory, and only the shell knows which file the command writes there."
     : undefined;
 }
 
-/** Keys and URLs that name no program are harmless. */
+/** Returns what a git command changes so that commands may run later. Keys and URLs that name no program are harmless. */
 function changedByGit(args: readonly string[]): string | undefined {
   const at = gitSubcommandAt(args);
   const [name = "", ...rest] = at < 0 ? [] : args.slice(at);
@@ -110,7 +110,7 @@ const HARMLESS_VALUE =
 /** Options of `git config` whose value is the next word. */
 const CONFIG_VALUE = /^(?:-f|--(?:file|blob|type|default|comment|value|url))$/;
 
-/** Returns whether `git config` changes a key. Its options end at the first other word: `git config core.pager --get` sets the key. */
+/** Returns whether `git config` changes a key. Its options end at the first other word: `git config core.pager --get` sets it. */
 function setsKey(args: readonly string[]): boolean {
   const at = args.findIndex((word, i) => !word.startsWith("-") && !CONFIG_VALUE.test(args[i - 1] ?? ""));
   const options = at < 0 ? args : args.slice(0, at);
@@ -121,7 +121,7 @@ function setsKey(args: readonly string[]): boolean {
   return /^(?:unset|re(?:move|name)-section)$/.test(first) || values.length > 0;
 }
 
-/** `cp a "$(git rev-parse --git-path hooks)/x"`. */
+/** Returns whether a line may write in a directory that it asks git for: `cp a "$(git rev-parse --git-path hooks)/x"`. */
 function writesInGit({ mentioned, files }: LineParts): boolean {
   const asks = mentioned.some(
     (words) =>

@@ -4,7 +4,7 @@ import { baseName, runnerOf } from "../commands/runners.ts";
 /** Commands whose words may name a file that they create. */
 const CREATES = /^(?:tee|cp|mv|ln|install|dd|curl|wget|sponge)$/;
 
-/** Returns words of a command that name files which it may create, so that a later command could run them. */
+/** Returns the words of a command that name files that it may create, and that a later command could run. */
 export function createdBy(words: readonly string[]): readonly string[] {
   return CREATES.test(baseName(words[0] ?? ""))
     ? words.slice(1).map((word) => word.replace(/^(?:of|--\w+)=/, ""))
@@ -21,7 +21,7 @@ export function ownFileReason(
 ): string | undefined {
   const created = new Set([...written, ...commands.flatMap(createdBy)].map((path) => normalize(path)));
   const run = commands.map(runFile).find((path) => path !== undefined && created.has(normalize(path)));
-  return run === undefined ? undefined : `it creates ${run} and runs it`;
+  return run === undefined ? undefined : `it creates and runs ${run}`;
 }
 
 /** Returns the file that a command runs: a program by its path, or the script of a shell or an interpreter. */

@@ -14,13 +14,14 @@ const MAX_ENTRIES = 5_000;
 
 /**
  * Returns the words to which a shell may expand a pattern in a directory; the pattern itself if nothing matches. Too many rather
- * than too few: other cases match too. Undefined if there are too many, if only the shell knows the matches, or if
- * one of them is more than a name to a program: a file can be named `-exec`, or `a[$(id)]`.
+ * than too few: case is ignored. Undefined if the matches are too many or known only to the shell, or if one of them is more than
+ * a name to a program: a file can be named `-exec`, or `a[$(id)]`.
  */
 export function expandPattern(
   pattern: string,
   directory: string,
   list: ListNames = listEntries,
+  maxMatches = MAX_MATCHES,
 ): readonly string[] | undefined {
   // Shells do not agree about the files that `**` matches.
   if (pattern.includes("**")) return undefined;
@@ -39,7 +40,7 @@ export function expandPattern(
       entries += names.length;
       return names.filter(matches).map((name) => (/^\/?$/.test(path) ? `${path}${name}` : `${path}/${name}`));
     });
-    if (entries > MAX_ENTRIES || found.length > MAX_MATCHES) return undefined;
+    if (entries > MAX_ENTRIES || found.length > maxMatches) return undefined;
   }
   if (found.some(isMoreThanName)) return undefined;
   return found.length === 0 ? [pattern] : found;
@@ -50,18 +51,20 @@ export function isMoreThanName(name: string): boolean {
   return name.startsWith("-") || mayRunIndex(name);
 }
 
-/** Finds the files that the patterns of a line match. It lists each directory once, and compares each pattern once in each directory. */
+/** Finds the files that the patterns of a line match. Lists each directory once, and compares each pattern with it once. */
 export class PatternMatches {
   readonly #patterns: ReadonlySet<string>;
   readonly #list: ListNames;
+  readonly #maxMatches: number | undefined;
   readonly #listed = new Map<string, readonly string[]>();
   readonly #found = new Map<string, readonly string[] | undefined>();
   /** The directories whose entries the shell lists, including for `echo`; undefined if unknown, or with too many patterns. */
   readonly directories: readonly string[] | undefined;
 
-  constructor(patterns: ReadonlySet<string>, list: ListNames = listEntries) {
+  constructor(patterns: ReadonlySet<string>, list: ListNames = listEntries, maxMatches?: number) {
     this.#patterns = patterns;
     this.#list = list;
+    this.#maxMatches = maxMatches;
     this.directories = patterns.size > MAX_PATTERNS ? undefined : listedDirectories([...patterns]);
   }
 
@@ -73,7 +76,7 @@ export class PatternMatches {
   in(directory: string, pattern: string): readonly string[] | undefined {
     const key = `${directory}\0${pattern}`;
     if (!this.#found.has(key)) {
-      const found = expandPattern(pattern, directory, (path) => this.#names(path));
+      const found = expandPattern(pattern, directory, (path) => this.#names(path), this.#maxMatches);
       this.#found.set(key, found);
     }
     return this.#found.get(key);
@@ -97,17 +100,17 @@ function listedDirectories(patterns: readonly string[]): readonly string[] | und
 }
 
 /**
- * Returns whether a shell may expand a pattern to a word that begins with `-`, which a program then reads as an option, or to an index
- * that a builtin calculates. The directories are listed once.
+ * Returns a predicate that is true if a shell may expand a pattern to a word that begins with `-`, which a program then reads as
+ * an option, or to an array index that a builtin evaluates. The directories are listed once.
  * @param directories undefined if they are too many
- * @param made the names of files that other commands may create before
+ * @param created the names of files that other commands may create first
  */
 export function optionExpansion(
   directories: () => readonly string[] | undefined,
   list: ListNames = listEntries,
-  made: readonly string[] = [],
+  created: readonly string[] = [],
 ): (pattern: string) => boolean {
-  const own = made.filter(isMoreThanName);
+  const own = created.filter(isMoreThanName);
   let options: readonly string[] | undefined;
   return (pattern) => {
     const matches = matcherOf(/^[^/]*/.exec(pattern)?.[0] ?? "");

@@ -162,7 +162,7 @@ export function joinedReader({ directories, names }: JoinedPaths): string | unde
   return SPLIT_FILES.find(({ files }) => files.some(isJoined))?.reader;
 }
 
-/** The table is split at blanks, so its names have `-` instead. */
+/** The table is split at whitespace, so its names have `-` for a space. */
 const spelled = (name: string): string => foldedName(name).replaceAll(" ", "-");
 
 const partsOf = (path: string): readonly string[] => spelled(path).split(sep);
@@ -180,7 +180,7 @@ const ALL_FILES = SPLIT_FILES.flatMap(({ reader, files, areValues }) =>
 );
 type Row = (typeof ALL_FILES)[number];
 
-/** The same by their first part without a star; by an empty part if each has one. Most words of a line are not in the table. */
+/** The same by their first part without a star, or by an empty part if each part has a star: most words of a line match none. */
 const BY_PART = new Map<string, Row[]>();
 for (const row of ALL_FILES) {
   const part = row.wanted.find((name) => name !== "" && !name.includes("*")) ?? "";
@@ -220,7 +220,7 @@ function matchesStart(parts: readonly string[], wanted: readonly string[]): bool
 }
 
 function matchesName(name: string | undefined, wanted: string): boolean {
-  // This runs for each name of each word of a line, so it makes no array.
+  // This runs for each name of each word of a line, so it allocates no array.
   if (name === undefined) return false;
   const star = wanted.indexOf("*");
   if (name[0] === wanted[0] && isNarrow(name)) return namesMeet(name, wanted);
@@ -230,8 +230,8 @@ function matchesName(name: string | undefined, wanted: string): boolean {
 }
 
 /**
- * Returns whether a name is a pattern for few names, which count whether they exist or not: `opencode.jso?`, `ope*`. Of others only
- * those files count that exist.
+ * Returns whether a name is a pattern for few names, which count whether they exist or not: `opencode.jso?`, `ope*`. Of other
+ * patterns, only the files that exist count.
  */
 function isNarrow(name: string): boolean {
   const start = /^(?:\\.|[^\\*?[{(!@+])+/.exec(name)?.[0] ?? "";

@@ -45,7 +45,8 @@ const READS: readonly (readonly [program: RegExp, option: RegExp])[] = [
 ];
 
 /**
- * Returns the indexes of the values of such options. An option after another one may be the value of that one: `cp a -c --kubeconfig b`.
+ * Returns the indexes of the values of such options. An option may itself be the value of the option before it:
+ * `cp a -c --kubeconfig b`.
  * @param from index of the program
  */
 function configurationsIn(words: readonly string[], from: number): ReadonlySet<number> {
@@ -62,7 +63,7 @@ function configurationsIn(words: readonly string[], from: number): ReadonlySet<n
   return new Set(found);
 }
 
-/** Returns whether a line may give a name another meaning. @param names those of its functions; undefined if it may be any */
+/** Returns whether a line may redefine a name. @param names the names of its functions; undefined if it may redefine any name */
 export function isRenamed(name: string, names: ReadonlySet<string> | undefined): boolean {
   return names === undefined || names.has(name);
 }
@@ -80,7 +81,7 @@ function programAt(words: readonly string[]): number | undefined {
   );
 }
 
-/** Programs that edit the file which they name, or run its commands later. */
+/** Programs that edit the file that they name, or run its commands later. */
 const TAKES_FILE = /^(?:ed|at|batch|parallel|crontab)$/;
 
 /** Returns the index of the script that a shell or an interpreter runs; undefined if the word may be the value of an option. */

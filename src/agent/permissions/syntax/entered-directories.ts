@@ -13,7 +13,7 @@ const OPTION = /^-[A-Za-z@]+$|^--$/;
 const KNOWN_TO_SHELL = /^(?:[-+]\d*|~[^/].*)$/s;
 
 /**
- * Returns the directories that a line may be in, the first as it is at the start; undefined if they are too many. A directory that only
+ * Returns the directories that a line may be in, first the one at its start; undefined if they are too many. A directory that only
  * the shell knows is a pattern.
  */
 export function directoriesOf(
@@ -30,13 +30,13 @@ export function directoriesOf(
   const isExpanded = (word: string): boolean => patterns.has(word) || anywhere.globs.has(word);
   if (entering.length > MAX_ENTERED || !found.enterAll(entering, anywhere, isExpanded)) return undefined;
   if (!anywhere.entersRepeatedly) return found.all;
-  // The second time, a loop begins where the first time ended: `cd a` leads to `a/a`.
+  // A loop's second pass begins where the first pass ended: `cd a` leads to `a/a`.
   const again = new EnteredDirectories(found.all, home, resolve);
   if (!again.enterAll(entering, anywhere, isExpanded) || again.size > found.size) found.enterAny();
   return found.all;
 }
 
-/** The shell looks for such a word in the directories of CDPATH. */
+/** Returns whether the shell looks for a word in the directories of CDPATH. */
 function isSearched(word: string): boolean {
   return !/^\.{0,2}\//.test(word) && !word.startsWith("~");
 }
@@ -94,7 +94,7 @@ class EnteredDirectories {
       const word = isPattern ? literally(to) : to;
       const next = absolute(word, path, this.#home);
       this.#add(next, isPattern && !/^[/~]/.test(to));
-      // Shells remove `link/..` as text, or follow the link.
+      // Some shells remove `link/..` as text, others follow the link.
       const physical = isPattern ? undefined : followed(to, path, this.#home);
       if (physical !== undefined && this.#real(physical) !== this.#real(next)) this.#add(physical, false);
     }

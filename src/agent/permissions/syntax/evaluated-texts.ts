@@ -13,12 +13,12 @@ export function evaluatesIndexes(words: readonly string[]): boolean {
   return words.some((word) => EVALUATES_INDEXES.has(word));
 }
 
-/** Notes how a line evaluates its texts: arithmetic runs commands in array indexes, a prompt runs every command. */
+/** Records how a line evaluates its texts: arithmetic runs commands in array indexes, a prompt runs every command. */
 export class Evaluations {
   #indexes = false;
   #prompts = false;
 
-  /** Notes the texts that a part of the line evaluates. */
+  /** Records which texts a part of the line evaluates. */
   note(node: SyntaxNode): void {
     switch (node.type) {
       case "ArithmeticExpansion":

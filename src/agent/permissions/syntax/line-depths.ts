@@ -1,6 +1,6 @@
 import type { ParsedScript, SyntaxNode } from "unbash";
 
-/** Maximum number of groups, substitutions and expansions in each other: the parser skips much deeper ones. */
+/** Maximum nesting of groups, substitutions and expansions: the parser skips much deeper ones. */
 const MAX_DEPTH = 100;
 
 const NESTS: ReadonlySet<string> = new Set([
@@ -12,7 +12,7 @@ const NESTS: ReadonlySet<string> = new Set([
 
 interface Place {
   readonly depth: number;
-  /** The text that the positions of the node are in. */
+  /** The text to which the positions of the node refer. */
   readonly source: string;
 }
 

@@ -23,7 +23,7 @@ const EXPANSIONS: ReadonlySet<string> = new Set([
   "ProcessSubstitution",
 ]);
 
-/** zsh has more expansions than the grammar of bash: `$=x`. */
+/** Returns whether the shell expands a word. zsh has more expansions than the grammar of bash: `$=x`. */
 export function isExpandedName({ text, parts = [] }: Word): boolean {
   return parts.some(isExpansion) || /^\$[^'"{(A-Za-z]/.test(text);
 }
@@ -49,12 +49,12 @@ export function isPattern({ parts }: Word): boolean {
   );
 }
 
-/** Returns whether a shell makes several words of one. */
+/** Returns whether a shell expands braces in a word to several words. */
 export function expandsBraces({ parts }: Word): boolean {
   return parts?.some(({ type }) => type === "BraceExpansion") ?? false;
 }
 
-/** Returns whether a word holds a command in the index of an array: `a[$(rm x)]`. */
+/** Returns whether a word contains a command in the index of an array: `a[$(rm x)]`. */
 export function mayRunIndex(word: string): boolean {
   const at = word.indexOf("[");
   return at >= 0 && /\$\(|`/.test(word.slice(at));
@@ -64,28 +64,28 @@ export function mayRunIndex(word: string): boolean {
 export const NAMES_PROGRAM =
   /(?:PAGER|EDITOR|VISUAL|BROWSER|COMMAND|SHELL|_SSH|_RSH|ASKPASS|BASH_ENV|^ENV|^PS[0-4]|LESSOPEN|LESSCLOSE|EXTERNAL_DIFF|MAKEFLAGS)$/;
 
-/** Returns whether a command sets an option of a shell with which `*` matches `.env`. */
+/** Returns whether a command sets a shell option that makes `*` match `.env`. */
 export function showsHidden(words: readonly string[]): boolean {
   return words.some((word) => /^(?:dotglob|glob_?dots|GLOBIGNORE=.*)$/i.test(word));
 }
 
-/** Arrays of zsh that hold the text of its aliases and functions. */
+/** Arrays of zsh that contain the text of its aliases and functions. */
 export const DEFINES = /^(?:functions|[gs]?aliases)$/;
 
-/** Returns whether a command gives names of commands another meaning: an alias, a hashed path, a PATH. */
+/** Returns whether a command may redefine the names of commands: by an alias, a hashed path or PATH. */
 export function redefines(words: readonly string[]): boolean {
   return redefinesBuiltins(words) || words[0] === "hash" || words.some((word) => word.startsWith("PATH="));
 }
 
-/** Returns whether a command gives names of builtins another meaning. */
+/** Returns whether a command may redefine the names of builtins. */
 export function redefinesBuiltins(words: readonly string[]): boolean {
   return /^(?:alias|enable|abbr|functions?|autoload)$/.test(words[0] ?? "");
 }
 
-/** A variable or a command with a known directory, or a word that may change it: `HOME=x`, and the name for `read` or `alias`. */
+/** A word that may change HOME, PWD or the command pwd: `HOME=x`, or the name alone as a word of `read` or `alias`. */
 export const SETS_PLACE = /^(?:HOME|PWD|pwd)(?:\[|\+?=|$)/;
 
-/** Returns whether a command may do so by its words, or by another name for a variable: `declare -n r=HOME`. */
+/** Returns whether a command may change one of these, directly or by another name for a variable: `declare -n r=HOME`. */
 export function changesPlaces([name = "", ...args]: readonly string[]): boolean {
   const makesNames = [name, ...args].some((word) => /^(?:declare|typeset|local)$/.test(word));
   return args.some((word) => SETS_PLACE.test(word) || (makesNames && /^-[A-Za-z]*n/.test(word)));

@@ -3,10 +3,10 @@ const QUOTED = /\\([\s\S])|'([^']*)'|"(?:[^"\\]|\\[\s\S])*"/g;
 /** Letters and digits after a backslash that fish reads as another character: `\x2d`, `\n`. */
 const FISH_ESCAPE = /[abcefnrtvxXuUo0-7]/;
 
-/** Blanks and ends of words for fish, which other shells take for letters: `a\r--b`, `\u2003--b`. */
+/** Characters that separate words in fish and are part of a word in other shells: `a\r--b`, `\u2003--b`. */
 const FISH_BLANK = /[^\S \t\n]|\u0085/;
 
-/** Returns whether fish gives a word another value: it has more escapes and blanks, and a backslash before a single quote escapes it. */
+/** Returns whether fish gives a word another value: it has more escapes and separators, and a backslash escapes a single quote. */
 export function isOtherInFish(text: string): boolean {
   if (FISH_BLANK.test(text) && FISH_BLANK.test(text.replace(QUOTED, ""))) return true;
   for (const [, escaped, single = ""] of text.matchAll(QUOTED)) {
@@ -18,7 +18,7 @@ export function isOtherInFish(text: string): boolean {
 
 const CODE = /\\(?:[xX]([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3}))/g;
 
-/** Returns a line with the escapes of fish as characters; undefined without any. */
+/** Returns a line with the escapes of fish decoded; undefined if it has none. */
 export function decodedForFish(line: string): string | undefined {
   const decoded = line.replace(
     CODE,
@@ -34,7 +34,7 @@ export function decodedForFish(line: string): string | undefined {
 /** Syntax that the grammar of bash reads differently from another shell: `>! file`, `>?file`, `${(f)"$(<file)"}`, `$mapfile[file]`. */
 export const READ_OTHERWISE = />>?[&|]?[!?]|<\?|\$\{\(|\$\w+\[/;
 
-/** Options of shells that give patterns and words no other meaning. */
+/** Shell options that do not change how a shell reads patterns and words. */
 const HARMLESS_OPTION =
   /^(?:no_?)?(?:errexit|err_exit|pipe_?fail|no_?unset|unset|xtrace|verbose|nomatch|null_?glob|sh_?word_?split|monitor)$/i;
 

@@ -51,7 +51,7 @@ export class PartsCollector {
   matchesHidden = false;
   searchesDirectories = false;
   readonly files: RedirectedFile[] = [];
-  /** Words of no command: values of variables, items of loops. */
+  /** Words outside commands: values of variables, items of loops. */
   readonly loose: string[] = [];
   /** The loose words that are not only values of variables. */
   readonly items = new Set<string>();
@@ -85,7 +85,7 @@ export class PartsCollector {
     const decoded = decodedForFish(line);
     if (decoded !== undefined) this.#script(decoded);
     this.#visitAll();
-    // Texts that the shell runs when it uses their value, and texts inside these.
+    // Texts that the shell runs when it uses their value, and texts inside those texts.
     const seen = new Set<string>();
     for (let text = this.#evaluated(seen); text !== undefined; text = this.#evaluated(seen)) {
       seen.add(text);
@@ -181,8 +181,8 @@ export class PartsCollector {
       return;
     }
     const text = this.values.of(value);
-    // zsh's mapfile[.env]=x writes the file.
     this.loose.push(text);
+    // zsh's mapfile[.env]=x writes the file.
     if (index !== undefined) this.#addItem(index.text);
     this.isLinked ||= text.includes(UNKNOWN);
     this.isRedefining ||= name === "PATH";

@@ -17,16 +17,16 @@ export interface LineParts {
   readonly inputs: ReadonlyMap<number, string>;
   /** Variables or files may pass text of one command to a later one. */
   readonly isLinked: boolean;
-  /** It may give names of commands another meaning. */
+  /** It may redefine the names of commands. */
   readonly isRedefining: boolean;
-  /** The names of its functions; undefined if it may give any name another meaning. */
+  /** The names of its functions; undefined if it may redefine any name. */
   readonly functions: ReadonlySet<string> | undefined;
   /** The same for the names of builtins, whose meaning PATH does not change. */
   readonly builtins: ReadonlySet<string> | undefined;
   /** The grammar of bash does not describe the whole line. */
   readonly isUnread: boolean;
   readonly files: readonly RedirectedFile[];
-  /** Words of no command: values of variables, items of loops. */
+  /** Words outside commands: values of variables, items of loops. */
   readonly loose: readonly string[];
   /** The loose words that are only values of variables. */
   readonly assigned: ReadonlySet<string>;
@@ -46,7 +46,7 @@ export interface LineParts {
   readonly excess?: string;
 }
 
-/** Stands for the index of a command in {@link LineParts.inputs}, for text that a loop or a group reads. */
+/** Key in {@link LineParts.inputs} of the text that loops and groups read, instead of the index of a command. */
 export const NO_COMMAND = -1;
 
 /** The parts of a line that is not searched. */

@@ -14,7 +14,7 @@ const SHOWS_PWD = /^(?:\$\(\s*pwd\s*\)|`pwd`)$/;
 export class WordValues {
   /** Words that a shell may expand to file names. */
   readonly globs = new Set<string>();
-  /** A shell makes several words of one. */
+  /** A shell expands braces in a word to several words. */
   expandsBraces = false;
   readonly #known = new Map<string, string>();
   readonly #exceed: (why: string) => void;
@@ -22,7 +22,7 @@ export class WordValues {
   #valueChars = MAX_VALUE_CHARS;
 
   /**
-   * @param exceed takes why the values are too long
+   * @param exceed called with the reason if the values are too long
    * @param knowsPlaces false if the line may change HOME, PWD or the command pwd
    */
   constructor(exceed: (why: string) => void, knowsPlaces: boolean) {
@@ -79,7 +79,7 @@ export class WordValues {
     const value = this.#known.get(name) ?? UNKNOWN;
     this.#valueChars -= value.length;
     if (this.#valueChars >= 0) return value;
-    // The values of variables may double with each of them.
+    // Each variable may double the length of the value before it.
     this.#exceed("the values of its variables are too long");
     return UNKNOWN;
   }

@@ -152,7 +152,7 @@ describe("applyHook", () => {
   test("turns a hook's question into a denial in dontAsk mode, with its reason", () => {
     expect(applyHook(decided("allow"), decided("ask"), "dontAsk")).toEqual({
       behavior: "deny",
-      reason: "A hook asks: r dontAsk mode denies it instead of asking.",
+      reason: "dontAsk mode denies this call instead of asking. A hook asks: r",
     });
     expect(applyHook(decided("allow"), decided("allow"), "dontAsk").behavior).toBe("allow");
   });

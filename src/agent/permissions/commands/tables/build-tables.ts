@@ -3,7 +3,10 @@ import type { Table } from "./table.ts";
 /** A target, or a variable whose value holds no code of make or the shell, and no option of a compiler that loads a plugin. */
 const TARGET_OR_VALUE =
   /^(?:[^=]*|[A-Za-z_]\w*(?:[?+]|:{1,3})?=(?:(?:(?!-)[\w.,:/@%+-]+|-(?:O[0-3sgz]?|g\d?|W[a-z][a-z-]*|D\w+|[lLI][\w./-]+|std=[\w+]+|[a-z]))(?:\s+|$))*)$/;
-/** Variables that make obeys, or that its programs obey (it exports all of them), and a path as the value of a variable that names a program by convention. */
+/**
+ * Variables that make or its programs obey (make exports all of them), and variables that name a program by convention, if their
+ * value is a path.
+ */
 const OBEYED =
   /^(?:(?:GNU)?MAKE\w*|MFLAGS|SHELL|PATH|BASH_ENV|IFS|LESSOPEN|NODE_(?!ENV[:?+]*=)\w+|(?:LD|DYLD|GIT|NPM|JAVA|_JAVA)_\w+|(?:PYTHON|PERL|RUBY|RUSTC)[A-Z\d]+|GO\w*FLAGS|\.\w+)[:?+]*=|^\w*(?:CC|CXX|CPP|LD|AS|AR|NM|RANLIB|STRIP|OBJCOPY|FC|LEX|YACC|RM|CP|INSTALL|PYTHON\d?|NODE|NPM|GO|CARGO|SH|CMD|COMMAND|EXEC|RUN|TOOL|COMPILER|LAUNCHER|WRAPPER|EDITOR|VISUAL|PAGER|BROWSER|RUNNER)[:?+]*=.*\/|^(?:\w*_)?(?:SUDO|SED|AWK|GREP|DIFF|JAVAC?|GIT|DOCKER|PERL|RUBY|BASH|MV|MKDIR|LN|CURL|WGET|CMAKE|RUSTC|TSC)[:?+]*=.*\//i;
 
@@ -11,7 +14,7 @@ const OBEYED =
 const OTHER_PROGRAM =
   /^(?:\w*_)?(?:CC|CXX|CPP|LD|AS|AR|NM|RANLIB|STRIP|OBJCOPY|FC|LEX|YACC|RM|CP|MV|LN|MKDIR|INSTALL|PYTHON\d?|NODE|NPM|GO|CARGO|RUSTC|SH|BASH|CMD|COMMAND|EXEC|COMPILER|LAUNCHER|WRAPPER|RUNNER|SUDO|SED|AWK|GREP|PERL|RUBY|JAVAC?|DOCKER|GIT|CURL|CMAKE|TSC)[:?+]*=(?!(?:(?:(?:ccache|distcc) )?(?:[\w-]+-)?(?:gcc|g\+\+|cc|c\+\+|cpp|clang|clang\+\+|ld(?:\.\w+)?|as|ar|nm|ranlib|strip|objcopy|gfortran|flex|bison|tcc|icc|zig cc)(?:-[\d.]+)?|python[\d.]*|node|npm|pnpm|yarn|bun|go|cargo|rustc|rm(?: -r?f)?|cp|mv|ln|mkdir(?: -p)?|install|g?sed|[gm]?awk|grep|perl|ruby|javac?|docker|podman|git|curl|cmake|tsc|\d*|true|false|yes|no|on|off)$)/i;
 
-/** A path that leads nowhere else than below the working directory. */
+/** A path that stays below the working directory. */
 const BELOW = /^(?![/~]|(?:.*\/)?\.\.(?:\/|$))/;
 
 const MAKE: Table = {

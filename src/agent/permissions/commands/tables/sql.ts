@@ -12,7 +12,7 @@ const STATEMENT =
 const HARMFUL =
   /\b(?:program|edit|eval|shell|system|load\w*|attach|detach|vacuum|writefile|readfile|fsdir|lsdir|zipfile|sqlar\w*|fts3_tokenizer|virtual|\w+_directory|writable_schema|trusted_schema|copy|do|language|extension|call|execute|prepare|server|foreign|outfile|dumpfile|infile|handler|install|plugin|source|pg_(?:read|write|ls|stat|file|execute|reload|rotate)\w*|lo_\w+|dblink\w*|xp_\w+|sys_\w+)\b/i;
 
-/** Returns whether a text holds only statements that stay in the database: no commands of the client, and nothing that starts programs. */
+/** Returns whether a text contains only statements that stay in the database: no client commands, nothing that starts programs. */
 export function isPlainQuery(text: string): boolean {
   if (/[\\!`$\n\r]|\/\*|--/.test(text) || HARMFUL.test(text)) return false;
   return text.split(";").every((part) => part.trim() === "" || STATEMENT.test(part.trim()));

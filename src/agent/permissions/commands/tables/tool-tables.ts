@@ -4,19 +4,19 @@ import { ASSIGNS, HARMLESS_LOCAL, HARMLESS_VARIABLE } from "./variables.ts";
 
 const SHELLS = "bash 5.2, zsh 5.9, dash 0.5, fish 3.6";
 const EXPORT: Table = { source: SHELLS, options: "np", others: HARMLESS_VARIABLE };
-// -i and -F calculate the value, as integer and float do: `declare -i x=PATH=5` sets PATH.
+// -i and -F evaluate the value as arithmetic, as integer and float do: `declare -i x=PATH=5` sets PATH.
 const DECLARE: Table = { source: SHELLS, options: "aAfglprux", others: HARMLESS_LOCAL };
 const CALCULATES: Table = { source: SHELLS, options: "-", others: /^(?!)/ };
 const NUMBER = /^[\d.]*$/;
-/** zsh calculates the word: `shift PATH=5` sets PATH. A value that only the shell knows (`exit $?`) asks elsewhere. */
+/** zsh evaluates the word as arithmetic: `shift PATH=5` sets PATH. A value that only the shell knows (`exit $?`) asks elsewhere. */
 const COUNT: Table = { source: SHELLS, options: "#", others: /^(?:\d*|\$\?|\ufffc)$/ };
-/** zsh calculates the number after `-t`; most other words are text. */
+/** zsh evaluates the word after `-t` as arithmetic; most other words are text. */
 const TEST: Table = {
   source: SHELLS,
   options: "|t",
   words: /^-(?!t$)/,
   only: { "-t": /^(?:\d*|\])$/ },
-  // An index is calculated, too.
+  // An index is evaluated, too.
   never: /^-t$|^[A-Za-z_]\w*\[[^\]]*[A-Za-z_]/,
 };
 

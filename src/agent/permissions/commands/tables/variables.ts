@@ -19,7 +19,7 @@ const HARMLESS = [
 const OBEYED =
   "(?!\\w*(?:PATH|PAGER|EDITOR|BROWSER|ASKPASS|COMMAND|CMD|SHELL|OPTS|OPTIONS|ARGS|FLAGS|HOOK|WRAPPER|PRELOAD|BIN|FILE|DIR|HOME|CONFIG|PLUGINS?|MODULES?|PROXY|PROG)(?:\\+?=|$))";
 
-/** A text without a path, an option, an expansion or code; or the URL of a service. A script may hand it to a program as options. */
+/** A text without a path, an option, an expansion or code; or the URL of a service. A script may pass it to a program as options. */
 const VALUE =
   "(?!-[^\\d ]|.* -[^\\d ])(?:[\\w.,:+@%=!#*? -]*|(?:https?|postgres|postgresql|mysql|redis|amqp|mongodb):\\/\\/[^\\s;&|<>()`$'\"\\\\{}]*)";
 
@@ -43,12 +43,12 @@ const LOCAL = new RegExp(`${KNOWN.source}|^${OBEYED_LOWER}[a-z][a-z\\d_]*(?:\\[\
 export const HARMLESS_LOCAL = { test: (text: string) => LOCAL.test(text) && !mayAssign(text) };
 
 /**
- * Returns whether a variable's value assigns another variable as soon as a shell calculates it: after `A=PATH=5`, `printf %d A` sets PATH
- * in zsh. A URL is not a number, and no program obeys a lower-case name such as `crate=debug`.
+ * Returns whether a variable's value assigns another variable when a shell evaluates it as arithmetic: after `A=PATH=5`,
+ * `printf %d A` sets PATH in zsh. A URL is not a number, and no program obeys a lower-case name such as `crate=debug`.
  */
 function mayAssign(text: string): boolean {
   const value = text.replace(/^[^=]*=/, "");
-  // They are numbers in zsh, which calculates what they get.
+  // zsh evaluates the values of these variables as arithmetic, because they are integers.
   if (/^(?:COLUMNS|LINES)(?:$|\+?=(?!\d*$))/.test(text)) return true;
   if (/^[a-z]+:\/\//.test(value)) return false;
   const assigned = [...value.matchAll(/(?<!\w)(\w+)\s*[-+*%]*=/g)].map(([, name = ""]) => name);
@@ -66,7 +66,7 @@ const NUMERIC = /[diouxXeEfFgGaA]/;
 const NUMBER = /^(?:[-+]?(?:\d[\d.]*(?:[eE][-+]?\d+)?|\.\d+|0[xX][\da-fA-F]+|['"].)?|\ufffc)$/s;
 
 /**
- * Returns the words of printf that may set a variable in zsh, which calculates its numbers: `printf %d PATH=5`.
+ * Returns the words of printf that may set a variable in zsh, which evaluates its numbers as arithmetic: `printf %d PATH=5`.
  * @param args the format and the words after it, or options before it
  */
 export function assigningWords(args: readonly string[]): readonly string[] {
