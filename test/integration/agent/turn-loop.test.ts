@@ -843,7 +843,7 @@ describe("Agent.run over the Messages API", () => {
     },
   );
 
-  const TOO_LONG = "The answer reached the model's maximum length 4 times.";
+  const TOO_LONG = "The answer reached the model's maximum length 4 times in a row.";
   test.each([
     ["fails after four answers in a row without a whole call", 4, { outcome: "failed", failure: TOO_LONG }],
     ["continues after a complete call", 3, { outcome: "completed", text: "last" }],
