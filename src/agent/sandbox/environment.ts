@@ -46,7 +46,7 @@ export function sandboxEnvironment(env: Env, options: EnvironmentOptions): Env {
   };
 }
 
-/** Returns whether the sandbox sets or hides a variable, whatever its value outside. */
+/** Returns whether the sandbox sets or hides a variable, regardless of its value outside. */
 export function isControlledInside(name: string, hasNetwork: boolean): boolean {
   const isHidden = leadsOutside(name) || isSecretName(name);
   return name === "TMPDIR" || isHidden || (!hasNetwork && isProxyName(name));
@@ -77,7 +77,7 @@ function proxyVariables(url: string): Env {
   return { ...values, ...Object.fromEntries(lower), NODE_USE_ENV_PROXY: "1" };
 }
 
-/** Splits an environment: variables of the loader must reach only the command, not the program that makes its sandbox. */
+/** Splits an environment: variables of the loader must reach only the command, not the program that creates its sandbox. */
 export function splitEnvironment(env: Env): { readonly outer: Env; readonly inner: Env } {
   const entries = Object.entries(env);
   return {

@@ -57,7 +57,7 @@ function restNote({ outputFile, isCut, problem }: TaskSnapshot): string {
 }
 
 function unknownTask(id: string): ToolResult {
-  return failed(`There is no background task ${id}. Tasks that the agent started before its restart have ended.`);
+  return failed(`There is no background task ${id}. Tasks from before the agent's restart have ended.`);
 }
 
 function resultOf(id: string, snapshot: TaskSnapshot): ToolResult {

@@ -63,7 +63,7 @@ describe("background command", () => {
     writeFileSync(join(cwd, "go"), "");
     expect((await output(taskId)).content).toMatch(/5000\n\[secret\]$/);
     const kept = readFileSync(outputFile, "utf8");
-    expect(kept).toMatch(/^1\n2\n[\s\S]*… \(cut here, after 1000 characters\)\n$/);
+    expect(kept).toMatch(/^1\n2\n[\s\S]*… \(truncated here, after 1000 characters\)\n$/);
     expect(kept.length).toBeLessThan(1_100);
   });
 
