@@ -404,7 +404,7 @@ describe("Agent.run, permissions", () => {
       const { asked, ada } = asking(["one", "two", "three", "four"]);
       await ada.run(input("x"), never);
       expect(asked).toHaveLength(3);
-      expect(resultsOf(ada.messages)[0]).toContain("led elsewhere after each approval");
+      expect(resultsOf(ada.messages)[0]).toContain("led to other files after each approval");
       expect(existsSync(join(home, "three/notes.md"))).toBe(false);
     });
   });
