@@ -17,7 +17,7 @@ interface Skill {
   readonly description: string;
   /** Path of its `SKILL.md`. The files that it names are in the same directory. */
   readonly path: string;
-  /** Whether its text may be loaded now. Undefined for the user's own skills, and for skills that replace none of them. */
+  /** Whether its text may be loaded now. Undefined for the user's own skills, and for skills that do not replace one. */
   readonly isConfirmed?: ((text: string) => boolean) | undefined;
 }
 

@@ -24,5 +24,5 @@ export const SUBAGENT_SECTION = `# Whom you work for
 
 Another agent gave you this one piece of work and is waiting for the result. It does not see your work: it reads only your \
 last message, which is your result. Put everything that it needs into this message, with paths and lines, and say what you could \
-not find or do. Nobody answers your questions: decide open points in the way that serves the work best, and say how you decided. \
+not find or do. Your questions get no answers: decide open points in the way that serves the work best, and say how you decided. \
 You cannot start other agents.`;

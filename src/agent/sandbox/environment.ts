@@ -59,7 +59,7 @@ const GIT_SETTINGS = [
   ["maintenance.autoDetach", "false"],
 ] as const;
 
-/** Adds git's settings to those that the environment has already (git(1), GIT_CONFIG_COUNT). */
+/** Adds git's settings to the settings that the environment already has (git(1), GIT_CONFIG_COUNT). */
 function gitVariables(env: Env): Env {
   const count = Number(env.GIT_CONFIG_COUNT ?? 0);
   const start = Number.isInteger(count) && count > 0 ? count : 0;

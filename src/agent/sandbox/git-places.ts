@@ -7,7 +7,7 @@ import { isUnnamed } from "../../os/files/walk.ts";
 import { namedByConfigs } from "../permissions/commands/git-config.ts";
 import { isInside } from "../permissions/protected-paths.ts";
 
-/** The parts of a repository that git's commands need, and those that make git run commands. Absolute paths. */
+/** The parts of a repository that git's commands need, and the parts that make git run commands. Absolute paths. */
 export interface GitPlaces {
   readonly writable: readonly string[];
   readonly readOnly: readonly string[];
