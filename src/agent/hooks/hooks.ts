@@ -162,7 +162,8 @@ export class Hooks {
       if (result.message !== undefined) onNotice(event, result.message);
     } else if (result.kind === "stopped continuation") {
       // A hook cannot stop a start.
-      onNotice(event, /^(Subagent|Session)Start$/.test(event) ? result.text : `stopped the action: ${result.text}`);
+      const isStart = /^(Subagent|Session)Start$/.test(event);
+      onNotice(event, isStart ? result.text : `stopped the action: ${result.text}`);
     } else onNotice(event, `${result.kind} (${commandName(command)}): ${result.text}`);
   }
 }

@@ -88,6 +88,7 @@ function cut(text: string, { cwd, toolUseId, env }: ToolContext): string {
   file.add("stdout", text);
   file.end();
   const { problem, path } = file;
-  const rest = problem === undefined ? `the whole text is in ${path}` : `the rest could not be saved: ${problem}`;
+  const rest =
+    problem === undefined ? `the whole text is in ${path}` : `the rest could not be saved: ${problem}`;
   return `${textStart(text, MAX_SHOWN)}\n… (${characterCount(text)} characters in all; ${rest})`;
 }
