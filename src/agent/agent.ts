@@ -31,7 +31,7 @@ export interface TurnInput {
   readonly origin: InputOrigin;
   /** Inbox keys of the messages in it. Recorded with the input, so that they count as received after a restart. */
   readonly keys: readonly string[];
-  /** It asks the agent to end: its program ends after this turn. */
+  /** The input asks the agent to shut down: its program exits after this turn. */
   readonly isLast?: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface AgentOptions {
   readonly tools: readonly AnyTool[];
   /** Selects the tools that the model is offered, before each call of the model. Default: all. */
   readonly isOffered?: (tool: AnyTool) => boolean;
-  /** A function is called before each call of the model. */
+  /** The system prompt. A function is called before each call of the model. */
   readonly system: string | (() => string);
   readonly transcript: Transcript;
   readonly cwd: string;
@@ -50,23 +50,23 @@ export interface AgentOptions {
   /** Returns the path of the shell snapshot that Bash sources; undefined without one. */
   readonly snapshot?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
   readonly sessionVariables?: ToolContext["sessionVariables"];
-  /** The sandbox of its commands. */
+  /** The sandbox of the agent's commands. */
   readonly sandbox?: CommandSandbox | undefined;
   readonly permissions: AgentPermissions;
   readonly hooks?: Hooks;
-  /** Names of secret variables that its commands may read. */
+  /** Names of secret variables that the agent's commands may read. */
   readonly passSecrets?: readonly string[];
   readonly onEvent: (event: AgentEvent) => void;
   /**
-   * Called with the keys of an input when it is on the disk, before the model is called: the messages in it may be marked as read.
-   * Must not reject.
+   * Called with the keys of an input when the input is on the disk, before the model is called: its messages may be marked as
+   * read. Must not reject.
    */
   readonly onInputRecorded?: (keys: readonly string[]) => Promise<void>;
-  /** Returns current facts that the agent reads after its conversation was compacted; "" for none. */
+  /** Returns current facts that the agent reads after a compaction; "" for none. */
   readonly facts?: () => string;
-  /** Called when its conversation was compacted or cleared, before the model is called again. */
+  /** Called when the conversation was compacted or cleared, before the model is called again. */
   readonly onSessionStart?: (source: SessionSource, signal: AbortSignal) => Promise<void>;
-  /** Called at each end of background work that the agent has not noticed yet. */
+  /** Called when background work ends and the agent does not know it yet. */
   readonly onTaskEnd?: (notice: TaskNotice) => void;
   /** Called with all known background tasks when one starts or ends. */
   readonly onBackgroundChange?: (tasks: readonly TaskFacts[]) => void;
@@ -98,7 +98,7 @@ export interface Agent {
    * the conversation's directory is gone, never because of a model or tool.
    */
   run(input: TurnInput, signal: AbortSignal): Promise<TurnResult>;
-  /** Adds the cost of its subagents to its conversation, so that it is kept after a restart. */
+  /** Adds the cost of subagents to the conversation, which keeps it for the next process. */
   addCost(spent: Spent): void;
   /** Changes the model, from the next turn on. Undefined: its program chooses its model itself. @throws if there is no such model */
   changeModel?(name: string): Promise<void>;
@@ -108,21 +108,21 @@ export interface Agent {
    * @returns undefined on success
    */
   compact?(focus: string, signal: AbortSignal): Promise<CompactionFailure | undefined>;
-  /** Begins an empty conversation, between two turns. The file keeps the messages before it. Undefined as for `compact`. */
+  /** Starts an empty conversation, between two turns. The file keeps the earlier messages. Undefined as for `compact`. */
   clear?(signal: AbortSignal): Promise<void>;
-  /** Number of commands and subagents that it runs in the background. */
+  /** Number of commands and subagents that are running in the background. */
   readonly runningInBackground: number;
-  /** Begins to end a background task for a person; `onTaskEnd` reports its end. Does nothing if it does not run. */
+  /** Starts to end a background task for a person; `onTaskEnd` reports its end. Does nothing if the task is not running. */
   endBackgroundTask(id: string): void;
-  /** Its program does not say when a turn ends: after its input was taken, its state is unknown. */
+  /** The agent's program does not report the end of a turn: after it accepts an input, its state is unknown. */
   readonly hidesTurnEnds?: boolean;
-  /** Interrupts such a program, which may be in a turn. @throws Error if it cannot be reached now */
+  /** Interrupts such a program, which may be in a turn. @throws Error if the program cannot be reached now */
   interruptUnseen?(): Promise<void>;
-  /** Ends its background work. Call it between turns, and run no turn afterwards. */
+  /** Ends the background work. Call it between turns, and run no turn afterwards. */
   end(): Promise<void>;
 }
 
-const FAILED_BEFORE_RESTART = "The turn had failed when the agent was started again.";
+const FAILED_BEFORE_RESTART = "The turn failed before the agent was restarted.";
 
 export function createAgent(options: AgentOptions): Agent {
   return new ConversationAgent(options);
@@ -168,7 +168,7 @@ class ConversationAgent implements Agent {
 
   async changeModel(name: string): Promise<void> {
     const { modelNamed } = this.options;
-    if (modelNamed === undefined) throw new Error("This agent has one model only.");
+    if (modelNamed === undefined) throw new Error("The model of this agent cannot be changed.");
     const model = await modelNamed(name);
     this.window = this.openWindow(model);
     this.model = model;

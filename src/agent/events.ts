@@ -8,7 +8,7 @@ export type AgentEvent =
   | { readonly type: "turn_started"; readonly input: string }
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "text_dropped" }
-  /** The model has thought before its next words or calls. */
+  /** The model's thinking before its next text or calls. */
   | { readonly type: "thinking"; readonly text: string }
   | { readonly type: "message"; readonly message: AssistantMessage }
   /** Tokens and US dollars of model calls, including failed calls; 0 dollars without a known price. */
@@ -35,11 +35,11 @@ export type AgentEvent =
       /** Why there is no summary of the removed part. */
       readonly noSummary?: string;
     }
-  /** The conversation cannot be written now: the agent waits until it is, or has ended before (`isLost`). */
+  /** The conversation cannot be written now. The agent waits until it can, or has ended before that (`isLost`). */
   | { readonly type: "unsaved"; readonly failure: string; readonly hint: string; readonly isLost?: true }
   /** The conversation is on the disk again. */
   | { readonly type: "saved" }
-  /** A part of the conversation of an earlier process cannot be read, and is left out. */
+  /** A part of the conversation that an earlier process wrote cannot be read, and is left out. */
   | { readonly type: "damaged"; readonly text: string }
   /** A person cleared the conversation. */
   | { readonly type: "cleared" }
@@ -48,7 +48,7 @@ export type AgentEvent =
       readonly id: string;
       readonly tool: string;
       readonly summary: string;
-      /** The path that the summary begins or ends with, which a pane may show shorter. */
+      /** The path that the summary begins or ends with, which a pane may shorten. */
       readonly path?: string;
     }
   /** A running call has printed something. `tail` is the end of its output so far. */
@@ -69,20 +69,20 @@ export type AgentEvent =
   | { readonly type: "subagent"; readonly what: string; readonly action: string }
   | {
       readonly type: "permission_asked";
-      /** Of the call. */
+      /** Id of the call. */
       readonly id: string;
       readonly tool: string;
       readonly summary: string;
     }
   | {
       readonly type: "permission_decided";
-      /** Of the call. */
+      /** Id of the call. */
       readonly id: string;
       readonly tool: string;
       readonly allowed: boolean;
       /** Whether a person or the lead was asked. Otherwise, rules and mode decided. */
       readonly asked: boolean;
-      /** The note in the answer, otherwise the reason of the decision. A call allowed on request without a note has none. */
+      /** The note in the answer, else the reason of the decision. Undefined for a call allowed on request without a note. */
       readonly reason?: string;
     }
   /** A command of a hook has ended. */
@@ -99,7 +99,7 @@ export type AgentEvent =
       readonly delayMs: number;
       readonly attempt: number;
       readonly status: number | undefined;
-      /** Begins with the status, if there is one. */
+      /** Begins with the HTTP status, if there is one. */
       readonly reason: string;
     }
   | {
@@ -111,8 +111,8 @@ export type AgentEvent =
     };
 
 /**
- * Passes events on with secrets redacted. Streamed text that may be the start of a secret, and half of a character, wait for the
- * next piece.
+ * Passes events on with secrets redacted. Streamed text that may be the start of a secret, or that ends in half of a surrogate
+ * pair, waits for the next piece.
  */
 export function maskEvents(
   onEvent: (event: AgentEvent) => void,

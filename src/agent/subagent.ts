@@ -7,12 +7,12 @@ interface SubagentOptions extends Omit<AgentOptions, "onTaskEnd" | "onInputRecor
   readonly id: string;
   readonly agentType: string;
   readonly prompt: string;
-  /** How many times a hook may make it continue. */
+  /** How many times a hook may make the subagent continue. */
   readonly maxContinuations: number;
 }
 
 export interface SubagentResult extends TurnResult {
-  /** File of its conversation. */
+  /** File of the subagent's conversation. */
   readonly transcriptPath: string;
 }
 
@@ -20,8 +20,8 @@ export interface SubagentResult extends TurnResult {
 const FROM = "agent";
 
 /**
- * Runs an agent for one piece of work. Its separate conversation begins with the prompt alone. Its background work ends with
- * it.
+ * Runs an agent for one piece of work. Its separate conversation begins with the prompt alone. Its background work ends when it
+ * returns.
  */
 export async function runSubagent(options: SubagentOptions, signal: AbortSignal): Promise<SubagentResult> {
   const { prompt, hooks, maxContinuations, transcript } = options;

@@ -13,8 +13,9 @@ export type ToolAccess =
   /** Reads from a host; the host is normalized as in rules. */
   | { readonly kind: "host"; readonly host: string }
   /**
-   * Acts only on the team: allowed in every mode. `what` is checked against a rule's pattern: the type of a new agent. `cli`: it
-   * starts this third-party CLI. Our rules see only its requests, so only a rule that names it, a mode or a person allows it.
+   * Acts only on the team: allowed in every mode. `what` is checked against a rule's pattern: the type of a new agent. `cli`: the
+   * call starts this third-party CLI. Rules see only the requests of the CLI, so the call needs a rule that names the CLI, a mode
+   * or a person.
    */
   | { readonly kind: "team"; readonly what?: string; readonly cli?: string | undefined }
   /** Runs on an external server with unknown effect: only a rule, a mode or a person allows it. */
@@ -23,7 +24,7 @@ export type ToolAccess =
 /** A sandbox whose protection of files is renewed after each command. */
 export interface CommandSandbox extends Sandbox {
   refresh(): void;
-  /** Whether it sets or hides this variable, whatever value the environment of a command has. */
+  /** Returns whether the sandbox sets or hides this variable, regardless of a command's environment. */
   controls(variable: string): boolean;
 }
 
@@ -37,7 +38,7 @@ export interface ToolContext {
   /** Working directory of the agent; relative paths start there. */
   readonly cwd: string;
   readonly env: Env;
-  /** Names of secret variables that its commands may read. */
+  /** Names of secret variables that the agent's commands may read. */
   readonly passSecrets?: readonly string[] | undefined;
   /** Aborts when the turn is interrupted. */
   readonly signal: AbortSignal;
@@ -54,7 +55,7 @@ export interface ToolContext {
   readonly isExcludedFromSearch?: (path: string) => boolean;
   /** Returns whether a call may connect to this address of its host. */
   readonly mayConnect?: (address: string) => boolean;
-  /** Returns the path of the shell snapshot that Bash sources first; undefined without one. May wait for it. Never rejects. */
+  /** Returns the path of the shell snapshot that Bash sources first; undefined without one. May wait for the snapshot. Never rejects. */
   readonly snapshot?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
   /** Returns the variables of SessionStart hooks, which Bash sets after the snapshot. @param isOutside for a command that leaves the agent's sandbox */
   readonly sessionVariables?: ((isOutside: boolean) => Promise<readonly Assignment[]>) | undefined;
@@ -84,13 +85,13 @@ export interface Tool<I = unknown> {
   access(input: I, context: Pick<ToolContext, "cwd" | "env">): ToolAccess;
   /**
    * Returns the result of a call that is bound to fail; undefined if it may succeed. Called before a person is asked for
-   * permission, so it changes nothing and tells nothing that the agent may not know.
+   * permission, so it must change nothing and reveal nothing that the agent may not know.
    * @param mayRead whether the agent may read the paths of the call
    */
   knownFailure?(input: I, context: ToolContext, mayRead: boolean): ToolResult | undefined;
   /**
    * Returns the change that the call would make to a file, for the person who is asked: the lines of a unified diff. Changes
-   * nothing. Undefined if the input alone must show it.
+   * nothing. Undefined if the request shows only the input.
    * @param mayRead whether the agent may read the paths of the call
    */
   plannedChange?(
@@ -118,5 +119,5 @@ export interface Tool<I = unknown> {
 }
 
 /** A tool of any input type. */
-// biome-ignore lint/suspicious/noExplicitAny: a list of tools has one input type each; `input` parses before `execute` sees a value
+// biome-ignore lint/suspicious/noExplicitAny: each tool of a list has a different input type; `input` parses before `execute` sees a value
 export type AnyTool = Tool<any>;

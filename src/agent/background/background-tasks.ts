@@ -72,7 +72,7 @@ interface Task {
   /** The agent knows the end or gets it as a result: no notice is needed. */
   isEndKnown: boolean;
   /** A person asked for its end. */
-  isUnwanted: boolean;
+  isEndedByPerson: boolean;
 }
 
 interface BackgroundOptions {
@@ -81,7 +81,7 @@ interface BackgroundOptions {
   readonly secrets: readonly string[];
   /** Maximum characters of one output file. */
   readonly room?: number;
-  /** Called for each end that the agent has not noticed yet. If not given, the agent must poll. */
+  /** Called for each end that the agent does not know yet. Undefined: the agent must poll. */
   readonly onEnd?: ((notice: TaskNotice) => void) | undefined;
   /** Called with all known tasks when one starts or ends. */
   readonly onChange?: ((tasks: readonly TaskFacts[]) => void) | undefined;
@@ -91,12 +91,12 @@ interface BackgroundOptions {
 /** Maximum tasks that run at once: each is a process or a working model, and a runaway loop is stopped early. */
 const MAX_RUNNING = 16;
 export const TOO_MANY_TASKS =
-  "Too many tasks run in the background, so nothing was started. Stop one with TaskStop first.";
-/** Ended tasks whose output can still be read by id. */
+  "Too many background tasks are running, so nothing was started. Stop a task with TaskStop first.";
+/** Maximum ended tasks whose output can still be read by id. */
 const MAX_ENDED = 100;
-/** Characters of `what`: the model knows the command, and a person only needs to recognise it. */
+/** Maximum characters of `what`: the model knows the command, and a person only needs to recognise it. */
 const MAX_WHAT = 120;
-/** Bytes of output in one answer. */
+/** Maximum bytes of output in one answer. */
 const MAX_SHOWN = 30_000;
 
 /** Tasks that run while their agent does something else, and end with it. Their output is written to files. */
@@ -144,7 +144,7 @@ export class BackgroundTasks {
       end: undefined,
       endedAt: undefined,
       isEndKnown: false,
-      isUnwanted: false,
+      isEndedByPerson: false,
     };
     this.#tasks.set(id, task);
     this.#changed();
@@ -193,11 +193,11 @@ export class BackgroundTasks {
     return task.ended;
   }
 
-  /** Begins to stop a task for a person. Its agent is notified of the end, unless it knows of it already. */
+  /** Starts to stop a task for a person. The agent is notified of the end, unless it knows the end already. */
   endForPerson(id: string): void {
     const task = this.#tasks.get(id);
     if (task === undefined || task.end !== undefined) return;
-    task.isUnwanted = true;
+    task.isEndedByPerson = true;
     task.stop.abort();
   }
 
@@ -215,7 +215,7 @@ export class BackgroundTasks {
   }
 
   #ended(task: Task, ownEnd: TaskEnd): void {
-    const isByPerson = task.isUnwanted && ownEnd.status === "killed";
+    const isByPerson = task.isEndedByPerson && ownEnd.status === "killed";
     const end = isByPerson ? { ...ownEnd, how: "ended by the user" } : ownEnd;
     task.end = end;
     task.endedAt = this.#now();

@@ -10,9 +10,9 @@ import { sweepOutputs } from "./output-cleanup.ts";
 
 /** Maximum characters of one file, so that endless output does not fill the disk. */
 export const MAX_CHARACTERS = 64 * 1024 * 1024;
-/** Characters of later output that are kept in memory: the newest ones. */
+/** Maximum characters of later output that are kept in memory: the newest. */
 const MAX_NEWEST = 30_000;
-/** Characters of output that are kept in memory while the file cannot be written: the newest ones. */
+/** Maximum characters of output that are kept in memory while the file cannot be written: the newest. */
 const MAX_UNWRITTEN = 1024 * 1024;
 
 /**
@@ -28,7 +28,7 @@ export class OutputFile {
   /** Characters before {@link unwritten} that were too many to be kept. */
   private dropped = 0;
   private readonly masks;
-  /** The newest output since the file was full; undefined while the file holds everything. */
+  /** The newest output since the file was full; undefined while the file contains everything. */
   newest: string | undefined;
   private readonly room: number;
   private isThere = false;
@@ -66,7 +66,7 @@ export class OutputFile {
     this.taken += part.length;
     if (part !== "") this.append(part);
     if (part.length === text.length) return;
-    if (this.newest === undefined) this.append(`\n… (cut here, after ${this.room} characters)\n`);
+    if (this.newest === undefined) this.append(`\n… (truncated here, after ${this.room} characters)\n`);
     this.newest = textEnd(`${this.newest ?? ""}${text.slice(part.length)}`, MAX_NEWEST);
   }
 
@@ -86,18 +86,18 @@ export class OutputFile {
   }
 
   private appendNow(text: string): void {
-    if (!this.isThere) this.makePlace();
+    if (!this.isThere) this.createDirectory();
     try {
       appendPrivate(this.path, text);
     } catch (error) {
       // A sweep of old files may have removed the empty directory.
       if (!isMissing(error)) throw error;
-      this.makePlace();
+      this.createDirectory();
       appendPrivate(this.path, text);
     }
   }
 
-  private makePlace(): void {
+  private createDirectory(): void {
     ensureOwnDirectory(scratchDirectory());
     if (!this.isThere) sweep();
     ensureDir(dirname(this.path));

@@ -17,7 +17,7 @@ import {
 
 /** A compaction that a person asked for. */
 export interface AskedCompaction {
-  /** The person's words for the part that the summary must keep above all, or "". */
+  /** What the summary must keep above all, in the person's words; "" for nothing in particular. */
   readonly focus: string;
 }
 
@@ -33,7 +33,7 @@ interface CompactionInput {
   readonly emit: (event: AgentEvent) => void;
   /** Called with the cost of each model call. */
   readonly onSpent: (spent: Spent) => void;
-  /** Set between two turns: the whole conversation is replaced. */
+  /** Set if a person asked, between two turns: the whole conversation is replaced. */
   readonly asked?: AskedCompaction | undefined;
 }
 
@@ -65,15 +65,15 @@ export async function compactConversation(input: CompactionInput): Promise<Compa
   // Half of the compaction threshold, so that the agent can work before the next compaction.
   const kept = withoutThinking(shortenTexts(tail, roomFor(input) / 2));
   if (head.length === 0) return { outcome: "compacted", messages: kept };
-  const summed = await summarize(input, head);
-  if (summed.outcome !== "summed") return summed;
-  const { summary, missingBecause } = summed;
+  const result = await summarize(input, head);
+  if (result.outcome !== "summarised") return result;
+  const { summary, missingBecause } = result;
   const opening = newestInput(messages);
   const replaced = opening !== undefined && head.includes(opening) ? opening : undefined;
   const isAsked = asked !== undefined;
   const text = summaryMessage({
     summary,
-    // The turn of this request has ended.
+    // Between two turns, the turn of this request has ended.
     request: isAsked && replaced !== undefined ? requestText(replaced) : undefined,
     facts: input.facts(),
     isAsked,
@@ -111,7 +111,7 @@ function requestText(opening: UserMessage): string {
 
 /** The text that replaces the oldest part. `missingBecause` is set if it is not a summary. */
 type SummaryResult =
-  | { readonly outcome: "summed"; readonly summary: string; readonly missingBecause?: string }
+  | { readonly outcome: "summarised"; readonly summary: string; readonly missingBecause?: string }
   | Exclude<Compaction, { outcome: "compacted" }>;
 
 async function summarize(
@@ -127,7 +127,7 @@ async function summarize(
     if (answer.outcome === "interrupted") return { outcome: "interrupted" };
     if (answer.outcome === "answered") {
       const summary = summaryIn(answer, again);
-      if (summary !== "") return { outcome: "summed", summary };
+      if (summary !== "") return { outcome: "summarised", summary };
       if (again) return withoutSummary(input, head, NO_SUMMARY_GIVEN);
       again = true;
     } else if (answer.kind === "too_long") {
@@ -157,7 +157,7 @@ function summaryIn(
   return isWhole && toolUsesOf(message).length === 0 ? messageText(message).trim() : "";
 }
 
-/** Replaces a part without a summary with an earlier summary and the newest inputs in it, because they hold requests and rules. */
+/** Replaces a part without a summary with its earlier summary and its newest inputs, which contain requests and rules. */
 function withoutSummary(
   { window, request }: CompactionInput,
   head: readonly ConversationMessage[],
@@ -166,9 +166,9 @@ function withoutSummary(
   const inputs: string[] = [];
   let room = keptTokens(window) / 2;
   // `room` is in tokens of 3 bytes, so at least six texts fit.
-  const longest = Math.min(MAX_REQUEST, room / 2);
-  const shown = (message: UserMessage): string => cutMiddle(messageText(message), longest);
-  // An earlier summary holds more than any input.
+  const maxLength = Math.min(MAX_REQUEST, room / 2);
+  const shown = (message: UserMessage): string => cutMiddle(messageText(message), maxLength);
+  // An earlier summary contains more than any input.
   const earlier = head.flatMap((message) =>
     message.role === "user" && message.summary ? [shown(message)] : [],
   );
@@ -183,7 +183,7 @@ function withoutSummary(
     inputs.unshift(text);
   }
   const summary = noSummary(reason, earlier, inputs);
-  return { outcome: "summed", summary, missingBecause: reason };
+  return { outcome: "summarised", summary, missingBecause: reason };
 }
 
 /** Asks the model for a summary. Its answer is not part of the conversation and is not shown. */

@@ -71,7 +71,7 @@ export class ContextWindow {
     this.#size = Math.min(known, named ?? Math.floor(Math.min(known, sent) * SHRINK_FACTOR));
   }
 
-  /** Records that the window was full in the middle of an answer. If it did not seem nearly full, it is smaller than known. */
+  /** Records that the window was full in the middle of an answer. If the estimate was lower, the window is smaller than known. */
   recordFull(): void {
     if (!this.isNearlyFull) this.recordTooLong(undefined);
   }
@@ -105,7 +105,7 @@ export class ContextWindow {
     return undefined;
   }
 
-  /** Removes all messages between two turns. The agent still reads the current facts, which may be unfinished work. */
+  /** Removes all messages between two turns. The agent still reads the current facts, such as unfinished work. */
   async clear(signal: AbortSignal): Promise<void> {
     const { conversation, facts, emit, onStart } = this.#options;
     const now = facts().trim();

@@ -7,7 +7,7 @@ import { TranscriptWriter } from "./transcript-writer.ts";
 import { tokensOf } from "./trim-messages.ts";
 
 /**
- * Maximum number of inbox keys to keep, the newest. One turn has far fewer messages, and messages of earlier turns never
+ * Maximum number of inbox keys to keep: the newest. One turn has far fewer messages, and messages of earlier turns never
  * return.
  */
 const MAX_KEYS = 10_000;
@@ -64,7 +64,7 @@ export class Conversation {
     );
   }
 
-  /** Tries a last time to write unsaved entries, and reports the lost ones. Call it when the agent ends. */
+  /** Makes a last attempt to write unsaved entries, and reports lost entries. Call it when the agent ends. */
   async close(): Promise<void> {
     const unsaved = await this.#writer.close();
     if (unsaved !== undefined) this.#emit({ type: "unsaved", ...unsaved, isLost: true });
@@ -128,7 +128,7 @@ export class Conversation {
     how?: "between-turns" | "cleared",
   ): void {
     const keys = [...this.handledKeys];
-    // The next process must not look for the turn of messages that are gone.
+    // The next process must not search for the turn of removed messages.
     if (how !== undefined) this.#newestKeys = [];
     this.#writer.append({
       type: "compacted",

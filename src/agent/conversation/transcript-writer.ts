@@ -3,7 +3,7 @@ import { pause } from "../../os/clock.ts";
 import { isMissing } from "../../os/files/fs.ts";
 import type { Transcript, TranscriptEntry } from "./transcript.ts";
 
-/** Milliseconds between two tries: a person who has just freed some space watches the pane. */
+/** Milliseconds between two attempts: short, because a person who has just freed some space watches the pane. */
 const RETRY_MS = 1_000;
 
 /** A conversation that cannot be written now. */
@@ -23,8 +23,8 @@ interface TranscriptWriterOptions {
 }
 
 /**
- * Writes the entries of a conversation in order. Keeps the entries that cannot be written (a full or read-only disk), and tries
- * again until they are.
+ * Writes the entries of a conversation in order. Keeps the entries that cannot be written (a full or read-only disk), and retries
+ * until they are.
  */
 export class TranscriptWriter {
   readonly #options: TranscriptWriterOptions;
@@ -44,11 +44,11 @@ export class TranscriptWriter {
     this.#retrying = this.#retry().finally(() => {
       this.#retrying = undefined;
     });
-    // Each caller of `written` gets its error.
+    // Each caller of `written` gets the error.
     this.#retrying.catch(() => undefined);
   }
 
-  /** Waits until all entries are on the disk. @returns false if the signal aborted, or the writer was closed, before */
+  /** Waits until all entries are on the disk. @returns false if the signal aborts or the writer is closed first */
   async written(signal?: AbortSignal): Promise<boolean> {
     const retrying = this.#retrying;
     if (retrying !== undefined && signal?.aborted !== true) {
@@ -62,7 +62,7 @@ export class TranscriptWriter {
     return this.#kept.length === 0;
   }
 
-  /** Tries a last time. @returns why a part of the conversation is lost; undefined if the whole conversation is on the disk */
+  /** Makes a last attempt. @returns why a part of the conversation is lost; undefined if the whole conversation is on the disk */
   async close(): Promise<Unsaved | undefined> {
     this.#closing.abort();
     await this.#retrying?.catch(() => undefined);
@@ -77,7 +77,7 @@ export class TranscriptWriter {
     }
   }
 
-  /** @returns whether nothing is kept any more */
+  /** @returns true if all entries are written */
   #write(): boolean {
     const { transcript, onFailure, onRecovery } = this.#options;
     try {

@@ -27,7 +27,7 @@ export type TranscriptEntry =
     }
   /** Cost of calls that added no message to the conversation. */
   | { readonly type: "spent"; readonly usage: TokenCount; readonly costUsd: number }
-  /** Replaces all earlier lines: it holds everything that a reader needs from them. */
+  /** Replaces all earlier lines: it contains everything that a reader needs from them. */
   | {
       readonly type: "compacted";
       readonly messages: readonly ConversationMessage[];
@@ -59,7 +59,7 @@ interface Restored {
   /** Tokens of the newest call, and the number of messages after it. */
   readonly size: { readonly tokens: number; readonly newerMessages: number };
   readonly window?: LearnedWindow;
-  /** Says what of the file cannot be read, and is left out. */
+  /** Names the part of the file that cannot be read and is left out. */
   readonly damage?: string;
 }
 const NOTHING: Restored = {
@@ -77,7 +77,7 @@ export interface Transcript {
   readonly sessionId: string;
   /** State that an earlier process of this session left; empty for a new session. */
   readonly restored: Restored;
-  /** Appends an entry. The entry is on the disk when it returns. @throws a system error; the file is then as before at the next call */
+  /** Appends an entry, and returns when it is on the disk. @throws a system error; the next call first removes an incomplete write */
   append(entry: TranscriptEntry): void;
 }
 
@@ -94,7 +94,7 @@ const content = z.array(z.looseObject({ type: z.string() }));
 const keys = z._default(z.array(z.string()), []);
 const costUsd = z._default(z.number(), 0);
 
-/** A line of the file. Its messages are not checked further. */
+/** A line of the file. The blocks of its messages are checked only for their type. */
 export const transcriptLine = z.discriminatedUnion("type", [
   z.looseObject({ type: z.literal("session"), sessionId: z.string() }),
   z.looseObject({
@@ -133,19 +133,19 @@ export type TranscriptLine = z.infer<typeof transcriptLine>;
 const COMPACTED = '\n{"type":"compacted"';
 
 /**
- * Opens or creates the conversation of a session. The first write removes an incomplete last line of a process that died while
- * writing. Adds an error result to each tool call without a result, so that the conversation stays valid.
+ * Opens or creates the conversation of a session. The first write removes an incomplete last line, left by a process that died
+ * while writing. Adds an error result to each tool call without a result, so that the conversation stays valid.
  */
 export function openTranscript(path: string, options: TranscriptOptions): Transcript {
   const { sessionId, secrets = [], clock = systemClock } = options;
   const { restored, end } = restore(path);
   let exists = end !== undefined;
-  /** The size of the file without the rest of a failed write; undefined without one. */
+  /** The size of the file without an incomplete write; undefined after a successful write. */
   let goodSize = end;
   const write = (value: object): void => {
     const size = fileSize(path) ?? 0;
     if (goodSize !== undefined && size > goodSize) truncateFile(path, goodSize);
-    // Also a line that is whole but not synced: the next try would repeat it.
+    // This also removes a line that is complete but not synced: the next attempt would repeat it.
     goodSize ??= size;
     appendLines(path, `${JSON.stringify(redactValue(value, secrets))}\n`, true);
     goodSize = undefined;
@@ -167,7 +167,7 @@ export function openTranscript(path: string, options: TranscriptOptions): Transc
 }
 
 /**
- * @returns what the file holds, and the end of its last whole line; no end if there is no file
+ * @returns the content of the file, and the end of its last complete line; no end if the file does not exist
  * @throws TeamError if the file cannot be read
  */
 function restore(path: string): { readonly restored: Restored; readonly end?: number } {
@@ -242,7 +242,7 @@ function damageOf(path: string, size: number, unreadable: number): string | unde
   return `${lines} of the conversation cannot be read, and ${unreadable === 1 ? "is" : "are"} left out: ${path}`;
 }
 
-/** Yields the lines from the newest compaction on. One by one, because a whole file can exceed the maximum length of a string. */
+/** Yields the lines from the newest compaction on, one by one: a whole file can exceed the maximum length of a string. */
 function* linesOf(bytes: Buffer, end: number): Generator<string> {
   let from = newestCompaction(bytes, end);
   while (from < end) {

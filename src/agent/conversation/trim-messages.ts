@@ -35,7 +35,7 @@ function textIn(block: UserBlock | AssistantBlock): string {
   }
 }
 
-/** Tokens at which a conversation is compacted. The rest of the window holds one more answer and the request for a summary. */
+/** Tokens at which a conversation is compacted. The rest of the window is for one more answer and the request for a summary. */
 export function compactionThreshold(window: number): number {
   return Math.floor(Math.max(window * 0.5, Math.min(window * 0.85, window - 40_000)));
 }
@@ -66,7 +66,7 @@ function mayBegin({ content }: ConversationMessage): boolean {
   return content.every((block) => block.type !== "tool_result");
 }
 
-/** Characters of one text: from the longest tool result down to the shortest text that still shows its subject. */
+/** Characters of a shortened text: from the longest tool result down to the shortest text that still shows its subject. */
 const MAX_TEXT = 100_000;
 const MIN_TEXT = 500;
 
@@ -128,12 +128,12 @@ function cutInput(input: unknown, length: number): unknown {
   );
 }
 
-/** Truncates a text in the middle. Two thirds of the rest are its start, which usually shows its subject. */
+/** Truncates a text in the middle. Two thirds of the result are the start of the text, which usually shows its subject. */
 export function cutMiddle(text: string, length: number): string {
   if (text.length <= length) return text;
-  const most = Math.floor((length * 2) / 3);
-  const start = textStart(text, most);
-  const end = textEnd(text, Math.floor(length) - most);
+  const startLength = Math.floor((length * 2) / 3);
+  const start = textStart(text, startLength);
+  const end = textEnd(text, Math.floor(length) - startLength);
   const left = characterCount(text.slice(start.length, text.length - end.length));
   return `${start}\n… (${left} characters were left out to make room; read them again if you need them) …\n${end}`;
 }

@@ -11,7 +11,7 @@ import { withoutMark } from "../../text/characters/byte-order-mark.ts";
 /** A variable and its new value. */
 export interface Assignment {
   readonly name: string;
-  /** No two texts follow each other. */
+  /** Never has two adjacent texts. */
   readonly parts: readonly ValuePart[];
 }
 
@@ -24,15 +24,15 @@ export interface ReadAssignments {
   readonly others: readonly string[];
 }
 
-/** A text is parsed again after each syntax error, without the statement that has it. */
+/** Maximum parses of one text: after each syntax error, it is parsed again without the broken statement. */
 const MAX_PARSES = 10;
 
 const NAME = /^[A-Za-z_]\w*$/;
 
 /**
  * Reads the assignments in a text of shell syntax: `export NAME=value`, or with `declare -x` and `typeset -x`, as shells print it.
- * Runs nothing: neither a value with a command substitution nor any other command counts. Of expansions it knows `$NAME`, `${NAME}`,
- * `${NAME:-}` and `~/`. Like a shell, it reads nothing after a syntax error: it could be the inside of a quoted value.
+ * Runs nothing: neither a value with a command substitution nor any other command counts. Expands only `$NAME`, `${NAME}`,
+ * `${NAME:-}` and `~/`. Like a shell, it reads nothing after a syntax error: the rest could be inside a quoted value.
  */
 export function readAssignments(text: string): ReadAssignments {
   const plain = withoutMark(text).replaceAll("\r\n", "\n");
@@ -60,7 +60,7 @@ function validStart(text: string): { readonly commands: Script["commands"]; read
       end = from === 0 ? 0 : text.lastIndexOf("\n", from - 1) + 1;
     }
   } catch (error) {
-    // The parser descends into nested parts: a stack overflow.
+    // The parser is recursive: deeply nested text overflows the stack.
     if (!(error instanceof RangeError)) throw error;
   }
   return { commands: [], end: 0 };
@@ -82,7 +82,7 @@ function assignmentNodes({ name, prefix, args }: Command): readonly AssignmentNo
   const isDeclaration = /^(?:declare|typeset)$/.test(name.text) && isExported;
   if (before.length > 0 || !(name.text === "export" || isDeclaration)) return undefined;
   const words = isDeclaration ? rest : args;
-  // A name alone has no value.
+  // A name alone is exported without a new value.
   const isPlain = words.every((one) => one.type === "Assignment" || NAME.test(one.text));
   return isPlain ? words.filter((one) => one.type === "Assignment") : undefined;
 }
@@ -97,7 +97,7 @@ function assignmentOf({ name, value, append, index }: AssignmentNode): Assignmen
   return parts.some((part) => typeof part === "string" && part.includes("\0")) ? undefined : { name, parts };
 }
 
-/** Joins texts that follow each other. */
+/** Joins adjacent texts. */
 function joined(parts: readonly ValuePart[]): readonly ValuePart[] {
   const result: ValuePart[] = [];
   for (const part of parts) {
@@ -130,7 +130,7 @@ function partsOf(part: WordPart): readonly ValuePart[] | undefined {
     case "SingleQuoted":
     case "AnsiCQuoted":
       return [part.value];
-    // A value is not expanded to names of files.
+    // A shell does not expand a glob in a value.
     case "Glob":
       return /["'\\$`]/.test(part.text) ? undefined : [part.text];
     case "DoubleQuoted": {

@@ -20,7 +20,7 @@ export interface HookOptions {
   readonly env: Env;
   /** Names of secret variables that hooks may read. */
   readonly passSecrets?: readonly string[];
-  /** The sandbox for the commands that `isOwn` does not name; without one, all run as their user. */
+  /** The sandbox for the commands that `isOwn` does not name; without a sandbox, all commands run as their user. */
   readonly sandbox?: Sandbox | undefined;
   /** Whether a command is from the user's or the administrator's settings, not from a project's. */
   isOwn?(event: HookEvent, command: string): boolean;
@@ -51,7 +51,7 @@ export interface HookOutcome {
 /** Maximum bytes that are kept of each output stream of a hook, enough for a linter's report. The rest is dropped. */
 const MAX_OUTPUT = 1024 * 1024;
 
-/** Names the event to a hook's command. */
+/** The variable that names the event to a hook's command. */
 export const HOOK_VARIABLE = "TEAMS_HOOK";
 
 /** Runs the commands of the user's settings at certain events (protocol.md section 7). */
@@ -66,7 +66,7 @@ export class Hooks {
 
   /**
    * Returns whether an event has hooks, so that callers can skip work that only hooks need.
-   * @param subjects as for {@link run}; without one, matchers do not count
+   * @param subjects as for {@link run}; without a subject, matchers are ignored
    */
   has(event: HookEvent, ...subjects: readonly string[]): boolean {
     return this.#commands(event, subjects).length > 0;
@@ -162,14 +162,15 @@ export class Hooks {
       if (result.message !== undefined) onNotice(event, result.message);
     } else if (result.kind === "stopped continuation") {
       // A hook cannot stop a start.
-      onNotice(event, /^(Subagent|Session)Start$/.test(event) ? result.text : `stopped it: ${result.text}`);
+      const isStart = /^(Subagent|Session)Start$/.test(event);
+      onNotice(event, isStart ? result.text : `stopped the action: ${result.text}`);
     } else onNotice(event, `${result.kind} (${commandName(command)}): ${result.text}`);
   }
 }
 
 /**
- * A hook before a tool call is a guard. If it could not start, or a signal ended it, the call is refused: otherwise a model could
- * switch it off, for example by removing the working directory. A timeout stops nothing (protocol.md section 7).
+ * A hook before a tool call is a guard. If the hook could not start, or a signal ended it, the call is refused: otherwise a model
+ * could switch the hook off, for example by removing the working directory. A timeout stops nothing (protocol.md section 7).
  */
 function asGuard(result: HookResult): HookResult {
   const isSwitchedOff =

@@ -26,7 +26,7 @@ export interface HookPermission {
 export type HookResult =
   | {
       readonly kind: "success";
-      /** Its output; of an answer in JSON the `additionalContext`. */
+      /** The command's output, or the `additionalContext` of an answer in JSON. */
       readonly stdout: string;
       readonly permission?: HookPermission;
       /** Replaces the input of the tool call. */
@@ -43,7 +43,7 @@ export type HookResult =
   | {
       readonly kind: "error while running";
       readonly text: string;
-      /** It exceeded its timeout. */
+      /** The command exceeded its timeout. */
       readonly timedOut?: boolean;
     }
   | {
@@ -56,7 +56,7 @@ export type HookResult =
 const AS_REFUSAL = "counts as a refusal";
 const TOO_LONG = `its answer is too long, which ${AS_REFUSAL}`;
 const UNREADABLE = `its answer is broken JSON, which ${AS_REFUSAL}`;
-/** With `defer`, a hook leaves the decision to the others. */
+/** With `defer`, a hook leaves the decision to the other hooks. */
 const DECISIONS: readonly string[] = ["allow", "deny", "ask", "defer"];
 
 /** Exit codes of a shell for a command that it could not execute or find. */
@@ -64,7 +64,7 @@ const NOT_RUN: readonly (number | undefined)[] = [126, 127];
 
 /**
  * Messages of a shell that could not run a command, and of interpreters that miss a script or a module (Node, Python, Ruby, PHP, Deno,
- * Bun). They count with every status but 0: a hook with status 0 has decided.
+ * Bun). They count with every status except 0: a hook with status 0 has decided.
  */
 const NOT_FOUND =
   /^sh: (?:line )?\d+: |\b(?:ERR_)?MODULE_NOT_FOUND\b|^ModuleNotFoundError: |\(LoadError\)$|^Could not open input file: |^error: Module not found/m;

@@ -28,9 +28,9 @@ interface SessionVariablesOptions {
   readonly hooks: () => readonly SessionHook[];
 }
 
-/** Bytes of one hook's file, and of all variables together: they must fit into one variable of a command's environment. */
+/** Maximum bytes of one hook's file, and of all variables together: they must fit into one variable of a command's environment. */
 const MAX_BYTES = 64 * 1024;
-/** Characters of a list or a line in a notice. */
+/** Maximum characters of a list or a line in a notice. */
 const MAX_SHOWN = 60;
 
 /** Variables whose values differ for each program: a hook that prints all its variables prints them, too. */
@@ -79,8 +79,8 @@ export class SessionVariables {
   }
 
   /**
-   * Does the same with all files: a killed process leaves them as the hooks wrote them. Never rejects.
-   * @returns which files cannot be used; a hook that runs again reports what its file holds
+   * Rewrites all files in this way: a killed process leaves them as the hooks wrote them. Never rejects.
+   * @returns a line for each file that cannot be used; a hook that runs again reports the omitted parts of its file
    */
   async keepAll(): Promise<readonly string[]> {
     const { directory } = this.#options;
@@ -99,7 +99,7 @@ export class SessionVariables {
     return found.flat();
   }
 
-  /** Cleans one file after the other: of two that are too long together, one keeps its variables. */
+  /** Cleans one file after the other: if two files are too long together, one of them keeps its variables. */
   #cleanNext(file: string, env?: Env): Promise<readonly string[]> {
     const cleaned = this.#lastClean.then(() => this.#clean(file, env));
     this.#lastClean = cleaned;
@@ -145,7 +145,7 @@ export class SessionVariables {
       OF_PROGRAM.has(one.name) || env[one.name] === literalOf(one);
     const left = assignments.filter((one) => isRefused(one) && !isInherited(one));
     const listed = (isSecret: boolean): string => {
-      const names = left.filter((one) => holdsSecret(one) === isSecret).map(({ name }) => name);
+      const names = left.filter((one) => hasSecret(one) === isSecret).map(({ name }) => name);
       return shortened([...new Set(names)].join(", "), MAX_SHOWN);
     };
     const [first] = others;
@@ -156,10 +156,10 @@ export class SessionVariables {
         : [`only assignments count in CLAUDE_ENV_FILE; left out: ${this.#shown(first)}${more}`]),
       ...(listed(true) === ""
         ? []
-        : [`no file of teams may hold a secret, so this is not set: ${listed(true)}`]),
+        : [`left out, since teams must not save the values of secrets: ${listed(true)}`]),
       ...(listed(false) === ""
         ? []
-        : [`left out, since hooks must not set it for an agent's commands: ${listed(false)}`]),
+        : [`left out, since hooks must not set these variables for an agent's commands: ${listed(false)}`]),
     ];
   }
 
@@ -206,13 +206,13 @@ function write(file: string, lines: readonly string[]): void {
   replaceFile(file, textFrom(lines), { sync: false });
 }
 
-/** Removes a file that may hold secrets. @returns why it cannot be removed, as lines for a person */
+/** Removes a file that may contain secrets. @returns why it cannot be removed, as lines for a person */
 function discarded(file: string): readonly string[] {
   try {
     if (entryOf(file)?.isDirectory() !== true) removeFile(file);
     return [];
   } catch (error) {
-    return [`it may hold secrets, and cannot be removed: ${messageOf(error)}`];
+    return [`its CLAUDE_ENV_FILE may contain secrets, and cannot be removed: ${messageOf(error)}`];
   }
 }
 
@@ -221,20 +221,20 @@ function textFrom(lines: readonly string[]): string {
 }
 
 function isRefused(one: Assignment): boolean {
-  return holdsSecret(one) || REFUSED.some((pattern) => pattern.test(one.name));
+  return hasSecret(one) || REFUSED.some((pattern) => pattern.test(one.name));
 }
 
-/** Whether the name is that of a secret, or the value has credentials of a proxy. */
-function holdsSecret(one: Assignment): boolean {
+/** Returns true if the name is that of a secret, or the value contains credentials of a proxy. */
+function hasSecret(one: Assignment): boolean {
   return isSecretName(one.name) || secretsOf({ [one.name]: literalOf(one) }).length > 0;
 }
 
-/** Returns the value without variables. */
+/** Returns the texts of the value, without the values of variables in it. */
 function literalOf({ parts }: Assignment): string {
   return parts.map((part) => (typeof part === "string" ? part : "")).join("");
 }
 
-/** Returns the values that need no other variable. */
+/** Returns the variables whose values need no other variable. */
 export function literalValues(assignments: readonly Assignment[]): Env {
   const known = assignments.filter(({ parts }) => parts.every((part) => typeof part === "string"));
   return Object.fromEntries(known.map((one) => [one.name, literalOf(one)]));
@@ -245,7 +245,7 @@ export function exportLines(assignments: readonly Assignment[]): string {
   return textFrom(assignments.map(exportLine));
 }
 
-/** Two quoted texts never follow each other: for zsh with `rc_quotes`, that would be a quote. */
+/** Two quoted texts are never adjacent: zsh with `rc_quotes` would read a quote between them. */
 function exportLine({ name, parts }: Assignment): string {
   const value = parts.map((part) =>
     typeof part === "string" ? shellQuote(part) : `"\${${part.variable}-}"`,

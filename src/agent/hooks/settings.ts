@@ -14,7 +14,7 @@ export const HOOK_EVENTS = [
 ] as const;
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
-/** Timeout of a hook in seconds if its setting names none. */
+/** Default timeout of a hook in seconds. */
 const DEFAULT_TIMEOUT = 60;
 
 /** Why a session starts: an agent starts, its process starts again, or its conversation was cleared or compacted. */

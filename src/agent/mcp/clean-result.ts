@@ -4,9 +4,9 @@ import { wellFormed } from "../../text/characters/well-formed.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import type { ToolResult } from "../tool.ts";
 
-/** Longest text of a result, in characters; clients cut or refuse longer ones. */
+/** Maximum characters of a result; clients truncate or refuse longer results. */
 const MAX_RESULT = 150_000;
-/** Deepest nesting of a value; metadata of tasks comes from other programs. */
+/** Maximum nesting of a value, because metadata of tasks comes from other programs. */
 const MAX_DEPTH = 50;
 
 /**
@@ -33,18 +33,18 @@ function cleanValue(value: unknown, depth: number): unknown {
   );
 }
 
-/** A secret may hold control characters, and control characters may hide one. */
+/** A secret may contain control characters, and control characters may hide a secret. */
 function cleanText(text: string): string {
   const secrets = ownSecrets();
   return redactText(stripControls(redactText(text, secrets)), secrets);
 }
 
-/** Longest strings of a result that is too long, tried in this order. */
+/** Maximum characters of a string in a result that is too long, tried in this order. */
 const STRING_LIMITS = [100_000, 50_000, 25_000, 10_000, 2_000, 500, 100] as const;
 
 /**
- * Returns the data of a result for an MCP client, cleaned as {@link cleanResult} cleans a text. If it is too long, its strings are
- * cut, then its longest lists; `omitted` says how many entries each list has lost.
+ * Returns the data of a result for an MCP client, cleaned as {@link cleanResult} cleans a text. If the data is too long, its
+ * strings are truncated, then its longest lists; `omitted` has the number of entries that each list has lost.
  */
 export function cleanData(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const clean = wellFormed(cleanValue(data, 0)) as Record<string, unknown>;
@@ -57,7 +57,7 @@ export function cleanData(data: Readonly<Record<string, unknown>>): Record<strin
   return withShortLists(withFewKeys(shorter) as Record<string, unknown>);
 }
 
-/** Most keys of an object in a result that is too long. */
+/** Maximum keys of an object in a result that is too long. */
 const MAX_KEYS = 200;
 
 /** Returns the data of a result as text. */
@@ -69,7 +69,7 @@ function isShort(data: Readonly<Record<string, unknown>>): boolean {
   return dataText(data).length <= MAX_RESULT;
 }
 
-/** Cuts the strings of a JSON value. @param max characters of each */
+/** Truncates the strings of a JSON value. @param max maximum characters of each string */
 export function withShortStrings(value: unknown, max: number): unknown {
   if (typeof value === "string") return cutText(value, max, (missing) => `… [${missing}; ask for less]`);
   if (Array.isArray(value)) return value.map((one) => withShortStrings(one, max));
@@ -77,7 +77,7 @@ export function withShortStrings(value: unknown, max: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withShortStrings(one, max)]));
 }
 
-/** Limits the keys of each object, which only facts of other programs exceed, and says how many are missing. */
+/** Limits the keys of each object, and says how many are missing. Only data of other programs exceeds the limit. */
 function withFewKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withFewKeys);
   if (typeof value !== "object" || value === null) return value;

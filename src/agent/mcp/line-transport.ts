@@ -4,24 +4,24 @@ import { after } from "../../os/clock.ts";
 import { wellFormed } from "../../text/characters/well-formed.ts";
 import { LineSplitter } from "./lines.ts";
 
-/** Longest line of a client, in bytes: the longest message, escaped, is far shorter. */
+/** Maximum bytes of a line from a client: the longest message, escaped, is far shorter. */
 const MAX_LINE = 4 * 1024 * 1024;
-/** Maximum characters of answers that the client has not read; above it, no further request of the client is read. */
+/** Maximum characters of answers that the client has not read. Above it, no more requests of the client are read. */
 const MAX_WAITING = 4 * 1024 * 1024;
-/** Time limit in milliseconds for running calls after the end of the input: a change that was asked for is answered. */
+/** Time limit in milliseconds for running calls after the end of the input, so that a requested change is answered. */
 const LAST_ANSWERS_MS = 2_000;
 
 /** The only version of the protocol with batches. */
 export const BATCH_VERSION = "2025-03-26";
-/** Most messages of a batch. Over HTTP, the package has the same limit. */
+/** Maximum messages of a batch. Over HTTP, the package has the same limit. */
 export const MAX_BATCH = 100;
 
 /** JSON-RPC's codes for lines that are not a request. */
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
-/** The request for changes in the newer protocol. */
+/** The request for change notifications in the newer protocol. */
 const LISTEN = "subscriptions/listen";
-/** Most such requests at a time. */
+/** Maximum open requests of this kind. */
 const MAX_SUBSCRIPTIONS = 16;
 
 type RequestId = string | number;
@@ -34,8 +34,8 @@ export interface ByteStreams {
 }
 
 /**
- * MCP over a byte stream. Unlike the package's own transport, it survives a line that is too long, answers what is not a
- * message instead of dropping it, and lets running calls finish when the input ends.
+ * MCP over a byte stream. Unlike the package's own transport, it survives a line that is too long, answers an invalid message
+ * instead of dropping it, and lets running calls finish when the input ends.
  */
 class LineTransport implements Transport {
   onclose?: () => void;
@@ -48,7 +48,7 @@ class LineTransport implements Transport {
   readonly #onListen: () => void;
   /** Requests without an answer. */
   readonly #open = new Set<RequestId>();
-  /** Whether the client began with {@link BATCH_VERSION}, on which the server agrees. */
+  /** Whether the client began with {@link BATCH_VERSION}, which the server then accepts. */
   #hasBatches = false;
   #outbox: string[] = [];
   /** Characters that are not written yet. */
@@ -127,7 +127,7 @@ class LineTransport implements Transport {
     cancel();
   }
 
-  /** Resolves when an answer was given or written, or the connection is closed. */
+  /** Resolves when an answer was queued or written, or the connection is closed. */
   #readerWake(): Promise<void> {
     return new Promise((resolve) => {
       this.#wakeReader = resolve;
@@ -145,18 +145,18 @@ class LineTransport implements Transport {
     }
   }
 
-  /** Records the version, and which requests are open: a cancelled one gets no answer. */
+  /** Records the version and the open requests. A cancelled request gets no answer. */
   #note(message: JSONRPCMessage): void {
     if (!("method" in message)) return;
     if (message.method === "initialize") this.#hasBatches = message.params?.protocolVersion === BATCH_VERSION;
-    // It is answered only at the end of the connection.
+    // This request is answered only at the end of the connection.
     if (message.method === LISTEN) this.#onListen();
     else if ("id" in message) this.#open.add(message.id);
     const cancelled = message.method === "notifications/cancelled" ? message.params?.requestId : undefined;
     if (typeof cancelled === "string" || typeof cancelled === "number") this.#open.delete(cancelled);
   }
 
-  /** Returns the messages of a line: several for a batch. Answers what is not a message. */
+  /** Returns the messages of a line: several for a batch. Answers an invalid line with an error. */
   #parseLine(line: string | undefined): readonly JSONRPCMessage[] {
     if (line?.trim() === "") return [];
     const value = line === undefined ? undefined : parseJson(line);
@@ -168,13 +168,13 @@ class LineTransport implements Transport {
       return [];
     }
     if (!Array.isArray(value)) return this.#parseMessage(value);
-    const isTaken = this.#hasBatches && value.length > 0 && value.length <= MAX_BATCH;
-    if (isTaken) return value.flatMap((message) => this.#parseMessage(message));
+    const isAccepted = this.#hasBatches && value.length > 0 && value.length <= MAX_BATCH;
+    if (isAccepted) return value.flatMap((message) => this.#parseMessage(message));
     this.#refuse(
       INVALID_REQUEST,
       this.#hasBatches
         ? `A batch must have 1 to ${MAX_BATCH} messages.`
-        : `Only version ${BATCH_VERSION} has batches: send one message a line.`,
+        : `Only version ${BATCH_VERSION} has batches: send one message per line.`,
     );
     return [];
   }
@@ -233,8 +233,8 @@ function idOf(value: unknown): RequestId | null {
 }
 
 /**
- * Serves one client, of an old or a new version of the protocol, until it closes its end or the signal aborts.
- * @param onListen called when the client asks for changes in the newer protocol
+ * Serves one client, of an old or a new version of the protocol, until the client closes its end or the signal aborts.
+ * @param onListen called when the client asks for change notifications in the newer protocol
  */
 export async function serveLines(
   streams: ByteStreams,

@@ -9,7 +9,7 @@ export class LineSplitter {
     this.#maxBytes = maxBytes;
   }
 
-  /** Returns the lines that a chunk completes; undefined for a line that was too long. Memory never exceeds the limit and a chunk. */
+  /** Returns the lines that a chunk completes; undefined for a line that was too long. Memory is limited to the limit and one chunk. */
   push(chunk: Uint8Array): (string | undefined)[] {
     const lines: (string | undefined)[] = [];
     let from = 0;

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { systemCode } from "../../errors.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
 
-/** Maximum pages of one tool list: far more than any server has. */
+/** Maximum pages of one tool list; far more than any server has. */
 const MAX_PAGES = 50;
 /** Maximum characters of a tool's name in a message to a person. */
 const MAX_NAME = 80;
@@ -24,7 +24,7 @@ export interface ListedTools {
 
 /** Lists the tools of a server. The library rejects a list with one invalid tool; then each tool is checked separately. */
 export async function listTools(client: Client, timeout: number): Promise<ListedTools> {
-  // Not asked if the server declares no tools, because the library would write a warning to the terminal.
+  // A server that declares no tools is not asked, because the library would write a warning to the terminal.
   if (client.getServerCapabilities()?.tools === undefined) return { tools: [], malformed: [] };
   try {
     return { ...(await client.listTools(undefined, { timeout })), malformed: [] };

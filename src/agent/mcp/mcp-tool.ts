@@ -39,8 +39,8 @@ export function mcpToolName(server: string, tool: string): string {
 }
 
 /**
- * Wraps a server's tool as a tool of an agent. The server's own claims (read-only, harmless) are not trusted, so that only a
- * rule of the user lets it run unasked.
+ * Wraps a server's tool as a tool of an agent. The server's own claims (read-only, harmless) are not trusted: only a rule of the
+ * user allows the tool unasked.
  */
 export function mcpTool(server: string, described: Described, call: CallTool): AnyTool {
   const { name, description = "", inputSchema: given } = described;
@@ -59,8 +59,8 @@ export function mcpTool(server: string, described: Described, call: CallTool): A
 }
 
 /**
- * Splits off the conditions at the top of an input schema: the Messages API refuses every request with one there. The model reads
- * them in the description, and the MCP server still checks them.
+ * Splits off the conditions at the top of an input schema, because the Messages API refuses every request with such a condition. The
+ * model reads them in the description, and the MCP server still checks them.
  */
 function splitSchema({ oneOf, anyOf, allOf, ...inputSchema }: Readonly<Record<string, unknown>>): {
   readonly inputSchema: Readonly<Record<string, unknown>>;

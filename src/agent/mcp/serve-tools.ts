@@ -7,13 +7,16 @@ import { type ByteStreams, serveLines } from "./line-transport.ts";
 export interface ServedTools {
   /** The tools that are offered now. */
   tools(): readonly AnyTool[];
-  /** Called when the client has asked for them. */
+  /** Called when the client has listed the tools. */
   onListed?(): void;
-  /** Runs a call with a parsed input. @param signal aborts when the client cancels it */
+  /** Runs a call with a parsed input. @param signal aborts when the client cancels the call */
   call(tool: AnyTool, input: unknown, id: string, signal: AbortSignal): Promise<ToolResult>;
 }
 
-/** Serves tools to one client, until it closes its end or the signal aborts. @param onProblem called with a problem that a person should know */
+/**
+ * Serves tools to one client, until the client closes its end or the signal aborts.
+ * @param onProblem called with a problem for a person
+ */
 export async function serveTools(
   served: ServedTools,
   streams: ByteStreams,

@@ -30,15 +30,15 @@ function expandServer(server: McpServer, env: Env): McpServer {
 }
 
 function expandText(value: string, env: Env): string {
-  return value.replace(VARIABLE, (_, name: string, otherwise?: string) => {
-    const found = env[name] ?? otherwise;
+  return value.replace(VARIABLE, (_, name: string, fallback?: string) => {
+    const found = env[name] ?? fallback;
     if (found === undefined) throw new Error(`the variable ${name} is not set`);
     return found;
   });
 }
 
 export interface McpOptions {
-  /** By name, in the order of their tools in the model's list. */
+  /** The servers by name, in the order of their tools in the model's list. */
   readonly servers: Readonly<Record<string, McpServer>>;
   readonly cwd: string;
   /** Environment of a server's program, in addition to its entry. Contains no secrets. */
@@ -48,15 +48,15 @@ export interface McpOptions {
   /** The sandbox for programs of servers, except those that `isOutside` names. */
   readonly sandbox?: Sandbox | undefined;
   isOutside?(server: string): boolean;
-  /** Whether the entry of a server contains no references: `${NAME}` is a text in it. */
+  /** Whether the entry of a server contains no references: `${NAME}` in it is plain text. */
   isLiteral?(server: string): boolean;
   /** Called once for each unavailable server. */
   readonly onFailure: (server: string, reason: string) => void;
   /** Called for each unusable tool of an available server. `why` is the end of a sentence about the tool. */
   readonly onLeftOut: (server: string, tool: string, why: string) => void;
-  /** Called once for each server that has not listed its tools after `slowAfterMs`. @param limitMs when it is given up */
+  /** Called once for each server that has not listed its tools after `slowAfterMs`. @param limitMs the time limit for its start */
   readonly onSlow: (server: string, limitMs: number) => void;
-  /** In milliseconds. */
+  /** Milliseconds after which a server counts as slow. */
   readonly slowAfterMs?: number;
   /** Time limit in milliseconds for a server to start and list its tools. */
   readonly startTimeoutMs?: number;
@@ -70,7 +70,7 @@ interface McpServers {
 
 /** Time limit in milliseconds for a server to start: a package runner may have to download it first. */
 const START_TIMEOUT = 30_000;
-/** Milliseconds after which a person wonders why an agent does not begin. */
+/** Milliseconds after which a person wonders why an agent does not start. */
 const SLOW_AFTER = 3_000;
 /** Time limit in milliseconds for one call; longer than a person would wait. */
 const CALL_TIMEOUT = 600_000;
@@ -129,7 +129,7 @@ export async function connectServers(options: McpOptions): Promise<McpServers> {
 /** Returns why a tool is left out, as the end of a sentence about it. @param place index among its server's tools */
 function leaveOutReason({ inputSchema }: Described, place: number, isNamed: boolean): string | undefined {
   if (place >= MAX_TOOLS)
-    return `the server has more than ${MAX_TOOLS} tools, and all further tools are left out`;
+    return `the server has more than ${MAX_TOOLS} tools, and the rest are left out`;
   if (isNamed) return "another tool has the same name";
   const key = Object.keys(inputSchema.properties ?? {}).find((name) => !ACCEPTED_KEY.test(name));
   if (key !== undefined)
@@ -147,7 +147,7 @@ class ServerConnection {
   #client: Client | undefined;
   /** The number of running calls of each client. */
   readonly #calls = new WeakMap<Client, number>();
-  /** Clients whose session the server has lost. They stay open until their calls have ended: it refuses these, too. */
+  /** Clients whose session the server has lost. They stay open until their calls end: the server refuses these calls, too. */
   readonly #lost = new Set<Client>();
   readonly #ended = new AbortController();
   /** The running attempt to reconnect, shared by all calls. */
@@ -182,7 +182,7 @@ class ServerConnection {
     }
   }
 
-  /** @param isAgain the server has refused the call once, because it did not know the session */
+  /** @param isAgain true after the server has refused the call once, because it did not know the session */
   async #callTool(
     request: Parameters<Client["callTool"]>[0],
     signal: AbortSignal,
@@ -273,7 +273,7 @@ async function connect(name: string, options: McpOptions, signal?: AbortSignal):
     args: [...program.args],
     cwd,
     env: Object.fromEntries(defined),
-    // Keeps stderr out of the pane; an error of the server includes it.
+    // Keeps stderr out of the pane; the error of a failed start includes it.
     stderr: "pipe",
   });
   const stderr = new OutputTail(MAX_STDERR);
@@ -282,14 +282,14 @@ async function connect(name: string, options: McpOptions, signal?: AbortSignal):
     await client.connect(transport, requestOptions);
   } catch (error) {
     await client.close();
-    const words = stderr.text.trim();
-    const message = words === "" ? messageOf(error) : `${messageOf(error)}; stderr: ${words}`;
+    const printed = stderr.text.trim();
+    const message = printed === "" ? messageOf(error) : `${messageOf(error)}; stderr: ${printed}`;
     throw new Error(message, { cause: error });
   }
   return client;
 }
 
-/** Returns the program of a server, in the sandbox unless it is excepted. The variables of its entry are meant for it. */
+/** Returns the program of a server, in the sandbox unless the server is excepted. The sandbox keeps the variables of its entry. */
 async function programOf(
   name: string,
   { command, args, env: own }: Extract<McpServer, { command: string }>,

@@ -20,16 +20,16 @@ export interface AnthropicOptions {
   readonly apiKey?: string;
   /** A bearer token; ignored if there is a key. */
   readonly authToken?: string;
-  /** Any server with the Messages API; Anthropic's if not given. */
+  /** URL of a server with the Messages API. Default: Anthropic's server. */
   readonly baseUrl?: string;
   /** The model's context window and prices. */
   readonly facts?: ModelFacts;
   /** Maximum tokens of one answer. */
   readonly maxTokens?: number;
   readonly fetch?: typeof fetch;
-  /** Names the proxies; without it, none is used. */
+  /** The environment that names the proxies. Without it, no proxy is used. */
   readonly env?: Env;
-  /** From 0 to 1, for the jitter of delays. */
+  /** Returns a number from 0 to 1, for the jitter of delays. */
   readonly random?: () => number;
   /** Waits, or returns early if the signal aborts. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
@@ -73,7 +73,7 @@ export function anthropicModel(options: AnthropicOptions): Model {
         }
         const delayMs = nextDelay({ ...failure, kind, attempt }, random());
         if (delayMs === undefined) throw finalError(failure, attempt, clock.now());
-        if (failure.spoke) yield { type: "restart" };
+        if (failure.hasText) yield { type: "restart" };
         yield { type: "retry", attempt, delayMs, status, reason: message.replace(/\.$/, "") };
         await sleep(delayMs, signal);
         signal.throwIfAborted();
@@ -82,7 +82,7 @@ export function anthropicModel(options: AnthropicOptions): Model {
   };
 }
 
-/** Returns the error of a call that is not tried again. */
+/** Returns the error of a call that is not retried. */
 function finalError(failure: Failure, attempt: number, now: number): ModelError {
   const { error, retryAfterMs: asked } = failure;
   if (!isLimited({ ...failure, kind: error.kind, attempt })) return error;
@@ -92,8 +92,8 @@ function finalError(failure: Failure, attempt: number, now: number): ModelError 
 
 /** Extracts the server's limit from its error about a too large `max_tokens`. */
 function answerLimit(message: string): number | undefined {
-  const said = /max_tokens: \d+ > (\d+)/.exec(message)?.[1];
-  return said === undefined ? undefined : Number(said);
+  const limit = /max_tokens: \d+ > (\d+)/.exec(message)?.[1];
+  return limit === undefined ? undefined : Number(limit);
 }
 
 async function connect({
@@ -116,7 +116,7 @@ async function connect({
     throw new ModelError("invalid_request", message);
   }
   const damage = keyProblem(apiKey, authToken);
-  // Otherwise the failed header would count as a lost connection, and be tried again for minutes.
+  // Without this check, the invalid header would count as a lost connection, and be retried for minutes.
   if (damage !== undefined) throw new ModelError("auth", `${damage}. Copy the key again; nothing was sent.`);
   // The SDK needs a credential. Without one it looks for credentials elsewhere; a custom server may need none.
   const key = apiKey || (authToken ? undefined : "none");
@@ -137,8 +137,8 @@ interface Failure {
   readonly retryAfterMs: number | undefined;
   readonly shouldRetry: boolean | undefined;
   /** Whether this attempt has yielded text. */
-  readonly spoke: boolean;
-  /** Its tokens, if the server had begun to answer. */
+  readonly hasText: boolean;
+  /** Tokens of this attempt, if the server had begun to answer. */
   readonly usage: TokenCount | undefined;
 }
 
@@ -150,7 +150,7 @@ async function* tryOnce(
   clock: Clock,
 ): AsyncGenerator<ModelEvent, Failure | undefined> {
   const answer = new AnswerBuilder();
-  let spoke = false;
+  let hasText = false;
   try {
     const { data, response } = await client.messages.create(params, { signal }).withResponse();
     if (isPage(response)) throw new ModelError("invalid_request", NO_API);
@@ -159,7 +159,7 @@ async function* tryOnce(
       const thought = answer.thoughtEndedBy(event);
       if (thought !== undefined) yield { type: "thinking", text: thought };
       if (text === "") continue;
-      spoke = true;
+      hasText = true;
       yield { type: "text", text };
     }
     signal.throwIfAborted();
@@ -167,7 +167,7 @@ async function* tryOnce(
     if (!answer.isWhole) throw new ModelError("connection", "The server's answer was cut off.");
   } catch (error) {
     const failure = failureOf(error, clock.now(), client.baseURL);
-    return { ...failure, spoke, usage: answer.begun ? answer.tokens : undefined };
+    return { ...failure, hasText, usage: answer.begun ? answer.tokens : undefined };
   }
   yield {
     type: "message",
@@ -221,13 +221,13 @@ const STREAM_ERRORS: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 
-function failureOf(thrown: unknown, now: number, server: string): Omit<Failure, "spoke" | "usage"> {
+function failureOf(thrown: unknown, now: number, server: string): Omit<Failure, "hasText" | "usage"> {
   if (thrown instanceof ModelError) return { error: thrown, retryAfterMs: undefined, shouldRetry: undefined };
   const { status: httpStatus, headers, error: body } = thrown as ApiErrorLike;
   const type = String(body?.error?.type ?? "");
   const status = typeof httpStatus === "number" ? httpStatus : STREAM_ERRORS[type];
-  const said = body?.error?.message;
-  const message = typeof said === "string" && said !== "" ? said : withoutPage(causeOf(thrown), status);
+  const given = body?.error?.message;
+  const message = typeof given === "string" && given !== "" ? given : withoutPage(causeOf(thrown), status);
   const kind = status === undefined ? unansweredKind(thrown) : failureKind(status, message);
   const isUnknown = status === 404 && server !== ANTHROPIC_URL && message !== NO_API;
   const where = kind === "auth" ? WHERE_KEYS_ARE : isUnknown ? WHERE_THE_SERVER_IS : "";
@@ -253,11 +253,11 @@ function resetOf(
 
 /** Shortens the SDK's message, which repeats the status and the whole body if the body is not an API error. */
 function withoutPage(text: string, status: number | undefined): string {
-  const said = text.startsWith(`${status} `) ? text.slice(`${status} `.length) : text;
-  return /^\s*<(!doctype|html|\?xml)/i.test(said) ? NO_API : said;
+  const body = text.startsWith(`${status} `) ? text.slice(`${status} `.length) : text;
+  return /^\s*<(!doctype|html|\?xml)/i.test(body) ? NO_API : body;
 }
 
-/** A call that a proxy refuses for good is not tried again. */
+/** A call that a proxy refuses permanently is not retried. */
 function unansweredKind(thrown: unknown): ModelFailure {
   const isLasting = thrown instanceof Error && isLastingProxyError(thrown.cause);
   return isLasting ? "invalid_request" : "connection";

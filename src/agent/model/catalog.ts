@@ -10,9 +10,9 @@ interface Rates {
 
 /** Facts about a model that are known before a call. */
 export interface ModelFacts {
-  /** Tokens of one request including its answer. */
+  /** Maximum tokens of one request including its answer. */
   readonly window?: number;
-  /** If not given, the cost of a call is unknown. */
+  /** Undefined: the cost of a call is unknown. */
   readonly rates?: Rates;
   /** Rates for the whole request if its prompt is longer than `above` tokens. */
   readonly longPrompt?: { readonly above: number; readonly rates: Rates };
@@ -73,8 +73,9 @@ function rates(
 
 /**
  * Returns the facts about a model.
- * @param id as its server knows it, with or without a date at its end
+ * @param id the server's id of the model, with or without a date suffix
  * @param own the user's settings, by id or by short name
+ * @param names other names of the model in these settings
  */
 export function modelFacts(
   id: string,
@@ -83,27 +84,27 @@ export function modelFacts(
 ): ModelFacts {
   const undated = id.replace(/-\d{8}$/, "");
   const known = entryOf(MODELS, id) ?? entryOf(MODELS, undated) ?? {};
-  const said = entryOf(own, id) ?? entryOf(own, undated) ?? firstEntry(own, names);
-  if (said === undefined) return known;
-  const { input = known.rates?.input, output = known.rates?.output } = said;
-  const window = said.window ?? known.window;
-  const isPriced = said.input !== undefined || said.output !== undefined;
+  const entry = entryOf(own, id) ?? entryOf(own, undated) ?? firstEntry(own, names);
+  if (entry === undefined) return known;
+  const { input = known.rates?.input, output = known.rates?.output } = entry;
+  const window = entry.window ?? known.window;
+  const isPriced = entry.input !== undefined || entry.output !== undefined;
   return {
     ...(window === undefined ? {} : { window }),
     ...(input === undefined || output === undefined
       ? {}
-      : { rates: rates(input, output, ...cacheRates(said, isPriced ? undefined : known.rates)) }),
+      : { rates: rates(input, output, ...cacheRates(entry, isPriced ? undefined : known.rates)) }),
     // The user's prices apply to prompts of any length.
     ...(isPriced || known.longPrompt === undefined ? {} : { longPrompt: known.longPrompt }),
   };
 }
 
-function cacheRates(said: OwnFacts, known: Rates | undefined): [number | undefined, number | undefined] {
-  return [said.cacheRead ?? known?.cacheRead, said.cacheWrite ?? known?.cacheWrite];
+function cacheRates(entry: OwnFacts, known: Rates | undefined): [number | undefined, number | undefined] {
+  return [entry.cacheRead ?? known?.cacheRead, entry.cacheWrite ?? known?.cacheWrite];
 }
 
 function firstEntry<T>(table: Readonly<Record<string, T>>, keys: readonly string[]): T | undefined {
-  const key = keys.find((one) => Object.hasOwn(table, one));
+  const key = keys.find((name) => Object.hasOwn(table, name));
   return key === undefined ? undefined : table[key];
 }
 

@@ -4,10 +4,10 @@ import type { ModelFailure } from "./model.ts";
 const TOO_LONG =
   /prompt is too long|exceeds? (the )?(context|maximum)|maximum context length|context (length|window|size)|input (is )?too long/i;
 
-/** Error messages for a limit of the account that lasts: its credit, or its use for a day, a week or a month. */
+/** Error messages for a lasting limit of the account: its credit, or its daily, weekly or monthly usage. */
 const USED_UP =
   /(usage|spend(ing)?) limits?|credit balance|exceeded your current quota|insufficient[_ ]quota|limit reached\|\d|regain access/i;
-/** The statuses with such a message. */
+/** The HTTP statuses that come with such a message. */
 const LIMIT_STATUSES: ReadonlySet<number> = new Set([400, 402, 403, 429]);
 
 /** Maps an HTTP status of the Messages API to a kind of failure. @param message the server's error message */
@@ -26,8 +26,8 @@ export function isRetryable(kind: ModelFailure): boolean {
   return kind !== "auth" && kind !== "invalid_request" && kind !== "too_long" && kind !== "limited";
 }
 
-/** Reads the maximum number of tokens from a server's error message about a prompt that is too long. */
+/** Reads the maximum number of tokens from a server's error about a prompt that is too long; undefined if the error names none. */
 export function tokenLimit(message: string): number | undefined {
-  const said = /(?:> ?|maximum context length is |limit (?:of|is) )(\d{3,})/i.exec(message)?.[1];
-  return said === undefined ? undefined : Number(said);
+  const limit = /(?:> ?|maximum context length is |limit (?:of|is) )(\d{3,})/i.exec(message)?.[1];
+  return limit === undefined ? undefined : Number(limit);
 }

@@ -7,8 +7,8 @@ import type {
   UserMessage,
 } from "./model.ts";
 
-/** The result of a call whose process died before it had one. */
-const LOST = "The agent was restarted before this call had a result; whether it took effect is not known.";
+/** The result of a call whose process died before the call returned. */
+const LOST = "The agent was restarted before this call returned; the call may have taken effect.";
 
 export function toolUsesOf(message: AssistantMessage): ToolUseBlock[] {
   return message.content.filter((block) => block.type === "tool_use");
@@ -18,7 +18,7 @@ export function toolResultsOf(message: UserMessage): ToolResultBlock[] {
   return message.content.filter((block) => block.type === "tool_result");
 }
 
-/** Returns the text blocks of a message, joined by line ends. */
+/** Returns the text blocks of a message, joined by line feeds. */
 export function messageText(message: ConversationMessage): string {
   const texts: TextBlock[] = [];
   for (const block of message.content) if (block.type === "text") texts.push(block);
@@ -60,14 +60,14 @@ function outcomeOf(last: ConversationMessage | undefined): NewestTurn["outcome"]
 }
 
 /**
- * Returns the conversation as a server accepts it. A refused turn is left out, since the model would also refuse
- * everything after it, every tool call gets a result, and the first message is the user's.
+ * Returns the conversation in a form that a server accepts. A refused turn is left out, since the model would also refuse
+ * everything after it. Every tool call gets a result, and the first message is the user's.
  */
 export function sendable(messages: readonly ConversationMessage[]): ConversationMessage[] {
   const sent: ConversationMessage[] = [];
   for (const message of closeDangling(messages)) {
     if (message.role === "assistant" && message.refused) {
-      const opening = sent.findLastIndex((one) => one.role === "user" && one.origin !== undefined);
+      const opening = sent.findLastIndex((prior) => prior.role === "user" && prior.origin !== undefined);
       sent.splice(Math.max(0, opening));
       sent.push({ role: "user", content: [{ type: "text", text: REFUSED_TURN }] });
     } else sent.push(message);
@@ -78,11 +78,11 @@ export function sendable(messages: readonly ConversationMessage[]): Conversation
 }
 
 const REFUSED_TURN = "[A turn that you refused to continue was left out here.]";
-const LOST_START = "[The start of the conversation cannot be read any more.]";
+const LOST_START = "[The start of the conversation can no longer be read.]";
 
 /**
  * Adds an error result after each tool call without a result, and leaves out each result that does not follow its call: a damaged
- * line of the file may have held the call or the result. Calls of a refused message never ran and are skipped.
+ * line of the file may have contained the call or the result. Calls of a refused message never ran and are skipped.
  */
 export function closeDangling(messages: readonly ConversationMessage[]): ConversationMessage[] {
   const closed: ConversationMessage[] = [];
@@ -101,7 +101,7 @@ export function closeDangling(messages: readonly ConversationMessage[]): Convers
   return closed;
 }
 
-/** @returns the message without results of calls that are not in the message before it; none if nothing is left */
+/** @returns the message without results of calls that are not in the message before it; an empty list if nothing is left */
 function withoutOrphans(message: UserMessage, before: ConversationMessage | undefined): UserMessage[] {
   const called = new Set(before?.role === "assistant" ? toolUsesOf(before).map(({ id }) => id) : []);
   const content = message.content.filter(

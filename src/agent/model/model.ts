@@ -55,9 +55,9 @@ export type ConversationMessage = UserMessage | AssistantMessage;
 export interface InputOrigin {
   /** The text of the newest message as sent, unescaped: `{{input}}`. */
   readonly text: string;
-  /** Its sender: `{{message.from}}`. */
+  /** The sender of that message: `{{message.from}}`. */
   readonly from: string;
-  /** Of the newest protocol message: `{{request_id}}`. */
+  /** Request id of the newest protocol message: `{{request_id}}`. */
   readonly requestId?: string;
   /** A shutdown request in the input: its id, and its text as the model reads it. */
   readonly shutdown?: { readonly requestId: string; readonly text: string };
@@ -85,7 +85,7 @@ export type StopReason =
   | "tool_use"
   | "max_tokens"
   | "refusal"
-  /** The server paused while it was working: send the same conversation again. */
+  /** The server paused its answer: send the same conversation again. */
   | "pause_turn"
   /** The window was full before the answer was complete. */
   | "window_exceeded";
@@ -100,7 +100,7 @@ export type ModelEvent =
   | { readonly type: "begun"; readonly turn: string }
   /** A piece of the text, in order. */
   | { readonly type: "text"; readonly text: string }
-  /** The whole text of the model's thinking before its next words or calls. */
+  /** The whole text of the model's thinking before its next text or calls. */
   | { readonly type: "thinking"; readonly text: string }
   /** The call failed with a transient error; the model waits and tries again. */
   | {
@@ -112,7 +112,7 @@ export type ModelEvent =
     }
   /** Discards the text so far, which belongs to a failed attempt. */
   | { readonly type: "restart" }
-  /** The tokens of an attempt that gave no message but was charged. */
+  /** The tokens of an attempt that returned no message but was charged. */
   | { readonly type: "spent"; readonly usage: TokenCount }
   /** The complete message; the last event of a stream. */
   | {
@@ -129,9 +129,9 @@ export type ModelEvent =
 export interface Model {
   /** The name as the user wrote it (`sonnet`, `scripted`, an id). */
   readonly name: string;
-  /** Tokens of one request including its answer. If not given, conversations have no limit and are never compacted. */
+  /** Maximum tokens of one request including its answer. Undefined: conversations have no limit and are never compacted. */
   readonly window?: number;
-  /** Whether it reads the `data` of tool results; for other models `data` is not kept. */
+  /** Whether the model reads the `data` of tool results; for other models `data` is not kept. */
   readonly readsData?: boolean;
   /** Returns the cost of one call in US dollars; undefined if the price is unknown. */
   cost?(usage: TokenCount): number | undefined;
@@ -150,7 +150,7 @@ export type ModelFailure =
   | "server"
   | "connection";
 
-/** A model call failed for good; the turn ends, the agent does not. */
+/** A model call failed and is not retried. The turn ends, the agent does not. */
 export class ModelError extends Error {
   override readonly name = "ModelError";
   readonly kind: ModelFailure;

@@ -7,20 +7,20 @@ export interface Headers {
 const COUNTED = ["requests", "tokens", "input-tokens", "output-tokens"] as const;
 
 /**
- * Returns when a limit ends, in milliseconds from `now`: from the headers of an answer, else from the error message. Undefined if
- * neither says it.
+ * Returns the milliseconds from `now` until a limit ends: from the headers of an answer, else from the error message. Undefined if
+ * neither names a time.
  */
 export function limitResetMs(headers: Headers | undefined, message: string, now: number): number | undefined {
   const at = resetInHeaders(headers) ?? dateIn(message);
   return waitOf(at === undefined ? delayIn(message) : at - now, now);
 }
 
-/** Returns a wait in milliseconds, 0 if it is over; undefined if it is no number, or no date can say when it ends. */
+/** Returns a wait in milliseconds, 0 if it is over; undefined if it is not a number, or its end is not a valid date. */
 export function waitOf(ms: number | undefined, now: number): number | undefined {
   return ms === undefined || Number.isNaN(new Date(now + ms).getTime()) ? undefined : Math.max(0, ms);
 }
 
-/** Only a limit with nothing left is the reason; the others are reset at times that do not matter. */
+/** Reads only the limits that are used up: the other limits did not cause the failure. */
 function resetInHeaders(headers: Headers | undefined): number | undefined {
   const spent = COUNTED.filter((what) => headers?.get(`anthropic-ratelimit-${what}-remaining`) === "0");
   const resets = spent.map((what) => timeOf(headers?.get(`anthropic-ratelimit-${what}-reset`)));
@@ -38,7 +38,7 @@ function timeOf(text: string | null | undefined): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** Reads `…|1763906400` and `regain access on 2026-12-01 at 00:00 UTC`. A time without a zone could be any, so it is ignored. */
+/** Reads `…|1763906400` and `regain access on 2026-12-01 at 00:00 UTC`. A time without a time zone is ambiguous, so it is ignored. */
 function dateIn(message: string): number | undefined {
   const seconds = /\|(\d{10})\b/.exec(message)?.[1];
   if (seconds !== undefined) return Number(seconds) * 1_000;

@@ -4,12 +4,12 @@ import { waitOf } from "./rate-limits.ts";
 
 /** Maximum attempts of one call: with the delays below they cover about five minutes. */
 export const MAX_ATTEMPTS = 10;
-/** Milliseconds before the second attempt, doubled for each further one, up to the maximum. */
+/** Milliseconds before the second attempt, doubled for each additional attempt, up to the maximum. */
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 60_000;
 /** A call ends as limited if the server asks for a longer wait. */
 const MAX_RETRY_AFTER_MS = 60_000;
-/** Random part of a delay, as a share of it, so that the agents of a team do not all retry at once, however long they wait. */
+/** Random part of a delay, as a share of it: the agents of a team must not all retry at once, however long they wait. */
 const JITTER = 0.25;
 
 /** Returns a server's requested delay in milliseconds, from `retry-after-ms`, or `retry-after` in seconds or as a date. */
@@ -30,19 +30,19 @@ interface FailedAttempt {
   /** The number of attempts, including this one. */
   readonly attempt: number;
   readonly retryAfterMs?: number | undefined;
-  /** The server's advice on another attempt. */
+  /** Whether the server advises another attempt. */
   readonly shouldRetry?: boolean | undefined;
 }
 
-/** Returns true if a call that is not tried again has met a limit that lasts, not a fault. */
+/** Returns true if a call that is not retried failed at a lasting limit, and not by a fault. */
 export function isLimited({ kind, retryAfterMs: asked = 0 }: FailedAttempt): boolean {
   if (kind === "limited" || kind === "rate_limited") return true;
   return isRetryable(kind) && asked > MAX_RETRY_AFTER_MS;
 }
 
 /**
- * Returns the delay before the next attempt in milliseconds; undefined to give up. Never shorter than the server asks for; a server that
- * asks for none gets the usual one, or all agents would try again together, and soon give up.
+ * Returns the delay before the next attempt in milliseconds; undefined to give up. The delay is never shorter than the server asks
+ * for. If the server asks for 0, the usual delay applies: otherwise all agents would retry together, and soon give up.
  * @param random from 0 to 1
  */
 export function nextDelay(failed: FailedAttempt, random: number): number | undefined {

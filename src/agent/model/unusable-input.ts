@@ -25,8 +25,8 @@ export function objectInput(value: unknown): object {
 }
 
 /**
- * Replaces each input that is nested too deeply with a wrapper, with which no tool runs.
- * @throws ModelError if another part of the answer is nested so deeply
+ * Replaces each input that is nested too deeply with a wrapper. No tool runs with the wrapper.
+ * @throws ModelError if another part of the answer is nested too deeply
  */
 export function withShallowInputs(message: AssistantMessage): AssistantMessage {
   if (!isNestedTooDeeply(message.content)) return message;
@@ -38,7 +38,7 @@ export function withShallowInputs(message: AssistantMessage): AssistantMessage {
   return { ...message, content };
 }
 
-/** Returns why no tool runs with an input: it is one of the wrappers. */
+/** Returns why no tool runs with an input; undefined if it is not one of the wrappers. */
 export function inputProblem(input: unknown): "incomplete" | "too deep" | undefined {
   const keys = isObject(input) ? Object.keys(input).join() : "";
   if (keys === "incomplete_json") return "incomplete";

@@ -7,7 +7,7 @@ type WireMessage = Anthropic.MessageParam;
 type WireBlock = Anthropic.ContentBlockParam;
 
 const CACHED = { cache_control: { type: "ephemeral" } } as const;
-/** Newest user messages that get a cache marker: a server accepts four; the tools and the system prompt have one each. */
+/** Newest user messages that get a cache marker. A server accepts four markers; the tools and the system prompt have one each. */
 const CACHED_MESSAGES = 2;
 
 /** Converts a request to the Messages API, with markers for the prompt cache. The result is well-formed Unicode: servers refuse lone surrogates. */
@@ -22,7 +22,7 @@ export function wireRequest(request: ModelRequest, model: string, maxTokens: num
   });
 }
 
-/** Sent only if needed, since some servers do not know this field. */
+/** Returns the field only if it is needed, since some servers do not know it. */
 function toolChoice({ toolless }: ModelRequest): Pick<Params, "tool_choice"> {
   return toolless ? { tool_choice: { type: "none" } } : {};
 }

@@ -42,7 +42,7 @@ export class AnswerBuilder {
         this.stopped = true;
         return "";
       default:
-        // A turn does not need events of newer kinds.
+        // A turn does not need events of other kinds.
         return "";
     }
   }
@@ -106,7 +106,7 @@ export class AnswerBuilder {
     return delta.type === "text_delta" && typeof delta.text === "string" ? delta.text : "";
   }
 
-  /** Other servers than Anthropic's may omit the usage, or send `null`. */
+  /** Counts the reported usage. Servers other than Anthropic's may omit it, or send `null`. */
   private count(usage: WireUsage | null | undefined): void {
     const { input, output, cacheRead, cacheWrite } = this.usage;
     this.usage = {
@@ -128,7 +128,7 @@ function partOf<E extends WireEvent, K extends keyof E & string>(event: E, name:
   const problem = `its event ${event.type} has no ${name}`;
   throw new ModelError(
     "invalid_request",
-    `The server's answer is not valid in the Messages API: ${problem}; check ANTHROPIC_BASE_URL`,
+    `The server's answer is not valid in the Messages API (${problem}). Check ANTHROPIC_BASE_URL.`,
   );
 }
 
@@ -151,7 +151,7 @@ function finished({ value, json }: OpenBlock, mayBeCut: boolean): AssistantBlock
   if (value.type === "text") return { type: "text", text: String(value.text ?? "") };
   if (value.type !== "tool_use") return { type: "opaque", value };
   const given = objectInput(value.input ?? {});
-  // An empty input may only be the start of one, and some tools accept it.
+  // An empty input may be the truncated start of an input, and some tools accept an empty one.
   const isCut = mayBeCut && Object.keys(given).length === 0;
   return {
     type: "tool_use",

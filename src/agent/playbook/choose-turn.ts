@@ -6,7 +6,7 @@ import type { ConversationMessage, InputOrigin, ToolUseBlock } from "../model/mo
 import { isSatisfied, unansweredMessages } from "./heard-messages.ts";
 import { turnAt } from "./placeholder-values.ts";
 
-/** Maximum tries of one call that fails with a transient error. */
+/** Maximum attempts of one call that fails with a transient error. */
 export const MAX_ERRORS = 8;
 
 /** The turn of a playbook to play now. */
@@ -15,7 +15,7 @@ export interface ChosenTurn {
   /** The key of its list: an agent's name, or `*`. */
   readonly list: string;
   readonly index: number;
-  /** How many of its errors are left. */
+  /** Number of its errors that are left. */
   readonly errors: number;
 }
 
@@ -91,7 +91,7 @@ function errorsLeft(turn: PlaybookTurn, { played, unfinished }: Attempts): numbe
   return repeat ? times : undefined;
 }
 
-/** Returns the texts that `on` is matched with: the newest input as the model reads it, and its newest message as sent. */
+/** Returns the texts that `on` is matched against: the newest input as the model reads it, and its newest message as sent. */
 function newestInputs(messages: readonly ConversationMessage[]): string[] {
   const newest = messages.at(-1);
   if (newest?.role !== "user") return [""];
@@ -100,7 +100,7 @@ function newestInputs(messages: readonly ConversationMessage[]): string[] {
   return newest.origin === undefined ? [whole] : [whole, newest.origin.text];
 }
 
-/** Returns the tools whose results the newest input holds, without aliases. */
+/** Returns the tools whose results the newest input contains, without aliases. */
 function newestTools(messages: readonly ConversationMessage[]): ReadonlySet<string> {
   const [call, answer] = messages.slice(-2);
   if (call?.role !== "assistant" || answer?.role !== "user") return new Set();
@@ -108,7 +108,7 @@ function newestTools(messages: readonly ConversationMessage[]): ReadonlySet<stri
   return new Set(toolUsesOf(call).flatMap(({ id, name }) => (answered.has(id) ? [withoutAlias(name)] : [])));
 }
 
-/** What `on` is matched with. */
+/** The input that `on` is matched against. */
 interface TurnInput {
   readonly inputs: readonly string[];
   readonly tools: ReadonlySet<string>;

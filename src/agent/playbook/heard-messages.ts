@@ -4,7 +4,7 @@ import { messageText } from "../model/messages.ts";
 import type { ConversationMessage } from "../model/model.ts";
 import { turnAt } from "./placeholder-values.ts";
 
-/** Returns the separate messages of one input; empty if it holds only tool results. */
+/** Returns the separate messages of one input; empty if it contains only tool results. */
 export function messagesIn(input: ConversationMessage | undefined): string[] {
   if (input?.role !== "user" || input.origin === undefined) return [];
   return readEnvelopes(messageText(input)).map((part) => ("from" in part ? part.body : part.text).trim());
@@ -32,7 +32,7 @@ export function unansweredMessages(
   return open;
 }
 
-/** Returns true if every message that the turn waits for has come, or if it waits for none. */
+/** Returns true if every message that the turn waits for has arrived, or if it waits for no message. */
 export function isSatisfied({ on }: PlaybookTurn, open: readonly string[]): boolean {
   return on?.heard === undefined || removeMatched(open, on.heard) !== undefined;
 }

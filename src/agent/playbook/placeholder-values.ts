@@ -66,7 +66,7 @@ export function newestRequestId(messages: readonly ConversationMessage[]): strin
   return undefined;
 }
 
-/** The id of a plan, shutdown or question (protocol/request-ids.ts) of an agent whose name fits in a placeholder. */
+/** The id of a plan, shutdown or question (protocol/request-ids.ts) of an agent whose name can be part of a placeholder. */
 export const REQUEST_ID = /\b(?:plan_approval|shutdown|question)-[0-9]+@([A-Za-z0-9_-]+)(?:@[A-Za-z0-9-]+)?/g;
 
 /** Returns the newest request id of an agent that the conversation mentions. */

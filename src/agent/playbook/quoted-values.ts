@@ -11,8 +11,8 @@ const JOINS_VALUES = /[{$]/;
 const EVALUATING = /^-(?:eq|ne|lt|le|gt|ge|v|R)$/;
 
 /**
- * The syntax around a value. `parameter` is a parameter expansion in which quotes protect a text; `operand` is one in
- * which they do not (a default inside double quotes, a subscript).
+ * The syntax around a value. `parameter` is a parameter expansion in which quotes protect a text; in an `operand`, they do
+ * not (a default inside double quotes, a subscript).
  */
 type Place =
   | "commands"
@@ -62,8 +62,8 @@ export class QuotingContexts {
   }
 
   /**
-   * Returns the text to write for a value between two offsets: quoted if needed; inside quotes it closes them first and
-   * opens them again.
+   * Returns the text to write for a value between two offsets: quoted if needed; inside quotes, the text closes them first
+   * and reopens them.
    * @throws Error with a sentence without its subject, if no quoting can keep the value one word there
    */
   quote(value: string, from: number, to: number): string {
@@ -115,7 +115,7 @@ export class QuotingContexts {
     return !isInWord && IN_COMMENT.test(this.#command.slice(before, at));
   }
 
-  /** Without recursion: a command may be nested deeper than the stack. */
+  /** Works without recursion: a command may be nested deeper than the stack allows. */
   #visit(root: SyntaxNode): void {
     const open: { readonly node: SyntaxNode; readonly place: Place }[] = [{ node: root, place: "commands" }];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {

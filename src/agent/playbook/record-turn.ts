@@ -32,16 +32,16 @@ export function recordedCondition({ messages }: ModelRequest, run: RecordingCont
     return tool === undefined ? undefined : { tool };
   }
   const texts = messagesIn(newest);
-  // Idle notices and team changes come at other times in a replay, so they are matched only if nothing else came.
-  const telling = texts.filter((text) => !RUN_SPECIFIC.test(text));
-  const heard = (telling.length > 0 ? telling : texts.slice(-1)).map((text) => messagePattern(text, run));
+  // Idle notices and team changes arrive at other times in a replay, so they are matched only if nothing else arrived.
+  const ordinary = texts.filter((text) => !RUN_SPECIFIC.test(text));
+  const heard = (ordinary.length > 0 ? ordinary : texts.slice(-1)).map((text) => messagePattern(text, run));
   return heard.length === 0 ? undefined : { heard };
 }
 
 /** The beginning of an idle notice (protocol/render.ts) and of a notice that the team has changed (worker/prompts/roster.ts). */
 const RUN_SPECIFIC = /^(?:\S+ is idle\b|\[The team has changed: )/;
 
-/** Returns a pattern for the first words of a message; words specific to this run may be any text. */
+/** Returns a pattern for the first words of a message; words of this run alone may be any text. */
 function messagePattern(text: string, run: RecordingContext): string {
   const [line = ""] = redactText(text, run.secrets).split("\n", 1);
   const words = line.split(/\s+/).slice(0, MAX_WORDS);
@@ -107,7 +107,7 @@ interface InputContext {
   readonly ids: ReadonlyMap<string, string>;
 }
 
-/** Fields of the task tools that hold task ids. */
+/** Fields of the task tools that contain task ids. */
 const TASK_IDS = new Set(["taskId", "addBlocks", "addBlockedBy"]);
 
 function recordedInput(
@@ -154,10 +154,10 @@ function withPlaceholders(text: string, { request, run }: InputContext): string 
   const { planFile } = request;
   let result = escapePlaceholders(text);
   if (planFile !== undefined) result = result.replaceAll(planFile, "{{plan_file}}");
-  // The id of a plan, shutdown or question gets its agent's name: several may have come together.
+  // The placeholder of a plan, shutdown or question names its agent: several requests may have arrived together.
   result = result.replace(REQUEST_ID, (_, agent: string) => `{{request_id.${agent}}}`);
   if (requestId !== undefined) result = result.replaceAll(requestId, "{{request_id}}");
-  // Without the team's name: the team of a replay has another one.
+  // Without the team's name: the team of a replay has another name.
   if (result.endsWith(`@${run.team}`)) result = result.slice(0, -run.team.length - 1);
   return result.replaceAll(atBoundary(run.cwd), "{{cwd}}");
 }

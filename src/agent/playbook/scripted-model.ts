@@ -23,14 +23,14 @@ interface ScriptedOptions {
   readonly agent: string;
   readonly cwd: string;
   readonly env: Env;
-  /** Every delay is divided by this; 1 if not given. */
+  /** Every delay is divided by this number. Default: 1. */
   readonly speed?: number;
 }
 
 /** Milliseconds between two pieces of a text, and the maximum number of pieces: readable in a pane, and over soon. */
 const PIECE_MS = 8;
 const MAX_PIECES = 50;
-/** Milliseconds between a transient error and the next try. */
+/** Milliseconds between a transient error and the next attempt. */
 const RETRY_MS = 500;
 
 type Wait = (ms: number) => Promise<void>;
@@ -107,8 +107,8 @@ function toolUse(name: string, input: unknown): ToolUseBlock {
 }
 
 async function* streamText(content: readonly AssistantBlock[], wait: Wait): AsyncGenerator<ModelEvent> {
-  const said = content[0]?.type === "text" ? content[0].text : "";
-  const words = said.match(/\s*\S+\s*/g) ?? (said === "" ? [] : [said]);
+  const text = content[0]?.type === "text" ? content[0].text : "";
+  const words = text.match(/\s*\S+\s*/g) ?? (text === "" ? [] : [text]);
   const perPiece = Math.ceil(words.length / MAX_PIECES);
   for (let i = 0; i < words.length; i += perPiece) {
     yield { type: "text", text: words.slice(i, i + perPiece).join("") };

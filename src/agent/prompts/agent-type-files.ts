@@ -70,7 +70,7 @@ export function readAgentTypes(directories: readonly TypeFiles[]): {
   return { types: [...types.values()], problems, ignored };
 }
 
-/** @returns undefined if its text is not confirmed */
+/** @returns undefined if the user has not confirmed the text of the file */
 function typeIn(
   path: string,
   inside: string | undefined,
@@ -80,7 +80,7 @@ function typeIn(
     throw new Error(`it is a link out of ${inside}`);
   const file = readTextFile(path);
   if (file.problem !== undefined) throw new Error(file.problem);
-  // Its rules would name other files.
+  // Otherwise its rules would name other files.
   if (!file.isUtf8) throw new Error("it is not UTF-8; save it again as UTF-8");
   if (!isConfirmed(file.text)) return undefined;
   const { matter, body } = readDocument(file.text);
@@ -153,14 +153,14 @@ function sandboxIn(value: unknown): SandboxMode | undefined {
   throw new Error(`its sandbox must be ${SANDBOX_MODES.join(", ")}`);
 }
 
-/** Checks only the form: the settings of a directory name further CLIs. */
+/** Checks only the form: the settings of a directory can name additional CLIs. */
 function cliIn(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "string" && /^[a-z0-9][a-z0-9-]{0,63}$/.test(value)) return value;
   throw new Error("its cli must be the name of a CLI, such as codex");
 }
 
-/** Its levels differ between CLIs. */
+/** Checks only the form: the levels differ between CLIs. */
 function effortIn(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   const level = textOfField(value);

@@ -7,7 +7,7 @@ interface Document {
   readonly body: string;
 }
 
-/** Maximum characters of front matter, which holds only names and short texts. */
+/** Maximum characters of front matter, which contains only names and short texts. */
 const MAX_MATTER = 16_000;
 
 /**
@@ -25,11 +25,11 @@ export function readDocument(text: string): Document {
   if (found === null) return { matter: {}, body: text.replace(/^\uFEFF/, "").trim() };
   const [whole, yaml = ""] = found;
   if (yaml.length > MAX_MATTER) throw new Error("its front matter is too long");
-  // No aliases: with them, a few lines could expand to more than memory holds.
+  // No aliases: with them, a few lines could expand to more than fits into memory.
   // No warnings: they would go to the terminal without being sanitized.
   const value: unknown = parse(yaml, { maxAliasCount: 0, schema: "core", logLevel: "error" });
   if (value !== null && (typeof value !== "object" || Array.isArray(value))) {
-    throw new Error("its front matter has no fields");
+    throw new Error("its front matter must have fields, such as name: ada");
   }
   return {
     matter: (value ?? {}) as Readonly<Record<string, unknown>>,

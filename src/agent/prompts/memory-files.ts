@@ -69,7 +69,7 @@ interface MemoryPlace {
 interface Reach {
   /** Where relative patterns of rules start. */
   readonly base: string;
-  /** The directory that holds them all, links followed. */
+  /** The directory that must contain them all, with links resolved. */
   readonly inside: string;
   /** `inside`: every file of that directory; `below`: files below the directory of the file that names them. */
   readonly imports: "inside" | "below" | "none";
@@ -130,7 +130,7 @@ class MemoryReader {
     } catch (error) {
       if (!isSystemError(error)) throw error;
       this.#seen.add(real);
-      this.problems.push(`${namedBy}: ${path} cannot be read: ${messageOf(error)}.`);
+      this.problems.push(`${namedBy}: ${path} cannot be read (${messageOf(error)}).`);
       return undefined;
     }
   }
@@ -140,7 +140,7 @@ class MemoryReader {
     // `@param`, `@team-lead` and `@scope/package` are not imports if they name no file.
     if (!looksLikeFile(named) && !isReadable(path)) return;
     if (reach.imports === "none") {
-      this.problems.push(`${by}: ${path} is not loaded: notes in the home directory import nothing.`);
+      this.problems.push(`${by}: ${path} is not loaded, because notes in the home directory import nothing.`);
       return;
     }
     const inside = reach.imports === "below" ? dirname(by) : reach.inside;
@@ -161,7 +161,7 @@ class MemoryReader {
       this.problems.push(`${namedBy ?? path}: ${path} is outside ${inside}, so it is not loaded.`);
     } catch (error) {
       if (!isSystemError(error)) throw error;
-      this.problems.push(`${namedBy ?? path}: the links of ${path} cannot be resolved.`);
+      this.problems.push(`${namedBy ?? path}: links of ${path} cannot be resolved (${messageOf(error)}).`);
     }
     return undefined;
   }
@@ -183,7 +183,7 @@ function isReadable(path: string): boolean {
   try {
     return readTextFile(path).problem === undefined;
   } catch (error) {
-    // For example a too long name, a loop of links, or another user's file.
+    // For example, the name is too long, links form a loop, or the file belongs to another user.
     if (!isSystemError(error)) throw error;
     return false;
   }

@@ -14,13 +14,14 @@ export interface SkillPlaces {
 /** A directory of skills. */
 export interface SkillDirectory {
   readonly path: string;
-  /** Whether it is the user's, and not the project's. */
+  /** True for a directory of the user, false for one in the project. */
   readonly isOwn: boolean;
 }
 
 /**
- * Returns the directories of skills: the user's, and then the working directory's. Those of `.agents` are shared with other programs;
- * a later directory takes precedence. A separate file, so that an agent without skills does not load the YAML parser of `skills.ts`.
+ * Returns the directories of skills: the user's, and then the working directory's. The directories in `.agents` are shared with
+ * other programs; a later directory takes precedence. A separate file, so that an agent without skills does not load the YAML
+ * parser of `skills.ts`.
  */
 export function skillDirectories({ root, cwd, home }: SkillPlaces): readonly SkillDirectory[] {
   const own = [join(home, ".agents", "skills"), join(root, "skills")];
@@ -39,12 +40,12 @@ interface SkillEntries {
   readonly problem?: string;
 }
 
-/** Lists a directory of skills. The agent does without a directory that its user may not read. */
+/** Lists a directory of skills. The agent works without a directory that its user may not read. */
 export function skillEntries({ path }: SkillDirectory): SkillEntries {
   try {
     return { names: listDir(path) };
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    return { names: [], problem: `${path}: its skills cannot be read: ${messageOf(error)}.` };
+    return { names: [], problem: `${path}: its skills cannot be read (${messageOf(error)}).` };
   }
 }

@@ -17,7 +17,7 @@ interface Skill {
   readonly description: string;
   /** Path of its `SKILL.md`. The files that it names are in the same directory. */
   readonly path: string;
-  /** Whether its text may be loaded now. Undefined for the user's own skills, and for those that replace none of them. */
+  /** Whether its text may be loaded now. Undefined for the user's own skills, and for skills that do not replace one. */
   readonly isConfirmed?: ((text: string) => boolean) | undefined;
 }
 
@@ -58,10 +58,11 @@ export function loadSkills(
       if (found === undefined) continue;
       const { name } = found.skill;
       if (isOwn) ownNames.add(name);
-      // By name, not by the skill so far: a second skill of the project may replace its first one.
+      // By name: a second skill of the project may replace the project's first one.
       const replaces = !isOwn && ownNames.has(name);
       const file = relative(cwd, path);
-      if (replaces && !mayReplace(file, found.text)) throw new Error(`${NOT_CONFIRMED}, so yours stays`);
+      if (replaces && !mayReplace(file, found.text))
+        throw new Error(`${NOT_CONFIRMED}, so the user's skill is kept`);
       const isConfirmed = replaces ? (text: string) => mayReplace(file, text) : undefined;
       skills.set(name, { ...found.skill, isConfirmed });
     } catch (error) {
@@ -98,7 +99,7 @@ function skillAt(
   return { skill: { name, description: cutText(description, MAX_DESCRIPTION), path }, text: file.text };
 }
 
-const NOT_CONFIRMED = "it would replace a skill of yours and is not confirmed (teams trust)";
+const NOT_CONFIRMED = "it would replace a skill of the user, and is not confirmed (teams trust)";
 
 /** Returns the project's skills that replace a skill of the user: the path of each in the project, and its text. */
 export function replacingSkills(
@@ -132,7 +133,7 @@ export function skillsSection(skills: readonly Skill[]): string | undefined {
   const lines = skills.map(
     ({ name, description }) => `- ${name}${description === "" ? "" : `: ${description}`}`,
   );
-  return `# Skills\n\nWritten instructions for these kinds of work. If one fits, load it with Skill before you begin.\n\n${lines.join("\n")}`;
+  return `# Skills\n\nWritten instructions for these kinds of work. If one applies, load it with Skill before you begin.\n\n${lines.join("\n")}`;
 }
 
 interface SkillInput {
@@ -146,7 +147,7 @@ function inputFor(skills: readonly Skill[]): z.ZodMiniType<SkillInput> {
   const unknown = `there is no skill of this name; available skills: ${names.toSorted().join(", ")}`;
   const isKnown = (name: string): boolean => names.includes(name);
   return z.object({
-    skill: z.string().check(z.refine(isKnown, unknown), z.describe("Its name, as listed")),
+    skill: z.string().check(z.refine(isKnown, unknown), z.describe("The skill's name, as listed")),
     args: z.optional(z.string()).check(z.describe("The file, topic or task for the skill")),
   });
 }
@@ -156,7 +157,7 @@ export function skillTool(skills: readonly Skill[]): Tool<SkillInput> {
   return {
     name: "Skill",
     description:
-      "Loads the instructions of one of the listed skills. Follow them with the tools that you have. Files that they name are in the directory given with them.",
+      "Loads the instructions of one of the listed skills. Follow them with the tools that you have. The files that they name are in the skill's directory, which the result names.",
     input: inputFor(skills),
     parallel: true,
     access: ({ skill }) => ({
@@ -173,7 +174,7 @@ export function skillTool(skills: readonly Skill[]): Tool<SkillInput> {
       const { body } = readDocument(file.text);
       const asked = args === undefined ? "" : `\n\nUse it on: ${args}`;
       return {
-        content: `Its directory: ${join(found.path, "..")}\n\n${body}${asked}`,
+        content: `The skill's directory: ${join(found.path, "..")}\n\n${body}${asked}`,
         data: { path: found.path },
       };
     },

@@ -38,10 +38,10 @@ const TEST_TIMEOUT_MS = 10_000;
 export class AgentSandbox implements CommandSandbox {
   readonly #parts: SandboxParts;
   readonly #places: CurrentPlaces;
-  /** Seatbelt needs none: it sets up nothing. */
+  /** Undefined for Seatbelt, which needs no setup. */
   readonly #prewarmer: Prewarmer | undefined;
   #shared: SharedNetwork | undefined;
-  /** Until the sandbox of the next command has begun to be set up. */
+  /** Resolves when the setup of the next command's sandbox has begun. */
   #prewarming: Promise<void> | undefined;
   #isClosed = false;
 
@@ -62,21 +62,21 @@ export class AgentSandbox implements CommandSandbox {
     const { setting, workingDirs } = this.#parts;
     const { network, write } = setting;
     const reach = Array.isArray(network)
-      ? `Through the proxy of the environment they reach only ${network.join(", ") || "no host"}.`
+      ? `They reach only ${network.join(", ") || "no host"}, through the proxy that the environment names.`
       : network === "none"
-        ? "They have no network, but reach each other on localhost."
+        ? "They have no network, but can reach each other on localhost."
         : "They may use the network.";
     return [
       "# Sandbox",
-      `Your commands run in a sandbox. They can write only below ${[...workingDirs(), ...write].join(", ")} and in /tmp, which only your commands see. Files from which other programs run commands (git's config and hooks, .claude, editors' settings) are read-only there; keys and logins are hidden. ${reach} Processes that a command leaves behind end with it: use run_in_background.`,
-      "If the sandbox prevents a command that the work needs, call Bash again with dangerouslyDisableSandbox: the user is asked. Do not look for a way around it.",
+      `Your commands run in a sandbox. They can write only below ${[...workingDirs(), ...write].join(", ")} and in /tmp, which only your commands see. Files from which other programs run commands (git's config and hooks, .claude, editors' settings) are read-only there; keys and logins are hidden. ${reach} A command's background processes end with the command: use run_in_background instead.`,
+      "If the sandbox prevents a command that the work needs, call Bash again with dangerouslyDisableSandbox: the user is asked. Do not try to work around the sandbox.",
     ].join("\n");
   }
 
   /**
-   * Runs a program inside as a test. If this machine's processes cannot enter a network, each command gets its own.
-   * @returns why this machine has no such sandbox: a list of hosts needs the network
-   * @throws Error if a program cannot run inside for another reason, such as a file of the project
+   * Runs a program in the sandbox as a test. If this machine's processes cannot enter a shared network, each command gets its own.
+   * @returns why this machine has no such sandbox: a list of hosts needs the shared network
+   * @throws Error if a program cannot run in the sandbox for another reason, such as a file of the project
    */
   async check(): Promise<NoSandbox | undefined> {
     const problem =
@@ -107,7 +107,7 @@ export class AgentSandbox implements CommandSandbox {
       const { file, args } = await program();
       const env = { PATH: this.#parts.env.PATH };
       const { code, stderr } = await run(file, args, { env, cwd: "/", timeoutMs: TEST_TIMEOUT_MS });
-      return code === 0 ? undefined : stderr.trim() || `it ended with ${code ?? "a signal"}`;
+      return code === 0 ? undefined : stderr.trim() || `a test program exited with ${code ?? "a signal"}`;
     } catch (error) {
       return messageOf(error);
     }
@@ -120,7 +120,7 @@ export class AgentSandbox implements CommandSandbox {
     const { tool, files, passSecrets, setting } = this.#parts;
     await this.#prewarming;
     const view = await this.#view(writes);
-    // A link in /tmp is not there inside.
+    // Links resolved: a link in /tmp does not exist in the sandbox.
     const cwd = realPathOf(directory);
     const inner = sandboxEnvironment(env, {
       temporary: tool.kind === "bubblewrap" ? "/tmp" : files.tmp,
@@ -178,8 +178,8 @@ export class AgentSandbox implements CommandSandbox {
 
   async #view(writes: readonly string[] = []): Promise<SandboxView> {
     const { tool, files, setting } = this.#parts;
-    const found = await this.#places.look();
-    // Seatbelt replaces no directory: commands get another one for temporary files.
+    const found = await this.#places.current();
+    // Seatbelt cannot replace /tmp: commands get another directory for temporary files.
     const own: readonly SandboxPlace[] =
       tool.kind === "seatbelt" ? [{ path: files.tmp, access: "write", isDirectory: true }] : [];
     const added = writes.map((path) => ({

@@ -15,11 +15,11 @@ export interface CurrentPlacesOptions
   extends Pick<PlacesOptions, "roots" | "visible" | "home" | "env" | "write" | "read" | "temporary"> {
   /** The working directories of the agent; they can change while it runs. */
   readonly workingDirs: () => readonly string[];
-  /** Returns the denied places of the agent's deny rules for files; undefined without one. */
+  /** Returns the denied places of the agent's deny rules for files; undefined without such rules. */
   readonly denial?: (workingDirs: readonly string[]) => FileDenial | undefined;
-  /** Called with new files from which other programs run commands: a command could create them, but not change others. */
+  /** Called with new files from which other programs run commands: commands could create them, but cannot change existing ones. */
   readonly onNewFiles?: (paths: readonly string[]) => void;
-  /** Called with a line about entries that it cannot close alone. */
+  /** Called with a line about entries that the sandbox cannot close separately. */
   readonly onUnnamed?: (line: string) => void;
 }
 
@@ -35,11 +35,11 @@ interface Found {
   readonly protectedFiles: ProtectedFiles;
 }
 
-/** The places of one agent's sandbox, which its commands, a person and new rules change. */
+/** The places of one agent's sandbox. Commands, a person and new rules change them. */
 export class CurrentPlaces {
   readonly #options: CurrentPlacesOptions;
   #protected: { readonly programs: string; readonly files: ProtectedFiles } | undefined;
-  /** Files that were there before the first command, or that were reported. */
+  /** Files that existed before the first command, or were reported. */
   readonly #reported = new Set<string>();
   /** Keys of the entries that the pane has named to a person. */
   readonly #named = new Set<string>();
@@ -64,8 +64,8 @@ export class CurrentPlaces {
     );
   }
 
-  /** @throws Error if a writable directory leads elsewhere than at first */
-  async look(): Promise<readonly SandboxPlace[]> {
+  /** Returns the places as they are now. @throws Error if a writable directory leads elsewhere than at first */
+  async current(): Promise<readonly SandboxPlace[]> {
     const { home, write, read } = this.#options;
     const workingDirs = this.#options.workingDirs().map((directory) => this.#pinned(directory));
     for (const directory of workingDirs) this.#reported.add(reserveSettings(directory));
@@ -75,7 +75,7 @@ export class CurrentPlaces {
       found.rules === this.#denial()?.rules &&
       found.protectedFiles === protectedFiles &&
       isDeepStrictEqual(found.directories, workingDirs);
-    // A new rule or directory applies at once, and to commands that wait for the search meanwhile.
+    // A new rule or directory applies at once, also to commands that are waiting for the search.
     if (!isCurrent) this.#found = this.#searchBeyond(found);
     const { nested, denied } = await this.#found;
     const fromHome = (path: string): string => path.replace(/^~(?=\/|$)/, home);
@@ -108,9 +108,9 @@ export class CurrentPlaces {
       try {
         const found = await this.#search();
         this.#found = Promise.resolve(found);
-        const news = found.nested.filter((path) => !this.#reported.has(path));
-        for (const path of news) this.#reported.add(path);
-        if (news.length > 0) this.#options.onNewFiles?.(news);
+        const newFiles = found.nested.filter((path) => !this.#reported.has(path));
+        for (const path of newFiles) this.#reported.add(path);
+        if (newFiles.length > 0) this.#options.onNewFiles?.(newFiles);
       } catch {
         // The result of the previous search stays in force.
       }
@@ -126,12 +126,12 @@ export class CurrentPlaces {
     const first = this.#firstPlaces.get(directory) ?? real;
     this.#firstPlaces.set(directory, first);
     if (first === real) return real;
-    throw new Error(`${directory} leads to ${real} now, and led to ${first} when the agent began`);
+    throw new Error(`${directory} led to ${first} when the agent started, and now leads to ${real}`);
   }
 
   /**
-   * Returns the protected entries if these are the working directories: one in `~/bin` makes the user's programs writable, as in
-   * the permission rules.
+   * Returns the protected entries if these are the working directories: a working directory in `~/bin` makes the user's programs
+   * writable, as in the permission rules.
    * @param workingDirs real paths
    */
   #protectedFor(workingDirs: readonly string[]): ProtectedFiles {
@@ -147,7 +147,7 @@ export class CurrentPlaces {
     return this.#options.denial?.(this.#options.workingDirs().map(realPathOf));
   }
 
-  /** Searches, and does not report what an earlier search did not look for: no command has created it since. */
+  /** Searches, and does not report entries outside the scope of an earlier search: no command has created them since. */
   async #searchBeyond({ directories, protectedFiles }: Found): Promise<Found> {
     const found = await this.#search();
     const isSame = found.protectedFiles === protectedFiles;
@@ -182,18 +182,18 @@ export class CurrentPlaces {
 
   /** Reports entries to a person, each once. */
   #report(entries: readonly UnnamedEntry[], directories: readonly string[]): void {
-    const news = entries.filter(({ path, access }) => {
+    const newEntries = entries.filter(({ path, access }) => {
       const key = `${access} ${path.toString("latin1")}`;
       const isNew = !this.#named.has(key);
       this.#named.add(key);
       return isNew;
     });
-    if (news.length > 0) this.#options.onUnnamed?.(unnamedReport(news, directories));
+    if (newEntries.length > 0) this.#options.onUnnamed?.(unnamedReport(newEntries, directories));
   }
 }
 
 /**
- * Creates the directory of a project's settings, empty, because a sandbox can protect only what exists: a command could
+ * Creates an empty directory for a project's settings, because a sandbox can protect only an existing path: a command could
  * otherwise create settings that running agents follow at once. git does not see an empty directory.
  * @returns the directory
  */
@@ -203,7 +203,7 @@ function reserveSettings(directory: string): string {
   try {
     ensureDir(settings);
   } catch {
-    // Where this process cannot create it, no command can.
+    // If this process cannot create it, no command can.
   }
   return settings;
 }

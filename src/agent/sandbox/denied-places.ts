@@ -24,7 +24,7 @@ const SYSTEM =
 
 /**
  * Returns the places that deny rules for files close: in some directories at any depth, as far as a bounded search finds them,
- * and those that rules name elsewhere.
+ * and the places elsewhere that rules name.
  */
 export async function deniedPlaces(
   denial: FileDenial | undefined,
@@ -34,7 +34,7 @@ export async function deniedPlaces(
   const found = new Map<string, DeniedPlace>();
   const unnamed: UnnamedEntry[] = [];
   const accessTo = (path: string, isDirectoryThere: boolean): DeniedPlace["access"] | undefined => {
-    // `keys/**` closes the directory too, with all that will be created in it.
+    // `keys/**` closes the directory too, with every entry that is created later.
     const inside = isDirectoryThere ? denial.access(join(path, ANY_ENTRY)) : undefined;
     return inside === "none" ? "none" : (denial.access(path) ?? inside);
   };

@@ -46,7 +46,7 @@ export function sandboxEnvironment(env: Env, options: EnvironmentOptions): Env {
   };
 }
 
-/** Returns whether the sandbox sets or hides a variable, whatever its value outside. */
+/** Returns whether the sandbox sets or hides a variable, regardless of its value outside. */
 export function isControlledInside(name: string, hasNetwork: boolean): boolean {
   const isHidden = leadsOutside(name) || isSecretName(name);
   return name === "TMPDIR" || isHidden || (!hasNetwork && isProxyName(name));
@@ -59,7 +59,7 @@ const GIT_SETTINGS = [
   ["maintenance.autoDetach", "false"],
 ] as const;
 
-/** Adds git's settings to those that the environment has already (git(1), GIT_CONFIG_COUNT). */
+/** Adds git's settings to the settings that the environment already has (git(1), GIT_CONFIG_COUNT). */
 function gitVariables(env: Env): Env {
   const count = Number(env.GIT_CONFIG_COUNT ?? 0);
   const start = Number.isInteger(count) && count > 0 ? count : 0;
@@ -77,7 +77,7 @@ function proxyVariables(url: string): Env {
   return { ...values, ...Object.fromEntries(lower), NODE_USE_ENV_PROXY: "1" };
 }
 
-/** Splits an environment: variables of the loader must reach only the command, not the program that makes its sandbox. */
+/** Splits an environment: variables of the loader must reach only the command, not the program that creates its sandbox. */
 export function splitEnvironment(env: Env): { readonly outer: Env; readonly inner: Env } {
   const entries = Object.entries(env);
   return {

@@ -7,7 +7,7 @@ import { isUnnamed } from "../../os/files/walk.ts";
 import { namedByConfigs } from "../permissions/commands/git-config.ts";
 import { isInside } from "../permissions/protected-paths.ts";
 
-/** The parts of a repository that git's commands need, and those that make git run commands. Absolute paths. */
+/** The parts of a repository that git's commands need, and the parts that make git run commands. Absolute paths. */
 export interface GitPlaces {
   readonly writable: readonly string[];
   readonly readOnly: readonly string[];
@@ -19,18 +19,18 @@ const RUNS_COMMANDS = ["config", "config.worktree", "hooks", "commondir", "gitdi
 /** Depth of a submodule's directory below `modules`: a submodule's path has several parts, and contains submodules. */
 const MAX_MODULE_DEPTH = 6;
 
-/** Returns the places of the repository that a directory is in. Creates its directories of hooks, which git may lack. */
+/** Returns the places of the repository that contains a directory. Creates its hooks directories if they are missing. */
 export function gitPlaces(directory: string, home: string): GitPlaces {
   const git = ifReadable(() => gitDirectoriesOf(directory));
   if (git === undefined) return { writable: [], readOnly: [] };
   const { own, common } = git;
-  makeDirectory(join(common, "hooks"));
+  reserveHooks(join(common, "hooks"));
   // Each worktree has its own directories of submodules.
   const places = [...new Set([common, own, ...childrenOf(join(common, "worktrees"))])];
   const modules = places.map((place) => modulesIn(join(place, "modules"), MAX_MODULE_DEPTH));
   const directories = [...places, ...modules.flatMap((one) => one.named)];
   const named = namedByConfigs([join(common, "config"), join(own, "config.worktree")], git.top, home);
-  for (const { path, isHooks } of named) if (isHooks && isInside(path, git.top)) makeDirectory(path);
+  for (const { path, isHooks } of named) if (isHooks && isInside(path, git.top)) reserveHooks(path);
   return {
     writable: [...new Set([own, common])],
     readOnly: [
@@ -41,22 +41,22 @@ export function gitPlaces(directory: string, home: string): GitPlaces {
   };
 }
 
-/** A missing directory could be created by a command: nothing can be mounted over it. */
-function makeDirectory(hooks: string): void {
+/** Creates a missing directory of hooks: a command could create it, because nothing can be mounted over a missing path. */
+function reserveHooks(hooks: string): void {
   try {
     if (entryOf(hooks) === undefined) ensureDir(hooks);
   } catch {
-    // Where this process cannot create it, no command can.
+    // If this process cannot create it, no command can.
   }
 }
 
-/** Returns the entries of a directory; none of a link to one, which git does not create here. */
+/** Returns the entries of a directory; an empty list for a link, which git does not create here. */
 function childrenOf(directory: string): string[] {
   const names = ifReadable(() => (entryOf(directory)?.isDirectory() ? listDir(directory) : []));
   return (names ?? []).map((name) => join(directory, name));
 }
 
-/** Whether a configuration names programs, as far as it can be read: git reads long ones too. */
+/** Returns true if a configuration names programs, or is too long to be checked: git would still read it. */
 function isRisky(config: string): boolean {
   if (ifReadable(() => entryOf(config)) === undefined) return false;
   const text = ifReadable(() => (isShortFile(config) ? readText(config) : undefined));

@@ -10,7 +10,7 @@ import { createPrivateDirectory, type PrivateDirectory } from "./private-directo
 /**
  * Opens the sandbox of an agent.
  * @returns the reason if this machine has no sandbox
- * @throws TeamError SPAWN_FAILED if it has one, and it fails here: the files of a project must not be able to switch it off
+ * @throws TeamError SPAWN_FAILED if the machine has a sandbox that fails here: a project's files must not be able to switch it off
  */
 export async function openSandbox(options: SandboxOptions): Promise<AgentSandbox | NoSandbox> {
   const tool = await findSandbox(options.env);
@@ -18,7 +18,7 @@ export async function openSandbox(options: SandboxOptions): Promise<AgentSandbox
   const { network } = options.setting;
   if (Array.isArray(network) && tool.kind === "bubblewrap" && tool.nsenter === undefined) {
     return {
-      reason: "nsenter is not installed, which a list of hosts needs",
+      reason: "nsenter is not installed, and a list of hosts needs it",
       remedy: "Install util-linux, or set teams.sandbox.network to none.",
     };
   }
@@ -39,7 +39,7 @@ export async function openSandbox(options: SandboxOptions): Promise<AgentSandbox
       "SPAWN_FAILED",
       `The sandbox could not be set up: ${messageOf(error)}. No command was run.`,
       {
-        hint: "Run teams doctor, and look at the files that the message names. To work without it: teams.sandbox.mode off.",
+        hint: "Run teams doctor, and check the files that the message names. To work without a sandbox, set teams.sandbox.mode to off.",
         cause: error,
       },
     );
@@ -60,7 +60,7 @@ async function openProxy(
     ...(token === undefined ? {} : { token }),
     env,
     mayReach: isNamed,
-    // The owner of a public name decides where it leads, so a private address must be named itself.
+    // The owner of a public name decides where it leads, so the list must name a private address itself.
     mayConnect: (address, host) =>
       !isPrivateHost(plainHost(address)) || isPrivateHost(plainHost(host)) || isNamed(address),
   });

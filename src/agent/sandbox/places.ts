@@ -14,7 +14,7 @@ import { SOCKET_VARIABLES, secretPlaces } from "./secrets.ts";
 export interface PlacesOptions {
   /** Directories that commands may write. */
   readonly workingDirs: readonly string[];
-  /** Further places that commands may write, and hidden ones that they may read. */
+  /** Additional places that commands may write, and hidden places that they may read. */
   readonly write: readonly string[];
   readonly read: readonly string[];
   /** Directories of teams: hidden. */
@@ -26,7 +26,7 @@ export interface PlacesOptions {
   readonly nested: readonly string[];
   /** Places that deny rules for files close. */
   readonly denied: readonly DeniedPlace[];
-  /** Paths that were read-only for an earlier command. They come first: a command may create any number of nearer ones. */
+  /** Paths that were read-only for an earlier command. They come first: a command may create any number of nearer paths. */
   readonly earlier: ReadonlySet<string>;
   readonly home: string;
   readonly env: Env;
@@ -34,7 +34,7 @@ export interface PlacesOptions {
   readonly temporary?: { readonly tmp: string; readonly varTmp: string } | undefined;
 }
 
-/** Maximum read-only places of a sandbox, and maximum denied ones: the nearest are kept. Each further mount takes longer. */
+/** Maximum read-only places of a sandbox, and maximum denied places. The nearest are kept, because each mount takes time. */
 const MAX_PLACES = 200;
 
 /** Parts of /run that programs need to resolve names, and on NixOS to run at all. */
@@ -47,8 +47,8 @@ const VISIBLE_RUN = [
 ];
 
 /**
- * Returns the places of an agent's sandbox as they are now: those that commands may write, read-only ones in writable
- * directories, and hidden ones. A place that a setting names is not hidden.
+ * Returns the places of an agent's sandbox as they are now: places that commands may write, read-only places in writable
+ * directories, and hidden places. A place that a setting names is not hidden.
  */
 export function sandboxPlaces(options: PlacesOptions): readonly SandboxPlace[] {
   const { workingDirs, write, read, visible, temporary, home, env, roots, earlier } = options;
@@ -74,9 +74,9 @@ export function sandboxPlaces(options: PlacesOptions): readonly SandboxPlace[] {
     ...placed(deniedPaths(options, "none").slice(0, MAX_PLACES), "none"),
   ]);
   const decisive = new Map(places.map((place) => [place.path, place]));
-  const visibleOnes = placed(readOnly, "read").filter((place) => isVisible(place, decisive));
+  const visiblePlaces = placed(readOnly, "read").filter((place) => isVisible(place, decisive));
   const byAge = [true, false].flatMap((isEarlier) =>
-    visibleOnes.filter(({ path }) => earlier.has(path) === isEarlier),
+    visiblePlaces.filter(({ path }) => earlier.has(path) === isEarlier),
   );
   return [...places, ...byAge.slice(0, MAX_PLACES)];
 }
@@ -110,7 +110,7 @@ function hiddenPlaces(env: Env, home: string, roots: readonly string[]): string[
   ].filter((path): path is string => path?.startsWith("/") === true);
 }
 
-/** Keeps existing places, with their links resolved, once each. A path that leads nowhere must not prevent every further command. */
+/** Keeps existing places, with their links resolved, once each. A path that leads nowhere must not prevent all later commands. */
 function existing(
   paths: readonly string[],
   access: SandboxPlace["access"],
@@ -121,8 +121,8 @@ function existing(
 }
 
 /**
- * Leaves out places that change nothing: their surroundings have the same access already. A hidden place in a replaced
- * directory is not there, and mounting over it would create it.
+ * Leaves out places that change nothing: the place around them has the same access already. A hidden place in a replaced
+ * directory does not exist, and mounting over it would create it.
  */
 function effective(places: readonly SandboxPlace[]): readonly SandboxPlace[] {
   const kept: SandboxPlace[] = [];
@@ -138,7 +138,7 @@ function effective(places: readonly SandboxPlace[]): readonly SandboxPlace[] {
   return kept;
 }
 
-/** Whether commands can write a place that must be read-only; protection must not show hidden places. */
+/** Returns true if commands could write a place that must be read-only; protection must not show hidden places. */
 function isVisible(place: SandboxPlace, decisive: ReadonlyMap<string, SandboxPlace>): boolean {
   const around = placeAround(place, decisive);
   return decisive.get(place.path)?.access !== "none" && around?.access === "write" && !isHidden(around);

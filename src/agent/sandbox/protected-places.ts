@@ -8,7 +8,7 @@ export const SKIPPED: ReadonlySet<string> = new Set([
   ...[".git", "node_modules", "target", "dist", "build", "out", "vendor", "venv", ".venv", "__pycache__"],
   ...[".cache", ".next", ".tox", "bower_components", "coverage"],
 ]);
-/** Directories that one search reads. */
+/** Maximum directories that one search reads. */
 export const MAX_DIRECTORIES = 2_000;
 
 /** The result of a search. */
@@ -17,7 +17,7 @@ export interface FoundFiles {
   readonly paths: readonly string[];
   /** `.git` directories, which are not protected as a whole. */
   readonly repositories: readonly string[];
-  /** Both of them whose paths are not UTF-8. */
+  /** Entries of both kinds whose paths are not UTF-8. */
   readonly unnamed: readonly Buffer[];
 }
 
@@ -67,7 +67,7 @@ export class ProtectedFiles {
 /** Name of an entry that no table names: only a directory that is protected as a whole protects it. */
 export const ANY_ENTRY = "any-entry";
 
-/** A `.git` directory does not count as a whole: parts of it are writable. */
+/** A `.git` directory is not protected as a whole: parts of it are writable. */
 function isProtected(path: string, isDirectoryThere: boolean, roots: readonly string[]): boolean {
   if (!isDirectoryThere) return protectedReason(path, roots) !== undefined;
   return basename(path) !== ".git" && protectedReason(join(path, ANY_ENTRY), roots) !== undefined;

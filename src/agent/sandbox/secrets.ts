@@ -3,8 +3,8 @@ import { isReachable } from "../../os/files/access.ts";
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 /**
- * Places below the home directory that hold logins, keys and private data, by the manuals of the programs that keep them
- * there. A blank in a name is written as `+`.
+ * Places below the home directory that contain logins, keys and private data, by the manuals of the programs that keep
+ * them there. A space in a name is written as `+`.
  */
 const SECRET_PLACES: readonly string[] = [
   // ssh(1), gpg(1), and the password stores of desktops and people.
@@ -55,8 +55,8 @@ export function secretPlaces(home: string): readonly string[] {
 }
 
 /**
- * Variables that lead to something outside: agents of keys, the session's buses, the screen, terminals, engines of
- * containers. Their sockets are hidden, too.
+ * Variables that lead to something outside: key agents, the session's buses, the screen, terminals, container engines.
+ * Their sockets are hidden, too.
  */
 const LEADS_OUTSIDE =
   /^(SSH_AUTH_SOCK|SSH_AGENT_PID|SSH_ASKPASS|GIT_ASKPASS|GPG_AGENT_INFO|GPG_TTY|GNOME_KEYRING_CONTROL|DBUS_.*|XDG_RUNTIME_DIR|XDG_SESSION_.*|DISPLAY|WAYLAND_.*|XAUTHORITY|ICEAUTHORITY|SESSION_MANAGER|TMUX.*|STY|ZELLIJ.*|KITTY_.*|ALACRITTY_SOCKET|WEZTERM_.*|ITERM_.*|VSCODE_.*|NVIM|DOCKER_.*|CONTAINER_HOST|KUBECONFIG|KRB5CCNAME|XPC_.*|NOTIFY_SOCKET|LISTEN_.*|TEAMS_BELL_FD)$/;
@@ -68,7 +68,7 @@ export function leadsOutside(variable: string): boolean {
 /** Variables that name a socket, whose file is hidden wherever it is. */
 export const SOCKET_VARIABLES = ["SSH_AUTH_SOCK", "KITTY_LISTEN_ON", "ALACRITTY_SOCKET", "NVIM"] as const;
 
-/** Variables of the dynamic loader and the C library, which must not apply to the program that makes the sandbox. */
+/** Variables of the dynamic loader and the C library, which must not apply to the program that creates the sandbox. */
 export function changesLoading(variable: string): boolean {
   return /^(LD_|DYLD_|GLIBC_|GCONV_|MALLOC_|NLSPATH$|LOCPATH$|RES_OPTIONS$|HOSTALIASES$)/.test(variable);
 }

@@ -25,7 +25,7 @@ export const sandboxSetting = z.looseObject({
     ._default(sandboxMode, "off")
     .check(
       z.describe(
-        "off: commands run as you; auto: in the sandbox where it works; required: no agent starts without it",
+        "off: commands run with your rights; auto: in the sandbox if it works; required: no agent starts without it",
       ),
     ),
   network: z
@@ -36,10 +36,10 @@ export const sandboxSetting = z.looseObject({
     .check(z.describe("Network of commands in the sandbox: none, allow (everything), or a list of hosts")),
   write: z
     ._default(z.array(path), [])
-    .check(z.describe("Further places that commands may write: absolute, or from ~/")),
+    .check(z.describe("Additional paths that commands may write: absolute, or beginning with ~/")),
   read: z
     ._default(z.array(path), [])
-    .check(z.describe("Secrets that commands may read nevertheless: ~/.npmrc")),
+    .check(z.describe("Hidden paths that commands may read, such as ~/.npmrc")),
 });
 export type SandboxSetting = z.infer<typeof sandboxSetting>;
 
@@ -47,8 +47,8 @@ export type SandboxSetting = z.infer<typeof sandboxSetting>;
 type Network = SandboxSetting["network"];
 
 /**
- * Returns the settings that an untrusted project may change: a stricter mode and a smaller network. Everything else of it is ignored, and
- * so is an invalid part.
+ * Returns the settings that an untrusted project may change: a stricter mode and a smaller network. Everything else in the project's
+ * settings is ignored, as are invalid parts.
  */
 export function narrowedSandbox(below: unknown, given: unknown): Readonly<Record<string, unknown>> {
   const base = sandboxSetting.safeParse(below ?? {}).data;

@@ -1,7 +1,7 @@
 import { nearestNamed } from "../../os/files/walk.ts";
 import { shellBytes } from "../../text/shell-quote.ts";
 
-/** An entry to close whose path is not UTF-8: no argument of a program names it. The nearest directory is closed instead of it. */
+/** An entry to close whose path is not UTF-8: no argument of a program can name it. The nearest directory is closed instead. */
 export interface UnnamedEntry {
   readonly path: Buffer;
   /** The access that commands still have. */
@@ -11,7 +11,7 @@ export interface UnnamedEntry {
 /** Maximum number of entries that one report names. */
 const MAX_REPORTED = 3;
 
-/** Returns the directories to close instead. A working directory stays open: no command could work there otherwise. */
+/** Returns the directories to close instead. A working directory stays open, because commands must work there. */
 export function placesInstead(
   entries: readonly UnnamedEntry[],
   workingDirs: readonly string[],
@@ -21,12 +21,12 @@ export function placesInstead(
     .filter(({ path }) => !workingDirs.includes(path));
 }
 
-/** Tells a person in one line how the sandbox treats such entries. */
+/** Returns one line for a person: how the sandbox treats such entries. */
 export function unnamedReport(entries: readonly UnnamedEntry[], workingDirs: readonly string[]): string {
   const named = entries.slice(0, MAX_REPORTED).map((entry) => outcomeOf(entry, workingDirs));
   const rest = entries.length - named.length;
-  const all = [...named, ...(rest > 0 ? [`and so on for ${rest} more`] : [])].join("; ");
-  return `the sandbox cannot close a path that is not UTF-8: ${all}. Rename it to change that.`;
+  const all = [...named, ...(rest > 0 ? [`and ${rest} more`] : [])].join("; ");
+  return `the sandbox cannot close a path that is not UTF-8: ${all}. Rename such a path so that it can be closed.`;
 }
 
 function outcomeOf({ path, access }: UnnamedEntry, workingDirs: readonly string[]): string {

@@ -3,11 +3,11 @@ import { characterCount, textEnd, textStart } from "../../text/characters/cut-te
 import { stripControls } from "../../text/terminal-text.ts";
 import { MAX_CHARACTERS, OutputFile } from "../background/output-file.ts";
 
-/** Characters that the model gets; longer output is written to a file. */
+/** Maximum characters that the model gets; longer output is written to a file. */
 const MAX_SHOWN = 30_000;
-/** Characters of each stream that playbooks get. */
+/** Maximum characters of each stream that playbooks get. */
 const MAX_KEPT = 100_000;
-/** Characters of the tail, which a pane shows while the command runs. */
+/** Maximum characters of the tail, which a pane shows while the command runs. */
 const MAX_TAIL = 2_000;
 
 /** Collects the output of a command: its start for the model, and the whole output in a private file if that is too long. */
@@ -39,7 +39,7 @@ export class CommandOutput {
     this.texts[stream] += textStart(text, MAX_KEPT - this.texts[stream].length);
   };
 
-  /** The end of both streams, as they came. */
+  /** The end of both streams, in the order of arrival. */
   get tail(): string {
     return this.newest;
   }
@@ -54,8 +54,8 @@ export class CommandOutput {
     if (this.total <= MAX_SHOWN) return whole;
     this.file.end();
     const { problem, path, newest } = this.file;
-    const what = newest === undefined ? "the whole output" : `the first ${MAX_CHARACTERS} of it`;
-    const rest = problem === undefined ? `${what} is in ${path}` : `the rest could not be saved: ${problem}`;
+    const saved = newest === undefined ? "the whole output is" : `the first ${MAX_CHARACTERS} are`;
+    const rest = problem === undefined ? `${saved} in ${path}` : `the rest could not be saved: ${problem}`;
     return `${textStart(whole, MAX_SHOWN)}\n… (${this.characters} characters in all; ${rest})`;
   }
 

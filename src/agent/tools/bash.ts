@@ -19,14 +19,13 @@ import type { CommandSandbox, Tool, ToolContext, ToolResult } from "../tool.ts";
 import { CommandOutput } from "./bash-output.ts";
 import { failed, hasNoNul } from "./file-access.ts";
 
-/** Milliseconds. */
-const DEFAULT_TIMEOUT = 120_000;
-const MAX_TIMEOUT = 600_000;
+const DEFAULT_TIMEOUT_MS = 120_000;
+const MAX_TIMEOUT_MS = 600_000;
 
-/** The error code for arguments or an environment that are too long: on Linux a word of 128 KiB. */
+/** The error code for arguments or an environment that are too long: on Linux, one argument of 128 KiB is enough. */
 const TOO_LONG = "E2BIG";
-const LONGER =
-  "The command is longer than the system allows; nothing was run. Write the text to a file with Write, and use that file.";
+const COMMAND_TOO_LONG =
+  "The command is longer than the system allows; nothing was run. Write the text to a file with Write, then use that file.";
 
 const input = z.object({
   command: z
@@ -37,28 +36,28 @@ const input = z.object({
       z.describe("The command line for the shell"),
     ),
   timeout: z
-    .optional(z.number().check(z.minimum(1), z.maximum(MAX_TIMEOUT)))
+    .optional(z.number().check(z.minimum(1), z.maximum(MAX_TIMEOUT_MS)))
     .check(
       z.describe(
-        `Milliseconds (default: ${DEFAULT_TIMEOUT}, in the background no limit; maximum: ${MAX_TIMEOUT})`,
+        `Time limit in milliseconds (default: ${DEFAULT_TIMEOUT_MS}, none in the background; maximum: ${MAX_TIMEOUT_MS})`,
       ),
     ),
   run_in_background: z
     .optional(z.boolean())
     .check(
-      z.describe("Start it and return at once: for commands that take long, or run until they are stopped"),
+      z.describe("Start the command and return at once: for commands that take long or run until stopped"),
     ),
   description: z.optional(z.string()).check(z.describe("Purpose of the command, in five to ten words")),
   dangerouslyDisableSandbox: z
     .optional(z.boolean())
     .check(
-      z.describe("Run it outside the sandbox, if you have one and it prevents the command; asks the user"),
+      z.describe("Run the command outside the sandbox, if the sandbox prevents it; the user is asked first"),
     ),
 });
 
 export const bashTool: Tool<z.infer<typeof input>> = {
   name: "Bash",
-  description: `Runs a command in a shell and returns its output. Each call starts in the working directory with the user's functions and aliases; nothing else is kept between calls. There is no terminal and no input. With run_in_background it returns an id at once: TaskOutput reads its output and can wait for its end, TaskStop stops it, and it is stopped when you end. Do not use & for that. Quote paths with spaces.`,
+  description: `Runs a command in a shell and returns its output. Each call starts in the working directory with the user's functions and aliases; nothing else is kept between calls. There is no terminal and no input. With run_in_background the call returns an id at once: TaskOutput reads the command's output and can wait for its end, TaskStop stops it, and it is stopped when you end. Do not use & for background commands. Quote paths with spaces.`,
   input,
   access: ({ command, dangerouslyDisableSandbox }) => ({
     kind: "command",
@@ -74,13 +73,13 @@ export const bashTool: Tool<z.infer<typeof input>> = {
     if (run_in_background) return runInBackground(command, context, timeout);
     const output = new CommandOutput(context.cwd, context.toolUseId, secretsOf(context.env));
     const end = await runInShell(command, context, {
-      timeoutMs: timeout ?? DEFAULT_TIMEOUT,
+      timeoutMs: timeout ?? DEFAULT_TIMEOUT_MS,
       onOutput: (stream, bytes) => {
         output.add(stream, bytes);
         context.onOutput?.(output.tail);
       },
     });
-    return resultOf(end, output, timeout ?? DEFAULT_TIMEOUT, context.sandbox !== undefined);
+    return resultOf(end, output, timeout ?? DEFAULT_TIMEOUT_MS, context.sandbox !== undefined);
   },
 };
 
@@ -114,9 +113,9 @@ function runInBackground(
   });
   if (started === undefined) return failed(TOO_MANY_TASKS);
   const { taskId, outputFile } = started;
-  const notice = background.notifies ? " You are notified when it ends." : "";
+  const notice = background.notifies ? " You will be notified when it ends." : "";
   return {
-    content: `It runs in the background as ${taskId}; its output goes to ${outputFile}. TaskOutput reads it, TaskStop stops it.${notice}`,
+    content: `The command is running in the background as ${taskId}; its output goes to ${outputFile}. TaskOutput reads the output, TaskStop stops the command.${notice}`,
     data: { taskId, outputFile },
   };
 }
@@ -131,7 +130,7 @@ async function runInShell(
   const own = await withKnownRepositories(command, kept);
   const given = (await context.sessionVariables?.(false)) ?? [];
   const variables = given.filter(({ name }) => sandbox?.controls(name) !== true);
-  // Not in the arguments, which all users of the machine can see.
+  // Passed in the environment: all users of the machine can see arguments.
   const env = variables.length === 0 ? own : { ...own, [LINES_VARIABLE]: exportLines(variables) };
   const options = { ...how, cwd, signal, env };
   const shell = shellOf(await context.snapshot?.(signal), own, variables);
@@ -143,9 +142,9 @@ async function runInShell(
   return runCommandGroup(sh.file, sh.args(command), options);
 }
 
-/** Keeps git from bare repositories that a command brings and then finds. Git before 2.38 ignores the setting. */
+/** Makes git ignore a bare repository that the command itself may create. Git before 2.38 ignores the setting. */
 async function withKnownRepositories(command: string, env: Env): Promise<Env> {
-  // Loaded with the first decision, not at the start of an agent.
+  // Loaded lazily: an agent must start fast.
   const { readShellLine } = await import("../permissions/shell-line.ts");
   const { mayFindNewRepository } = await import("../permissions/other-repositories.ts");
   return mayFindNewRepository(readShellLine(command))
@@ -153,7 +152,7 @@ async function withKnownRepositories(command: string, env: Env): Promise<Env> {
     : env;
 }
 
-/** Never runs the command outside: a sandbox that no longer works is a failed command. */
+/** Never runs the command outside the sandbox: if the sandbox no longer works, the command fails. */
 async function runInSandbox(
   command: string,
   [first, sh]: readonly [Shell, Shell],
@@ -167,7 +166,7 @@ async function runInSandbox(
     const { file, args, env: own, startPrewarmed } = await sandbox.wrap({ ...program, env }, cwd);
     return await runCommandGroup(file, args, { ...options, env: own, startPrewarmed });
   } catch (error) {
-    const message = `the sandbox does not work: ${messageOf(error)}`;
+    const message = `the sandbox does not work (${messageOf(error)})`;
     return { code: undefined, signal: undefined, failure: "not-started", message };
   } finally {
     sandbox.refresh();
@@ -175,7 +174,7 @@ async function runInSandbox(
 }
 
 /**
- * Options with which a shell reads a line like the permission rules do: a pattern never matches a hidden name without a dot, a
+ * Options with which a shell reads a line as the permission rules do: a pattern never matches a hidden name without a dot, a
  * word has no other special characters and runs nothing (`*(e:x:)`), and `cd x` enters `x`.
  */
 export const READS_ALIKE = {
@@ -183,7 +182,7 @@ export const READS_ALIKE = {
   zsh: "setopt sh_word_split no_nomatch interactive_comments no_equals no_extended_glob no_glob_dots no_cdable_vars no_magic_equal_subst no_glob_assign no_bare_glob_qual no_auto_name_dirs no_brace_ccl",
 };
 
-/** Removes variables by which a shell reads a line otherwise. */
+/** Removes variables that make a shell read a line differently. */
 function withoutShellSettings({ CDPATH, GLOBIGNORE, BASHOPTS, SHELLOPTS, ...env }: Env): Env {
   return env;
 }
@@ -193,7 +192,7 @@ interface Shell {
   args(command: string): string[];
 }
 
-/** The lines that set the variables of hooks. */
+/** Contains the lines that set the variables of hooks. */
 const LINES_VARIABLE = "TEAMS_LINES";
 const SETS_VARIABLES = `eval "$${LINES_VARIABLE}"; unset ${LINES_VARIABLE}`;
 
@@ -219,7 +218,7 @@ function plainShell(file: string, env: Env, variables: readonly Assignment[]): S
 }
 
 /**
- * Returns commands for after the start-up files: zsh reads ~/.zshenv, and bash the file of BASH_ENV.
+ * Returns commands to run after the startup files: zsh reads ~/.zshenv, and bash the file of BASH_ENV.
  * @param options commands that set options of the shell
  */
 function afterStart(env: Env, variables: readonly Assignment[], ...options: readonly string[]): string[] {
@@ -251,8 +250,8 @@ function endNote(end: CommandEnd, timeoutMs: number): string | undefined {
     case "timed-out":
       return `Not done after ${timeoutMs} ms; the command and everything that it started were stopped.`;
     case "not-started":
-      if (end.systemCode === TOO_LONG) return LONGER;
-      return `The shell could not be started: ${end.message ?? "no reason given"}`;
+      if (end.systemCode === TOO_LONG) return COMMAND_TOO_LONG;
+      return `The shell could not be started, so nothing was run: ${end.message ?? "no reason given"}`;
     default:
       if (end.signal !== undefined) return `Ended by ${end.signal}`;
       return end.code === 0 ? undefined : `Exit code ${end.code}`;

@@ -23,14 +23,14 @@ const input = z.object({
 export const editTool: Tool<z.infer<typeof input>> = {
   name: "Edit",
   description:
-    "Replaces text in a file. The old text must match exactly, with its indentation, and must occur once, unless replace_all is set: include enough lines around it to make it unique. Line ends keep the form of the file. The file must have been read first.",
+    "Replaces text in a file. The old text must match exactly, with its indentation, and must occur once, unless replace_all is set: include enough lines around it to make it unique. The line ends of the file are kept. The file must have been read first.",
   input,
   access: ({ file_path }, context) => ({ kind: "write", paths: [absolutePath(file_path, context)] }),
   summary: ({ file_path }) => file_path,
   summaryPath: ({ file_path }) => file_path,
   knownFailure: (call, context, mayRead) => {
     const path = absolutePath(call.file_path, context);
-    // The file may only be looked at if the agent may know its content.
+    // The file must not be read if the agent may not know its content.
     const unread = mayRead ? undefined : unreadReason(path, context);
     if (unread !== undefined) return failed(unread);
     const planned = planEdit(path, call, context);
@@ -73,14 +73,15 @@ function planEdit(path: string, call: z.infer<typeof input>, context: ToolContex
   const { old_string, new_string } = call;
   if (withLineFeeds(old_string) === withLineFeeds(new_string))
     return { problem: "old_string and new_string are the same text; nothing was changed." };
-  if (old_string === "") return { problem: "old_string is empty; use Write for a new file." };
+  if (old_string === "")
+    return { problem: "old_string is empty; nothing was changed. Use Write for a new file." };
   const file = readTextFile(path);
   if (file.problem !== undefined) return { problem: file.problem };
-  const problem = unchangeableReason(path, file.look, context);
+  const problem = unchangeableReason(path, file.stat, context);
   return problem === undefined ? editText(path, file, call) : { problem };
 }
 
-/** Returns the new text of a file with this text. */
+/** Returns the edited text of a file with the given text, or why it cannot be edited. */
 function editText(
   path: string,
   { text: before, mark, isUtf8 }: Extract<ReturnType<typeof readTextFile>, { readonly text: string }>,
@@ -90,10 +91,12 @@ function editText(
     return { problem: `${path} is not valid UTF-8; an edit would damage it. Nothing was changed.` };
   const { text, count, line } = replaceLines(before, old_string, new_string);
   if (count === 0)
-    return { problem: `old_string does not occur in ${path}; read the lines again and copy it exactly.` };
+    return {
+      problem: `old_string does not occur in ${path}; nothing was changed. Read the lines again and copy the text exactly.`,
+    };
   if (count > 1 && !replace_all) {
     return {
-      problem: `old_string occurs ${count} times in ${path}; include more lines around it, or set replace_all.`,
+      problem: `old_string occurs ${count} times in ${path}; nothing was changed. Include more lines around it, or set replace_all.`,
     };
   }
   return { before, mark, text, replacements: count, line };

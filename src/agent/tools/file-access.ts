@@ -38,8 +38,8 @@ export function failed(content: string): ToolResult {
 }
 
 /** Records that the agent has read the current version of a file. */
-export function markSeen(path: string, look: PathStat, context: ToolContext): void {
-  context.seenFiles.set(realPathOf(path), look.mtimeMs);
+export function markSeen(path: string, stat: PathStat, context: ToolContext): void {
+  context.seenFiles.set(realPathOf(path), stat.mtimeMs);
 }
 
 /** Writes a file for the agent. Its plan is a private file of teams, written with secrets redacted. */
@@ -57,17 +57,17 @@ function isPlan(path: string, { planFile }: ToolContext): boolean {
 }
 
 /** Returns why an existing file cannot be changed: it was not read, or has changed since; undefined if it can. */
-export function unchangeableReason(path: string, look: PathStat, context: ToolContext): string | undefined {
+export function unchangeableReason(path: string, stat: PathStat, context: ToolContext): string | undefined {
   const unread = unreadReason(path, context);
   if (unread !== undefined) return unread;
   const seen = context.seenFiles.get(realPathOf(path));
-  if (seen === undefined || seen === look.mtimeMs) return undefined;
+  if (seen === undefined || seen === stat.mtimeMs) return undefined;
   return `${path} has changed since it was read. Read it again before changing it.`;
 }
 
-/** Returns why a file that the agent has not read cannot be changed, without looking at it; undefined if it was read. */
+/** Returns why a file that the agent has not read cannot be changed; undefined if the agent has read it. Does not read the file. */
 export function unreadReason(path: string, context: ToolContext): string | undefined {
-  // Only this agent writes its plan, and an earlier process of it may have read it.
+  // Only this agent writes its plan, and may have read it in an earlier process.
   if (context.seenFiles.has(realPathOf(path)) || isPlan(path, context)) return undefined;
   return `${path} has not been read yet. Read it first, then change it.`;
 }

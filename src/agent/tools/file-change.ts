@@ -12,7 +12,7 @@ export async function fileChange(before: string | undefined, after: string, env:
   return boundedLines(await changeOf(before ?? "", after, env));
 }
 
-/** A change as a person sees it instead of the result: its size in words, and its lines. */
+/** A change as a person sees it instead of the result: a text with its size, and its lines. */
 type ShownChange = Pick<ToolResult, "display" | "change">;
 
 /** Returns the form in which a person sees a change of a tool. Never rejects, because the file is changed already. */
@@ -38,7 +38,7 @@ function describe(before: string | undefined, lines: readonly string[]): ShownCh
 
 async function changeOf(before: string, after: string, env: Env): Promise<string[]> {
   const { shortestChange } = await import("../../text/diff/shortest-change.ts");
-  // Redacted before the texts are split into lines, since a secret can have several.
+  // Redacted before the texts are split into lines, since a secret can have several lines.
   const secrets = secretsOf(env);
   return changeLines(redactText(before, secrets), redactText(after, secrets), { search: shortestChange });
 }

@@ -11,7 +11,7 @@ import { SearchGaps } from "./search-gaps.ts";
 
 /** Maximum paths in one result, the newest files first. */
 const MAX_SHOWN = 500;
-/** Time limit in milliseconds to match all names; stops a pattern that backtracks without end. */
+/** Time limit in milliseconds to match all names; stops catastrophic backtracking. */
 const MATCH_TIMEOUT_MS = 5000;
 
 const input = z.object({
@@ -34,11 +34,11 @@ export const globTool: Tool<Input> = {
     "Finds files by name: `*` matches within a directory, `**` across directories. The newest files come first. In a git repository, ignored files are left out.",
   input,
   parallel: true,
-  access: (value, context) => ({ kind: "read", paths: [placeOf(value, context).directory] }),
+  access: (value, context) => ({ kind: "read", paths: [targetOf(value, context).directory] }),
   summary: ({ pattern, path }) => (path === undefined ? pattern : `${pattern} in ${path}`),
   summaryPath: ({ path }) => path,
   async execute(value, context) {
-    const { directory, glob } = placeOf(value, context);
+    const { directory, glob } = targetOf(value, context);
     if (pathStat(directory).kind !== "directory") return failed(`${directory} is not a directory.`);
     const matches = picomatch(glob, { dot: true });
     const gaps = new SearchGaps();
@@ -49,20 +49,16 @@ export const globTool: Tool<Input> = {
     } catch (error) {
       return failed(`The pattern takes too long to match; simplify it. (${String(error)})`);
     }
-    const { kept, note } = withoutDenied(
-      matching,
-      ({ place }) => String(place),
-      context.isExcludedFromSearch,
-    );
+    const { kept, note } = withoutDenied(matching, ({ path }) => String(path), context.isExcludedFromSearch);
     const found = kept
-      .flatMap(({ name, place }) => {
-        const look = gaps.unlessUnreadable(place, () => pathStat(place));
-        return look?.kind === "file" ? [{ name, place, look }] : [];
+      .flatMap(({ name, path }) => {
+        const stat = gaps.unlessUnreadable(path, () => pathStat(path));
+        return stat?.kind === "file" ? [{ name, path, stat }] : [];
       })
-      .sort((a, b) => b.look.mtimeMs - a.look.mtimeMs || (a.name < b.name ? -1 : 1));
+      .sort((a, b) => b.stat.mtimeMs - a.stat.mtimeMs || (a.name < b.name ? -1 : 1));
     const shown = found.slice(0, MAX_SHOWN);
-    const files = shown.map(({ place }) => shownPath(place, context.cwd));
-    if (shown.some(({ place }) => typeof place !== "string")) note.push(BYTES_NOTE);
+    const files = shown.map(({ path }) => shownPath(path, context.cwd));
+    if (shown.some(({ path }) => typeof path !== "string")) note.push(BYTES_NOTE);
     note.push(...gaps.notes((path) => shownPath(path, context.cwd), context.isExcludedFromSearch));
     const rest = found.length > files.length ? [`(the newest ${files.length} of ${found.length})`] : [];
     return {
@@ -72,7 +68,7 @@ export const globTool: Tool<Input> = {
   },
 };
 
-function placeOf(
+function targetOf(
   { pattern, path = "." }: Input,
   context: Pick<ToolContext, "cwd" | "env">,
 ): { directory: string; glob: string } {
@@ -80,13 +76,13 @@ function placeOf(
   return { directory, glob: glob.replace(/^(\.\/)+/, "") };
 }
 
-/** Returns a path relative to the working directory if it is inside, else the absolute path. Bytes get the form of a shell's word. */
+/** Returns a path relative to the working directory if it is inside, else the absolute path. Bytes are quoted as a word of a shell. */
 export function shownPath(path: string | Buffer, cwd: string): string {
   if (typeof path !== "string") {
     const inside = Buffer.from(join(cwd, "/"));
     const isInside = path.subarray(0, inside.length).equals(inside);
     return shellBytes(isInside ? path.subarray(inside.length) : path);
   }
-  const way = relative(cwd, path);
-  return way === "" || way.startsWith("..") || isAbsolute(way) ? path : way;
+  const inner = relative(cwd, path);
+  return inner === "" || inner.startsWith("..") || isAbsolute(inner) ? path : inner;
 }

@@ -39,7 +39,7 @@ export type GrepOutcome = { readonly matches: readonly GrepMatch[] } | { readonl
 interface GrepContext {
   readonly env: Env;
   readonly signal: AbortSignal;
-  /** Receives what the search leaves out. */
+  /** Receives the files and directories that the search leaves out. */
   readonly gaps?: SearchGaps | undefined;
 }
 
@@ -120,9 +120,9 @@ function matchingItems<T>(
   nameOf: (item: T) => string,
   query: GrepQuery,
 ): T[] | undefined {
-  const fits = filterOf(query);
+  const matches = filterOf(query);
   try {
-    return timeLimit(FILTER_TIMEOUT_MS)(() => items.filter((item) => fits(nameOf(item))));
+    return timeLimit(FILTER_TIMEOUT_MS)(() => items.filter((item) => matches(nameOf(item))));
   } catch {
     // Only the time limit throws here.
     return undefined;
@@ -153,7 +153,7 @@ export async function searchWithoutRipgrep(query: GrepQuery, context: GrepContex
     } catch (error) {
       return { problem: `${failureOn(file, error)} No results are shown.` };
     }
-    // Not as arguments of one push: a call with too many of them fails.
+    // Appended one by one: a push with too many arguments fails.
     for (const match of found) matches.push(match);
   }
   return { matches };
@@ -171,7 +171,7 @@ async function filesBelow(
 ): Promise<(string | Buffer)[] | undefined> {
   const { path } = query;
   const listed = matchingItems(await listFiles(path, { env, signal, gaps }), ({ name }) => name, query);
-  return listed?.map(({ place }) => place).filter(liesBelow(path, gaps));
+  return listed?.map((file) => file.path).filter(liesBelow(path, gaps));
 }
 
 /** Returns a filter that drops files reached through a symlink: they may be outside the searched directory. */

@@ -14,7 +14,7 @@ const SKIPPED: ReadonlySet<string> = new Set([".git", "node_modules"]);
 interface ListContext {
   readonly env: Env;
   readonly signal: AbortSignal;
-  /** Receives what the listing leaves out. */
+  /** Receives the files and directories that the listing leaves out. */
   readonly gaps?: SearchGaps | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface ListedFile {
   /** Its relative path; U+FFFD stands for each byte that is not UTF-8. */
   readonly name: string;
   /** Its absolute path. */
-  readonly place: string | Buffer;
+  readonly path: string | Buffer;
 }
 
 /**
@@ -33,12 +33,12 @@ export interface ListedFile {
 export async function listFiles(directory: string, context: ListContext): Promise<readonly ListedFile[]> {
   const names = await namesBelow(byteText(directory), directory, context);
   return names.map((name) => {
-    const path = pathOf(name);
-    return { name: String(path), place: placeIn(directory, path) };
+    const inner = pathOf(name);
+    return { name: String(inner), path: pathIn(directory, inner) };
   });
 }
 
-function placeIn(directory: string, path: string | Buffer): string | Buffer {
+function pathIn(directory: string, path: string | Buffer): string | Buffer {
   return typeof path === "string"
     ? join(directory, path)
     : Buffer.concat([Buffer.from(join(directory, "/")), path]);
@@ -64,27 +64,27 @@ async function namesBelow(top: string, directory: string, context: ListContext):
   return [...files].sort().slice(0, MAX_FILES);
 }
 
-/** Said of results with names in the form of {@link shellBytes}. */
+/** Added to results with names in the form of {@link shellBytes}. */
 export const BYTES_NOTE =
-  "(A name in $'…' is not valid UTF-8: Bash can use it as it is shown, Read and Edit cannot.)";
+  "(A name in $'…' is not valid UTF-8: Bash can use the name as it is shown, Read and Edit cannot.)";
 
 /**
  * The directory and its git configuration are not trusted: git must run no program from it, fetch nothing, and not use a
  * bare repository among the files.
  */
-const ONLY_LOOKS = ["core.fsmonitor=false", "safe.bareRepository=explicit"];
+const READ_ONLY_SETTINGS = ["core.fsmonitor=false", "safe.bareRepository=explicit"];
 /** Before git 2.45, only the lack of a protocol prevents a fetch: a repository's own setting wins over `protocol.allow`. */
 const NO_FETCH = { GIT_NO_LAZY_FETCH: "1", GIT_ALLOW_PROTOCOL: "", GIT_TERMINAL_PROMPT: "0" };
 
 /** Matches git's English warning about a directory that it cannot open. The path is relative to the top of the worktree. */
 const UNOPENED = /^warning: could not open directory '(.+?)\/?': [^:]*$/gm;
 
-/** @returns byte texts; undefined outside of a repository */
+/** @returns byte texts; undefined outside a repository */
 async function gitFiles(
   directory: string,
   { env, signal, gaps }: ListContext,
 ): Promise<string[] | undefined> {
-  const settings = ONLY_LOOKS.flatMap((setting) => ["-c", setting]);
+  const settings = READ_ONLY_SETTINGS.flatMap((setting) => ["-c", setting]);
   const own = { ...env, ...NO_FETCH, LC_ALL: "C" };
   const how = { cwd: directory, env: own, signal, encoding: "latin1" } as const;
   const args = [...settings, "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
@@ -96,7 +96,7 @@ async function gitFiles(
     const { stdout: prefix } = await run("git", [...settings, "rev-parse", "--show-prefix"], how);
     const top = prefix.replace(/\n$/, "");
     for (const path of unopened) {
-      // The listed directory itself has no slash at its end here.
+      // git names the listed directory itself without a slash at the end.
       const below = `${path}/`.startsWith(top) ? path.slice(top.length) : path;
       gaps.addUnreadable(join(directory, String(pathOf(below))));
     }

@@ -7,7 +7,7 @@ import { readTextFile } from "./text-file.ts";
 
 /** Default number of lines of one call. */
 const DEFAULT_LINES = 2000;
-/** Characters of a line that are shown. */
+/** Maximum characters shown of a line. */
 const MAX_LINE = 2000;
 
 const input = z.object({
@@ -15,12 +15,12 @@ const input = z.object({
   offset: z.optional(z.int().check(z.minimum(1))).check(z.describe("The first line, counted from 1")),
   limit: z
     .optional(z.int().check(z.minimum(1)))
-    .check(z.describe(`How many lines (default: ${DEFAULT_LINES})`)),
+    .check(z.describe(`Maximum number of lines (default: ${DEFAULT_LINES})`)),
 });
 
 export const readTool: Tool<z.infer<typeof input>> = {
   name: "Read",
-  description: `Reads a text file. Each line begins with its number and a tab. Without offset and limit it returns the first ${DEFAULT_LINES} lines; lines of more than ${MAX_LINE} characters are cut. Images and other binary files are refused.`,
+  description: `Reads a text file. Each line begins with its number and a tab. Without offset and limit it returns the first ${DEFAULT_LINES} lines; lines of more than ${MAX_LINE} characters are truncated. Images and other binary files are refused.`,
   input,
   parallel: true,
   access: ({ file_path }, context) => ({ kind: "read", paths: [absolutePath(file_path, context)] }),
@@ -33,7 +33,7 @@ export const readTool: Tool<z.infer<typeof input>> = {
     const path = absolutePath(file_path, context);
     const file = readTextFile(path);
     if (file.problem !== undefined) return failed(file.problem);
-    markSeen(path, file.look, context);
+    markSeen(path, file.stat, context);
     const lines = linesOf(file.text);
     const shown = lines.slice(offset - 1, offset - 1 + limit);
     return {

@@ -1,14 +1,15 @@
 import { isSystemError, systemCode } from "../../errors.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
 
-/** Most paths that a note names, and most characters of each. */
+/** Maximum paths that a note names. */
 const MAX_NAMED = 5;
+/** Maximum characters of such a path. */
 const MAX_PATH = 200;
 
-/** Codes of paths that lead nowhere, so nothing is left out: removed meanwhile, or a loop of links. */
+/** Error codes of paths without a file, so nothing is left out: removed meanwhile, or a loop of links. */
 const NOWHERE: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 
-/** The places that a search had to leave out. Without a note, the model would think that they have no matches. */
+/** The files and directories that a search left out. Without a note, the model would think that they have no matches. */
 export class SearchGaps {
   readonly #unreadable = new Set<string>();
   readonly #others = new Set<string>();
@@ -23,10 +24,10 @@ export class SearchGaps {
     this.#others.add(note);
   }
 
-  /** Returns undefined for a path that cannot be read, so that the search continues with others. */
-  unlessUnreadable<T>(path: string | Buffer, look: () => T): T | undefined {
+  /** Returns the result of `read`; undefined if the path cannot be read. @throws errors that are not the system's */
+  unlessUnreadable<T>(path: string | Buffer, read: () => T): T | undefined {
     try {
-      return look();
+      return read();
     } catch (error) {
       if (!isSystemError(error)) throw error;
       if (!NOWHERE.has(systemCode(error) ?? "")) this.addUnreadable(String(path));

@@ -7,46 +7,47 @@ import { failed } from "./file-access.ts";
 
 /**
  * Restricts a tool to certain files, for an agent whose type does not have the tool.
- * @param what names the files, after "You have Write for "
- * @param isMeant returns true for the paths of an allowed call, with symbolic links resolved
+ * @param what names the purpose, after "You may use Write only for "
+ * @param isAllowed returns true for the paths of an allowed call, with symbolic links resolved
  */
 export function restrictTool(
   tool: AnyTool,
   what: string,
-  isMeant: (paths: readonly string[]) => boolean,
+  isAllowed: (paths: readonly string[]) => boolean,
 ): AnyTool {
-  const alone = `You have ${tool.name} for ${what}.`;
-  const isAllowed = (input: unknown, context: ToolContext): boolean => {
+  const limit = `You may use ${tool.name} only for ${what}`;
+  const refused = `${limit}; this call was not made.`;
+  const isAllowedCall = (input: unknown, context: ToolContext): boolean => {
     const access = tool.access(input, context);
-    return "paths" in access && isMeant(access.paths.map(realPathOf));
+    return "paths" in access && isAllowed(access.paths.map(realPathOf));
   };
   return {
     ...tool,
-    description: `${tool.description} ${alone}`,
+    description: `${tool.description} ${limit}.`,
     knownFailure: (input, context, mayRead) =>
-      isAllowed(input, context) ? tool.knownFailure?.(input, context, mayRead) : failed(alone),
+      isAllowedCall(input, context) ? tool.knownFailure?.(input, context, mayRead) : failed(refused),
     execute: async (input, context) =>
-      isAllowed(input, context) ? tool.execute(input, context) : failed(alone),
+      isAllowedCall(input, context) ? tool.execute(input, context) : failed(refused),
   };
 }
 
 /**
  * Widens a restricted tool to more files.
- * @param what names the files, after "you have it for "
+ * @param what names the purpose, after "you may also use it for "
  */
 export function widenTool(
   part: AnyTool,
   whole: AnyTool,
   what: string,
-  isMeant: (paths: readonly string[]) => boolean,
+  isAllowed: (paths: readonly string[]) => boolean,
 ): AnyTool {
   const chosen = (input: unknown, context: ToolContext): AnyTool => {
     const access = part.access(input, context);
-    return "paths" in access && isMeant(access.paths.map(realPathOf)) ? whole : part;
+    return "paths" in access && isAllowed(access.paths.map(realPathOf)) ? whole : part;
   };
   return {
     ...part,
-    description: `${part.description} In plan mode you also have it for ${what}.`,
+    description: `${part.description} In plan mode you may also use it for ${what}.`,
     knownFailure: (input, context, mayRead) => chosen(input, context).knownFailure?.(input, context, mayRead),
     execute: async (input, context) => chosen(input, context).execute(input, context),
   };
@@ -58,7 +59,7 @@ export function isRestrictionOf(tool: AnyTool, whole: AnyTool): boolean {
 }
 
 export interface ToolChoice {
-  /** Names of the tools of its type; all tools if not given. */
+  /** Names of the tools of the agent's type; undefined for all tools. */
   readonly base?: readonly string[] | undefined;
   /** Names of the only allowed tools. */
   readonly only?: readonly string[] | undefined;
@@ -86,7 +87,7 @@ function isAmong(tool: NamedTool, named: readonly string[]): boolean {
 }
 
 /** The tools that an agent needs to keep notes. */
-const KEEPING = ["Read", "Write", "Edit"];
+const NOTE_TOOLS = ["Read", "Write", "Edit"];
 
 /**
  * Adds the tools that an agent needs to keep notes. A tool that its type does not have works only for the notes.
@@ -99,7 +100,7 @@ export function withNoteTools(
   own: readonly AnyTool[],
   directory: string,
 ): readonly AnyTool[] {
-  const lacking = all.filter((tool) => KEEPING.includes(tool.name) && !own.includes(tool));
-  const what = `your notes alone, Markdown files in ${directory}`;
+  const lacking = all.filter((tool) => NOTE_TOOLS.includes(tool.name) && !own.includes(tool));
+  const what = `your notes, the Markdown files in ${directory}`;
   return [...own, ...lacking.map((tool) => restrictTool(tool, what, (paths) => areNotes(paths, directory)))];
 }

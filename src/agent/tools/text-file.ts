@@ -26,7 +26,7 @@ type TextFile =
       readonly mark: string;
       /** False if the file would change by writing its text. */
       readonly isUtf8: boolean;
-      readonly look: PathStat;
+      readonly stat: PathStat;
       readonly problem?: undefined;
     }
   /** Why the file cannot be read, as one sentence. */
@@ -34,26 +34,26 @@ type TextFile =
 
 /** Reads a text file, or returns why it cannot. Pipes and devices are never opened; images and binary files are refused. */
 export function readTextFile(path: string | Buffer): TextFile {
-  const look = pathStat(path);
-  const problem = fileProblem(path, look);
-  if (problem !== undefined) return { problem, missing: look.kind === "missing" };
-  const bytes = look.size === 0 ? readUnsized(path, MAX_UNSIZED) : readFrom(path, 0);
+  const stat = pathStat(path);
+  const problem = fileProblem(path, stat);
+  if (problem !== undefined) return { problem, missing: stat.kind === "missing" };
+  const bytes = stat.size === 0 ? readUnsized(path, MAX_UNSIZED) : readFrom(path, 0);
   if (bytes === undefined) return { problem: `${path} does not exist.`, missing: true };
   if (bytes.subarray(0, SNIFFED).includes(0) || bytes.subarray(0, PDF.length).equals(PDF)) {
     return { problem: `${path} is a binary file; only text can be read.`, missing: false };
   }
   const all = bytes.toString("utf8");
   const text = withoutMark(all);
-  return { text, mark: text === all ? "" : BYTE_ORDER_MARK, isUtf8: isUtf8(bytes), look };
+  return { text, mark: text === all ? "" : BYTE_ORDER_MARK, isUtf8: isUtf8(bytes), stat };
 }
 
-function fileProblem(path: string | Buffer, look: PathStat): string | undefined {
-  if (look.kind === "missing") return `${path} does not exist.`;
-  if (look.kind === "directory") return `${path} is a directory; use Glob to see what is in it.`;
-  if (look.kind === "special") return `${path} is not a regular file; it was not opened.`;
+function fileProblem(path: string | Buffer, stat: PathStat): string | undefined {
+  if (stat.kind === "missing") return `${path} does not exist.`;
+  if (stat.kind === "directory") return `${path} is a directory; use Glob to see what is in it.`;
+  if (stat.kind === "special") return `${path} is not a regular file; it was not opened.`;
   if (IMAGES.has(extname(String(path)).toLowerCase())) return `${path} is an image; only text can be read.`;
-  if (look.size > MAX_FILE) {
-    return `${path} has ${look.size} bytes, more than the maximum of ${MAX_FILE}; use Grep, or read a part of it with Bash.`;
+  if (stat.size > MAX_FILE) {
+    return `${path} has ${stat.size} bytes, more than the maximum of ${MAX_FILE}; use Grep, or read a part of it with Bash.`;
   }
   return undefined;
 }

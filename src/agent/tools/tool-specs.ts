@@ -4,7 +4,7 @@ import type { AnyTool } from "../tool.ts";
 
 const specs = new WeakMap<AnyTool, ToolSpec>();
 
-/** Returns the descriptions of tools for a server. Each is computed once. */
+/** Returns the descriptions of tools for a server. Each description is computed once. */
 export function toolSpecs(tools: readonly AnyTool[]): ToolSpec[] {
   return tools.map((tool) => {
     const spec = specs.get(tool) ?? specOf(tool);
@@ -27,7 +27,7 @@ export function schemaOf(input: z.ZodMiniType, io: "input" | "output" = "input")
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       delete jsonSchema.propertyNames;
-      // A number instead of a text is accepted, and not advertised: some programs know no lists of types.
+      // The schema hides that a number is also accepted: some programs do not support lists of types.
       if (jsonSchema.anyOf?.map(({ type }) => type).join() === "string,number") {
         delete jsonSchema.anyOf;
         jsonSchema.type = "string";

@@ -18,7 +18,7 @@ export function webAddress(text: string): URL | undefined {
 }
 
 /** Returns true if a redirect may be followed without permission: to the same host, and not from https to http. */
-export function isSamePlace(from: URL, to: URL): boolean {
+export function mayFollow(from: URL, to: URL): boolean {
   return (
     plainHost(from.hostname) === plainHost(to.hostname) &&
     (to.protocol === "https:" || from.protocol === "http:")

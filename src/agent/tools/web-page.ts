@@ -5,7 +5,7 @@ import { httpFetch } from "../../os/net/http-fetch.ts";
 import { guardedLookup, RefusedAddress } from "../../os/net/safe-lookup.ts";
 import { parsedUrl } from "../../text/parsed-url.ts";
 import { isPrivateHost, plainHost } from "../permissions/host-rules.ts";
-import { isSamePlace, webAddress } from "./web-address.ts";
+import { mayFollow, webAddress } from "./web-address.ts";
 
 /** Time limit in milliseconds for the whole fetch, including redirects; Bash can wait longer. */
 const TIMEOUT_MS = 60_000;
@@ -78,10 +78,10 @@ async function follow(
     await answer.body?.cancel();
     const to = webAddress(parsedUrl(location, url)?.href ?? "");
     if (to === undefined) return problem(`${url.href} redirects to ${location}, which cannot be fetched.`);
-    if (!isSamePlace(url, to)) return { kind: "elsewhere", url, to };
+    if (!mayFollow(url, to)) return { kind: "elsewhere", url, to };
     url = to;
   }
-  return problem(`${first.href} was redirected ${MAX_REDIRECTS + 1} times.`);
+  return problem(`${first.href} was redirected ${MAX_REDIRECTS + 1} times; nothing was read.`);
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -99,7 +99,7 @@ async function readPage(url: URL, answer: Response): Promise<WebPage> {
   if (bytes.subarray(0, SNIFFED).includes(0) || /^(audio|video|font)\/|\/(pdf|zip)$/.test(named)) {
     return problem(`${about}, a binary file; only text can be read.`);
   }
-  const charset = parameters.map((one) => /^\s*charset="?([^"]+)/.exec(one)?.[1]).find(Boolean);
+  const charset = parameters.map((text) => /^\s*charset="?([^"]+)/.exec(text)?.[1]).find(Boolean);
   return {
     kind: "page",
     url,
@@ -138,7 +138,7 @@ function decode(bytes: Buffer, named: string | undefined, isCut: boolean): strin
 }
 
 function privateAddressProblem(url: URL, address: string): string {
-  return `${url.hostname} has the address ${address}, which belongs to this machine or its network; only a rule for that address allows it: WebFetch(domain:${address}).`;
+  return `${url.hostname} has the address ${address}, which belongs to this machine or its network; nothing was fetched. Only a rule for that address allows it: WebFetch(domain:${address}).`;
 }
 
 function problem(text: string): WebPage {

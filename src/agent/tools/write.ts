@@ -16,7 +16,7 @@ const input = z.object({
 export const writeTool: Tool<z.infer<typeof input>> = {
   name: "Write",
   description:
-    "Writes a whole file and creates its parent directories. An existing file is replaced, and must have been read first; its byte order mark and the form of its line ends (CRLF, CR) stay.",
+    "Writes a whole file and creates its parent directories. An existing file is replaced, and must have been read first; its byte order mark and its line ends (CRLF, CR) are kept.",
   input,
   access: ({ file_path }, context) => ({ kind: "write", paths: [absolutePath(file_path, context)] }),
   summary: ({ file_path }) => file_path,
@@ -28,7 +28,7 @@ export const writeTool: Tool<z.infer<typeof input>> = {
   async plannedChange({ file_path, content }, context, mayRead) {
     const before = mayRead ? readBefore(absolutePath(file_path, context)) : "unknown";
     if (before === "unknown") return undefined;
-    return fileChange(before?.text, inFormOf(before, content).text, context.env);
+    return fileChange(before?.text, withFormatOf(before, content).text, context.env);
   },
   async execute({ file_path, content }, context) {
     const path = absolutePath(file_path, context);
@@ -36,7 +36,7 @@ export const writeTool: Tool<z.infer<typeof input>> = {
     const problem = writeProblem(path, context);
     if (problem !== undefined) return failed(problem);
     const before = readBefore(path);
-    const { mark, text, kept } = inFormOf(before, content);
+    const { mark, text, kept } = withFormatOf(before, content);
     writeOwn(path, mark + text, context);
     const lines = content === "" ? 0 : content.replace(/\n$/, "").split("\n").length;
     const done = kind === "file" ? "Replaced" : "Created";
@@ -58,10 +58,10 @@ interface Before extends Content {
 }
 
 /**
- * Returns a text with the byte order mark and the line ends of the file that it replaces: a model does not see them, and writes
- * neither. A text with carriage returns stays as it is.
+ * Returns a text with the byte order mark and the line ends of the file that it replaces: a model neither sees nor writes them. A
+ * text with carriage returns stays as it is.
  */
-function inFormOf(
+function withFormatOf(
   before: Before | undefined | "unknown",
   content: string,
 ): Content & { readonly kept: readonly string[] } {
@@ -86,16 +86,16 @@ function readBefore(path: string): Before | undefined | "unknown" {
 
 /** Returns why a file cannot be written; undefined if it can. Changes nothing. */
 function writeProblem(path: string, context: ToolContext): string | undefined {
-  const look = pathStat(path);
-  if (look.kind === "directory") return `${path} is a directory; nothing was written.`;
-  if (look.kind === "special") return `${path} is not a regular file; nothing was written.`;
-  const above = look.kind === "missing" ? fileAbove(path) : undefined;
+  const stat = pathStat(path);
+  if (stat.kind === "directory") return `${path} is a directory; nothing was written.`;
+  if (stat.kind === "special") return `${path} is not a regular file; nothing was written.`;
+  const above = stat.kind === "missing" ? fileInPath(path) : undefined;
   if (above !== undefined) return `${above} is not a directory; nothing was written.`;
-  return look.kind === "file" ? unchangeableReason(path, look, context) : undefined;
+  return stat.kind === "file" ? unchangeableReason(path, stat, context) : undefined;
 }
 
-/** Returns the parent of a path that is not a directory, if there is one. */
-function fileAbove(path: string): string | undefined {
+/** Returns the nearest existing ancestor of a path if it is not a directory. */
+function fileInPath(path: string): string | undefined {
   let above = dirname(path);
   while (pathStat(above).kind === "missing" && above !== dirname(above)) above = dirname(above);
   return pathStat(above).kind === "directory" ? undefined : above;

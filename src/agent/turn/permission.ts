@@ -15,7 +15,7 @@ import type { ShellLine } from "../permissions/shell-line.ts";
 import { suggestRules } from "../permissions/suggest-rules.ts";
 import type { AnyTool, ToolAccess, ToolContext } from "../tool.ts";
 
-/** A call that waits for an answer of a person or the lead. */
+/** A call that waits for an answer from a person or the lead. */
 export interface PermissionAsk {
   readonly tool: string;
   readonly toolUseId: string;
@@ -26,24 +26,24 @@ export interface PermissionAsk {
   /** Description of the subagent that makes the call; undefined for the agent itself. */
   readonly subagentTask?: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** The change that the call would make to a file, as the lines of a unified diff; undefined if the input must show it. */
+  /** The change that the call would make to a file, as the lines of a unified diff; undefined if the input shows it. */
   readonly change?: readonly string[];
   readonly access: ToolAccess;
-  /** Why it asks. */
+  /** Why the call needs an answer. */
   readonly reason: string;
-  /** Only a person can allow it, and only exactly this call. */
+  /** Only a person can allow the call. An approval covers exactly this call. */
   readonly guarded: boolean;
   /** The rules that an “always” creates; empty if no rule can allow the call. */
   readonly rules: readonly string[];
-  /** Decides on the call again: mode or rules may have changed since. */
+  /** Decides on the call again: mode or rules may have changed since the request. */
   decideAgain(): PermissionDecision;
 }
 
 export interface PermissionAnswer {
   readonly allowed: boolean;
-  /** Goes to the model with the result. */
+  /** Text for the model, added to the result. */
   readonly note?: string;
-  /** Replaces the input of the call. If undefined, or equal to the shown input, the call runs with its own. */
+  /** Replaces the input of the call. If undefined, or equal to the shown input, the call runs with its original input. */
   readonly input?: Readonly<Record<string, unknown>>;
 }
 
@@ -51,18 +51,18 @@ export interface PermissionAnswer {
 export interface AgentPermissions {
   mode(): PermissionMode;
   readonly rules: PermissionRules | (() => PermissionRules);
-  /** Relative patterns of rules start in the first. */
+  /** The working directories. Relative patterns of rules start in the first. */
   readonly workingDirs: readonly string[] | (() => readonly string[]);
   /** Other directories that may be read. */
   readonly readDirs?: readonly string[];
   readonly planFile?: string;
-  /** Patterns of the only files that it may write, in every mode; undefined if nothing limits them. */
+  /** Patterns of the only files that the agent may write, in every mode; undefined without a limit. */
   readonly writes?: readonly string[] | undefined;
   /** Directories that an agent may change only if a person allows it: teams' root. */
   readonly protectedDirs?: readonly string[];
   /** Directory of the agent's notes, with every link resolved. */
   readonly notes?: string;
-  /** Returns why a file is another agent's at the moment; undefined if it is not. */
+  /** Returns why another agent reserves a file at the moment; undefined if the file is free. */
   readonly reservedBy?: (path: string) => string | undefined;
   /** Whether the agent only coordinates in delegate mode. True for a lead. */
   readonly coordinator?: boolean;
@@ -87,8 +87,8 @@ export interface CallRights {
 }
 
 /**
- * Decides on a call that another program executes: by mode and rules, by hooks, and by a permission request if they leave it open.
- * @param hookOutcome of the hooks that ran before
+ * Decides on a call that another program executes: by mode, rules and hooks, or by a permission request if these do not decide.
+ * @param hookOutcome of the hooks that ran before the call
  */
 export async function permit(
   call: AskedCall,
@@ -100,7 +100,7 @@ export async function permit(
   return permitted(call, { question, decision, hookOutcome }, run);
 }
 
-/** @returns the answer, and the decision that it answers */
+/** Requests permission if the decision is to ask. @returns the answer, and the decision that it answers */
 export async function permitted(
   call: AskedCall,
   pending: PendingDecision,
@@ -161,12 +161,12 @@ export interface PendingDecision {
   readonly hookOutcome: HookOutcome | undefined;
 }
 
-/** Maximum requests for one call whose files lead elsewhere after each approval. Such changes are not accidental. */
+/** Maximum requests for one call whose paths lead elsewhere after each approval. Such changes are not accidental. */
 const MAX_REQUESTS = 3;
 
 /**
  * Requests permission and checks an approval against the state when it arrives. A call that is denied by then is refused. A call
- * whose files lead elsewhere, or that only a person can allow by then, is asked again.
+ * whose paths lead elsewhere by then, or that only a person can allow by then, needs another approval.
  * @returns the answer, and the decision that it answers
  */
 async function askUntilUnchanged(
@@ -185,7 +185,7 @@ async function askUntilUnchanged(
     if (now.behavior === "allow" || isSame) return { answer, decision: shown };
     shown = now;
   }
-  const reason = `Its files led elsewhere after each approval. ${shown.reason}`;
+  const reason = `The paths of the call led to other files after each approval. ${shown.reason}`;
   return { answer: { allowed: false }, decision: { ...shown, reason } };
 }
 
@@ -208,7 +208,7 @@ async function requestPermission(
       input: use.input as Readonly<Record<string, unknown>>,
       ...(change === undefined ? {} : { change }),
       access: question.access,
-      reason: question.isSandboxed ? `${decision.reason} It runs in the sandbox.` : decision.reason,
+      reason: question.isSandboxed ? `${decision.reason} The command runs in the sandbox.` : decision.reason,
       guarded: decision.guarded === true,
       rules: rulesFor(question, decision),
     },
@@ -245,9 +245,9 @@ export function mayRead(question: PermissionQuestion): boolean {
   return decidePermission(read).behavior === "allow";
 }
 
-const TOO_DEEP_CHANGE = "It was allowed with a changed input that is nested too deeply.";
+const TOO_DEEP_CHANGE = "The call was allowed with a changed input that is nested too deeply.";
 
-/** Returns the rules that “always” creates; none if only exactly this call can be allowed. */
+/** Returns the rules that “always” creates; an empty list if an approval covers exactly this call. */
 function rulesFor(
   question: PermissionQuestion,
   { guarded, isOutside }: PermissionDecision,

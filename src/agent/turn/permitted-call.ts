@@ -65,7 +65,7 @@ async function executeChanged(
   const { tool } = call;
   const parsed = tool.input.safeParse(changed);
   if (!parsed.success)
-    return refusedResult(tool, "It was allowed with a changed input that the tool does not accept.");
+    return refusedResult(tool, "The call was allowed with a changed input that the tool does not accept.");
   const other = { ...call, input: parsed.data };
   const question = await questionOf(other, permissions);
   if (asksOutside(question.access) && !asksOutside(shown.access))

@@ -39,15 +39,15 @@ const MAX_TOOL_RESULT = 100_000;
 
 const NOT_RUN = "Not run: the turn was interrupted before this call.";
 const INTERRUPTED_CALL = "Interrupted before it finished.";
-const ABANDONED = "Interrupted, but it did not stop in time; it is not known whether it took effect.";
+const ABANDONED = "Interrupted, but the call did not stop in time; it may have taken effect.";
 const TRUNCATED_INPUT =
   "Your answer reached its maximum length and cut off this call, so the call was not made. Make it again with a shorter input, or in several parts.";
 const BROKEN_INPUT =
   "The input of the call was not a complete JSON object, so the call was not made. Make it again.";
 const TOO_DEEP_INPUT = `The input of the call had more than ${MAX_NESTING} levels of objects and lists, so the call was not made. Make it again with a flatter input.`;
-/** Maximum number of parallel calls: no more teammates are ever started together. */
+/** Maximum number of parallel calls, and so of teammates that start at the same time. */
 const MAX_PARALLEL = 16;
-/** Milliseconds that a tool has to end after an interrupt; our tools need at most half a second. */
+/** Milliseconds that a tool has to end after an interrupt; built-in tools need at most half a second. */
 const ABORT_GRACE_MS = 2_000;
 
 /**
@@ -187,7 +187,7 @@ async function abandoned(signal: AbortSignal, ended: AbortSignal): Promise<ToolR
   return { content: ABANDONED, isError: true };
 }
 
-/** Reports a call that cannot be started like a failed one. */
+/** Reports a call that cannot start as a failed call. */
 function refuseCall(use: ToolUseBlock, run: ToolRunOptions, content: string): CallResult {
   run.emit({ type: "tool_started", id: use.id, tool: use.name, summary: "" });
   run.emit({ type: "tool_ended", id: use.id, tool: use.name, content, isError: true, ms: 0 });
@@ -212,7 +212,7 @@ async function callWithHooks(call: PermittedCall, run: ToolRunOptions): Promise<
   const made = before?.input === undefined ? call : withChangedInput(call, before.input);
   if (made === undefined)
     return {
-      content: `A hook changed the input of ${name} to an input that it does not accept.`,
+      content: `A hook changed the input of ${name} to an input that ${name} does not accept, so the call was not made.`,
       isError: true,
     };
   const result = await permitAndExecute(made, run, before);

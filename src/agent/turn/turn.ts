@@ -68,13 +68,13 @@ const TOO_MANY: TurnEnd = {
   outcome: "failed",
   failure: `The turn was stopped after ${MAX_ROUNDS} calls of the model.`,
 };
-const TOO_LONG = `The answer reached the model's maximum length ${MAX_CONTINUATIONS + 1} times.`;
+const TOO_LONG = `The answer reached the model's maximum length ${MAX_CONTINUATIONS + 1} times in a row.`;
 const REFUSED = "The model refused to answer.";
 const CONTINUE_ANSWER = "Your answer was cut off at its maximum length. Continue exactly where it ended.";
 
 /**
- * Runs a turn to its end: calls the model and runs its tool calls until it makes no more, is interrupted or fails. Waits while the
- * conversation cannot be written (a full disk). Rejects only if the conversation's directory is gone.
+ * Runs a turn to its end: calls the model and runs its tool calls until it makes no more calls, is interrupted or fails. Waits
+ * while the conversation cannot be written (a full disk). Rejects only if the conversation's directory is gone.
  */
 export async function runTurn(progress: TurnProgress, parts: TurnParts): Promise<TurnResult> {
   const result = await new Turn(progress, parts).run();
@@ -143,7 +143,7 @@ class Turn {
     return this.#tooLongAnswers();
   }
 
-  /** Waits until the conversation is on the disk: the agent acts on nothing else. @returns false if the turn was interrupted before */
+  /** Waits until the conversation is on the disk: the agent must not act earlier. @returns false if the turn was interrupted first */
   #isWritten(): Promise<boolean> {
     const { conversation, signal } = this.#parts;
     return conversation.written(signal);
@@ -177,7 +177,7 @@ class Turn {
     return { outcome: "interrupted" };
   }
 
-  /** Compacts a conversation that the server rejected as too long, whatever our estimate was. */
+  /** Compacts a conversation that the server rejected as too long, regardless of our estimate. Any other failure ends the turn. */
   async #failed({
     kind,
     limit,

@@ -157,14 +157,14 @@ function withPlanTools(
     isPlanning() && paths.every((path) => path === realPathOf(planApproval.planFile));
   const isMissing = (tool: AnyTool): boolean => !own.some(({ name }) => name === tool.name);
   const reading = chooseTools(PLANNING_TOOLS.filter(isMissing), { only, without: deny });
-  const writing = isMissing(writeTool) ? [restrictTool(writeTool, "your plan alone", isPlan)] : [];
+  const writing = isMissing(writeTool) ? [restrictTool(writeTool, "your plan", isPlan)] : [];
   return [
     // A Write restricted to notes may also write the plan.
     ...own.map((tool) =>
       isRestrictionOf(tool, writeTool) ? widenTool(tool, writeTool, "your plan", isPlan) : tool,
     ),
     ...[
-      ...reading.map((tool) => restrictTool(tool, "planning alone", isPlanning)),
+      ...reading.map((tool) => restrictTool(tool, "planning", isPlanning)),
       ...chooseTools(writing, { without: deny }),
     ].map((tool) => ({ ...tool, whilePlanning: true })),
   ];

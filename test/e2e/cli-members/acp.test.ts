@@ -358,7 +358,7 @@ describeInSandbox("a CLI inside the sandbox as a whole", () => {
     const spawned = await spawn(`run: ${command}\nsay: done it`, "--sandbox", "required");
     expect([spawned.code, spawned.err]).toEqual([0, ""]);
     const { id } = await approval();
-    expect((await teams("approvals", id)).out).toContain("It runs in the sandbox.");
+    expect((await teams("approvals", id)).out).toContain("The command runs in the sandbox.");
     await teams("approve", id);
     await eventually("its end", async () => (await inbox()).includes("done it"));
     await state("ada", "idle");

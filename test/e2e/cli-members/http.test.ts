@@ -206,7 +206,7 @@ describeInSandbox("OpenCode inside the sandbox as a whole", () => {
     const spawned = await spawn(`run: touch inside ${out}; true\nsay: done it`, "--sandbox", "required");
     expect([spawned.code, spawned.err]).toEqual([0, ""]);
     const { id } = await approval();
-    expect((await teams("approvals", id)).out).toContain("It runs in the sandbox.");
+    expect((await teams("approvals", id)).out).toContain("The command runs in the sandbox.");
     await teams("approve", id);
     await leadGot("done it");
     await state("ada", "idle");

@@ -54,7 +54,7 @@ it("a lead's pane › changes the model, compacts and clears the conversation, a
   person.type("/compact keep the colour", "Enter");
   await person.sees(/conversation compacted: \d/);
   const asked = api.requests.find(asksForSummary);
-  expect(JSON.stringify(asked?.body.messages.at(-1))).toContain("keep above all: keep the colour");
+  expect(JSON.stringify(asked?.body.messages.at(-1))).toContain("the summary to keep: keep the colour");
   person.type("third line", "Enter");
   await person.sees("Answer 3.");
   const third = textOf(api.requests.at(-1) as FakeRequest);
@@ -185,7 +185,7 @@ it("a teammate's pane › changes the model, and compacts the conversation", asy
   dev.type("/compact keep the colour", "Enter");
   await dev.sees(/conversation compacted: \d/);
   const asked = api.requests.find(asksForSummary);
-  expect(JSON.stringify(asked?.body.messages.at(-1))).toContain("keep above all: keep the colour");
+  expect(JSON.stringify(asked?.body.messages.at(-1))).toContain("the summary to keep: keep the colour");
   dev.type("third line", "Enter");
   await dev.sees("Answer 3.");
   const third = textOf(api.requests.at(-1) as FakeRequest);

@@ -47,7 +47,7 @@ describe("agent type files", () => {
         cli: "codex",
         effort: "high",
         custom: "You are a scribe.",
-        prompt: expect.stringContaining("whatever the work asks for"),
+        prompt: expect.stringContaining("whatever the work needs"),
         file: join(root, "agents/scribe.md"),
       },
     ]);

@@ -354,7 +354,7 @@ describe("anthropicModel, failures", () => {
     const bare = { type, index: 0 };
     const reply: FakeReply = { ...HELLO, change: (event) => (event.type === type ? bare : event) };
     const { error, slept } = await play(await serve([reply]));
-    const message = expect.stringContaining(`its event ${type} has no ${part}; check ANTHROPIC_BASE_URL`);
+    const message = expect.stringContaining(`(its event ${type} has no ${part}). Check ANTHROPIC_BASE_URL.`);
     expect(error).toMatchObject({ kind: "invalid_request", message });
     expect(slept).toEqual([]);
   });

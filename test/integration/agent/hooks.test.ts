@@ -194,8 +194,8 @@ describe("Hooks.run with several hooks", () => {
     ]);
     expect(await run()).toEqual({ stopped: "one\ntwo", stdout: "a\nb" });
     expect(notices).toEqual([
-      "Stop: stopped it: one",
-      "Stop: stopped it: two",
+      "Stop: stopped the action: one",
+      "Stop: stopped the action: two",
       "Stop: non-blocking error (exit 3): exit code 3",
     ]);
   });

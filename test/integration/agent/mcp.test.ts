@@ -87,7 +87,7 @@ describe("connectServers with a stdio server", () => {
     expect(names).toEqual(Array.from({ length: 199 }, (_, i) => `mcp__many__t${i + 1}`));
     expect(leftOut).toEqual([
       ["many", "long", expect.stringContaining("50000 characters")],
-      ["many", "t200", expect.stringContaining("all further tools are left out")],
+      ["many", "t200", expect.stringContaining("and the rest are left out")],
     ]);
   });
 

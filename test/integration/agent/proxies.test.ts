@@ -111,7 +111,7 @@ describe("WebFetch behind a proxy", () => {
         const { content, isError } = await fetchPage(`${scheme}://${host}:8080/`, env);
         expect([isError, content], host).toEqual([
           true,
-          expect.stringContaining("only a rule for that address allows it"),
+          expect.stringContaining("Only a rule for that address allows it"),
         ]);
       }
     }

@@ -194,8 +194,8 @@ describe("loadMemory and memorySection", () => {
     const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, nothing);
     expect(found.map(({ text }) => text)).toEqual(["top @secret.md"]);
     expect(problems).toEqual([
-      expect.stringContaining(`CLAUDE.md: ${join(project, "secret.md")} cannot be read: EACCES`),
-      expect.stringContaining(`AGENTS.md: ${join(project, "AGENTS.md")} cannot be read: EACCES`),
+      expect.stringContaining(`CLAUDE.md: ${join(project, "secret.md")} cannot be read (EACCES`),
+      expect.stringContaining(`AGENTS.md: ${join(project, "AGENTS.md")} cannot be read (EACCES`),
     ]);
   });
 
@@ -291,7 +291,7 @@ describe("loadSkills and skillTool", () => {
     symlinkSync(loop, loop);
     const { skills, problems } = loadSkills({ root, cwd: project, home }, nothing, () => true);
     expect(skills.map(({ name }) => name)).toEqual(["good"]);
-    expect(problems).toEqual([expect.stringContaining(`${loop}: its skills cannot be read: ELOOP`)]);
+    expect(problems).toEqual([expect.stringContaining(`${loop}: its skills cannot be read (ELOOP`)]);
   });
 
   it("reports a broken skill and one outside the project, and lists the others", () => {

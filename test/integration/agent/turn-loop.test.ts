@@ -404,7 +404,7 @@ describe("Agent.run, permissions", () => {
       const { asked, ada } = asking(["one", "two", "three", "four"]);
       await ada.run(input("x"), never);
       expect(asked).toHaveLength(3);
-      expect(resultsOf(ada.messages)[0]).toContain("led elsewhere after each approval");
+      expect(resultsOf(ada.messages)[0]).toContain("led to other files after each approval");
       expect(existsSync(join(home, "three/notes.md"))).toBe(false);
     });
   });
@@ -843,7 +843,7 @@ describe("Agent.run over the Messages API", () => {
     },
   );
 
-  const TOO_LONG = "The answer reached the model's maximum length 4 times.";
+  const TOO_LONG = "The answer reached the model's maximum length 4 times in a row.";
   test.each([
     ["fails after four answers in a row without a whole call", 4, { outcome: "failed", failure: TOO_LONG }],
     ["continues after a complete call", 3, { outcome: "completed", text: "last" }],

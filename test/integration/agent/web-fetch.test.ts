@@ -116,7 +116,7 @@ describe("WebFetch tool", () => {
     const url = await serve(says(`${"line of text\n".repeat(5_000)}${secret}`, "text/plain"));
     const { content } = await get(url, { env: { HOME: cwd, API_KEY: secret } });
     expect(content.length).toBeLessThan(31_000);
-    const file = /all of it is in (\S+)\)/.exec(content)?.[1] ?? "";
+    const file = /the whole text is in (\S+)\)/.exec(content)?.[1] ?? "";
     const kept = readFileSync(file, "utf8");
     expect(kept).toHaveLength(5_000 * 13 + "[secret]".length);
     expect(kept).not.toContain(secret);
@@ -146,7 +146,7 @@ describe("WebFetch tool", () => {
       response.end(`a${"漢".repeat(1_000_000)}`);
     });
     const { content } = await get(url);
-    const [, file = ""] = /all of it is in (\S+)\)/.exec(content) ?? [];
+    const [, file = ""] = /the whole text is in (\S+)\)/.exec(content) ?? [];
     expect(readFileSync(file, "utf8")).toMatch(/^a漢+$/);
   });
 
@@ -233,7 +233,7 @@ describe("WebFetch tool, private addresses", () => {
     for (const host of ["127.0.0.1", "localhost", "2130706433", "[::ffff:127.0.0.1]"]) {
       const result = await get(url.replace("127.0.0.1", host), { mayConnect: () => false });
       expect(result.isError).toBe(true);
-      expect(result.content).toContain("only a rule for that address allows it");
+      expect(result.content).toContain("Only a rule for that address allows it");
     }
     expect(asked).toBe(0);
   });

@@ -111,7 +111,7 @@ const NOTICES: Readonly<Record<Answer, (event: HookEvent) => RegExp>> = {
 
 /** The notice of a refusal; a hook cannot prevent a start. */
 function stopped(event: HookEvent): RegExp {
-  return new RegExp(`^hook ${event}: ${/^S.*Start$/.test(event) ? "" : "stopped it: "}objection$`);
+  return new RegExp(`^hook ${event}: ${/^S.*Start$/.test(event) ? "" : "stopped the action: "}objection$`);
 }
 
 describe.each(Object.keys(TABLE) as HookEvent[])("%s hook", (event) => {

@@ -149,7 +149,7 @@ describe("SessionStart hook", () => {
     expect(read).toEqual([expect.stringMatching(/^1\ndev@/)]);
     expect(notices(dev)).toEqual([
       "hook SessionStart: only assignments count in CLAUDE_ENV_FILE; left out: touch ran (and 1 more)",
-      "hook SessionStart: left out, since hooks must not set it for an agent's commands: IFS, TEAMS_AGENT",
+      "hook SessionStart: left out, since hooks must not set these variables for an agent's commands: IFS, TEAMS_AGENT",
     ]);
   });
 
@@ -170,7 +170,7 @@ describe("SessionStart hook", () => {
     const text = files.map((file) => readFileSync(file, "utf8")).join("");
     expect(text).not.toMatch(/hunter2|sesame/);
     expect(notices(dev)).toEqual([
-      "hook SessionStart: no file of teams may hold a secret, so this is not set: NEW_TOKEN",
+      "hook SessionStart: left out, since teams must not save the values of secrets: NEW_TOKEN",
     ]);
   });
 

@@ -85,7 +85,7 @@ describe("a teammate with a custom agent type", () => {
     for (const absent of ["Grep", "Bash", "Glob"]) expect(tools).not.toContain(absent);
     expect(readFileSync(join(notes, "MEMORY.md"), "utf8")).toBe("kept");
     expect(existsSync(join(tmux.home, "else.md"))).toBe(false);
-    expect(JSON.stringify(second.messages)).toContain("You have Write for your notes alone");
+    expect(JSON.stringify(second.messages)).toContain("You may use Write only for your notes");
   });
 
   it("is not shown notes that its own deny rule covers", async () => {

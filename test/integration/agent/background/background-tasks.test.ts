@@ -63,7 +63,7 @@ describe("background command", () => {
     writeFileSync(join(cwd, "go"), "");
     expect((await output(taskId)).content).toMatch(/5000\n\[secret\]$/);
     const kept = readFileSync(outputFile, "utf8");
-    expect(kept).toMatch(/^1\n2\n[\s\S]*… \(cut here, after 1000 characters\)\n$/);
+    expect(kept).toMatch(/^1\n2\n[\s\S]*… \(truncated here, after 1000 characters\)\n$/);
     expect(kept.length).toBeLessThan(1_100);
   });
 
@@ -73,7 +73,7 @@ describe("background command", () => {
     );
     expect(statSync(outputFile).mode & 0o777).toBe(0o600);
     await eventually("its first output", () => readFileSync(outputFile, "utf8") === "begun\n");
-    expect((await output(taskId, { block: false })).content).toBe(`${taskId} still runs\nbegun`);
+    expect((await output(taskId, { block: false })).content).toBe(`${taskId} is still running\nbegun`);
     await bashTool.execute({ command: "touch go" }, context());
     await eventually("its end", () => notices.length > 0);
     expect(notices).toMatchObject([{ taskId, outputFile, status: "failed", how: "Exit code 3" }]);
@@ -94,11 +94,11 @@ describe("background command", () => {
 
   test("is waited for until the timeout or an interrupt; a notice reports its end later", async () => {
     const { taskId } = await start("until [ -e go ]; do sleep 0.02; done");
-    expect((await output(taskId, { timeout: 10 })).content).toContain("still runs");
+    expect((await output(taskId, { timeout: 10 })).content).toContain("is still running");
     const controller = new AbortController();
     const waiting = output(taskId, {}, { signal: controller.signal });
     controller.abort();
-    expect((await waiting).content).toContain("still runs");
+    expect((await waiting).content).toContain("is still running");
     await bashTool.execute({ command: "touch go" }, context());
     await eventually("its end", () => notices.length === 1);
     expect(notices[0]?.isNews()).toBe(true);
@@ -113,7 +113,7 @@ describe("background command", () => {
     await eventually("its pid", () => existsSync(join(cwd, "pid")) && pidIn("pid") > 0);
     controller.abort();
     const { taskId } = started.data as Started;
-    expect((await output(taskId, { block: false })).content).toContain("still runs");
+    expect((await output(taskId, { block: false })).content).toContain("is still running");
     expect(isRunning("pid")).toBe(true);
   });
 
@@ -153,7 +153,7 @@ describe("background command", () => {
     expect(notices[0]?.what).toBe("echo first; echo [secret]; seq 1 20000; echo last");
     const { content } = await output(taskId);
     expect(content.length).toBeLessThan(32_000);
-    expect(content).toContain(`all of it is in ${outputFile}`);
+    expect(content).toContain(`the whole output is in ${outputFile}`);
     expect(content).toMatch(/20000\nlast$/);
     const whole = readFileSync(outputFile, "utf8");
     expect(whole).toMatch(/^first\n\[secret\]\n1\n/);

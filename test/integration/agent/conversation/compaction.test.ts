@@ -366,7 +366,7 @@ describe("compaction with an unusable summary", () => {
     }
     expect(missingSummary()).toEqual([undefined, "the model returned no summary"]);
     expect(textsOf(api.requests.at(-1) as FakeRequest)).toMatch(
-      /could not be summarised.*# The summary of the time before this part.*SUMMARY/,
+      /could not be summarised.*# The summary of the conversation before this part.*SUMMARY/,
     );
   });
 

@@ -64,7 +64,7 @@ describe("SessionVariables", () => {
   ])("leaves out %s", async (name) => {
     const { file, kept, lines } = opened();
     expect(await kept(`export A=1 ${name}=/x\n`)).toEqual([
-      `left out, since hooks must not set it for an agent's commands: ${name}`,
+      `left out, since hooks must not set these variables for an agent's commands: ${name}`,
     ]);
     expect(readFileSync(file, "utf8")).toBe("export A='1'\n");
     // Even if a process writes it later.
@@ -88,7 +88,7 @@ export B='hunt''er2$hunter2' C=$'hunter2\x24hunter2' D=hunter2\$hunter2/x E_TOKE
 export HTTPS_PROXY=http://ada:password1@proxy:3128
 `;
     expect(await kept(text)).toEqual([
-      "no file of teams may hold a secret, so this is not set: E_TOKEN, HTTPS_PROXY",
+      "left out, since teams must not save the values of secrets: E_TOKEN, HTTPS_PROXY",
     ]);
     expect(readFileSync(file, "utf8")).toBe(
       "export A='[secret]'\nexport B='[secret]'\nexport C='[secret]'\nexport D='[secret]/x'\n",
@@ -106,7 +106,7 @@ export HTTPS_PROXY=http://ada:password1@proxy:3128
     );
     expect(line).not.toMatch(/[\x00-\x1f]/);
     expect(more).toEqual([
-      "left out, since hooks must not set it for an agent's commands: IFS, TEAMS_A, TEAMS_B",
+      "left out, since hooks must not set these variables for an agent's commands: IFS, TEAMS_A, TEAMS_B",
     ]);
   });
 

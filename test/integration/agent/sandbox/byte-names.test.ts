@@ -61,7 +61,7 @@ describe.skipIf(noSandbox !== undefined || platform() === "darwin")(
         prepare: (_, at) => put(join(at, "d?/.envrc"), "mine"),
       });
       expect(unnamed).toEqual([
-        `the sandbox cannot close a path that is not UTF-8: commands can change $'${project}/d\\xff/.envrc'. Rename it to change that.`,
+        `the sandbox cannot close a path that is not UTF-8: commands can change $'${project}/d\\xff/.envrc'. Rename such a path so that it can be closed.`,
       ]);
       await bash("echo x > made; mkdir sub; mkdir sub/$'e\\xff'; echo x > sub/$'e\\xff'/.env");
       await eventually("the second report", () => unnamed.length > 1);

@@ -44,7 +44,7 @@ describeInSandbox("a permission request", () => {
   test("says that the command runs in the sandbox, or outside, and suggests a rule for that", async () => {
     const agent = await sandboxedAgent();
     expect((await call(agent, { command })).asked).toMatchObject({
-      reason: "No rule allows npm test. It runs in the sandbox.",
+      reason: "No rule allows npm test. The command runs in the sandbox.",
       guarded: false,
       rules: ["Bash(npm test)"],
     });

@@ -116,7 +116,7 @@ describe("budget of a member", () => {
     await eventually("its end", () => isIdle(ref));
     const text = JSON.stringify(after.messages);
     expect(text).toContain("the end");
-    expect(text).not.toContain("The agent was restarted before this call had a result");
+    expect(text).not.toContain("The agent was restarted before this call returned");
   });
 
   it("does not block the response to a shutdown request", async () => {

@@ -54,7 +54,7 @@ it("plan mode › names the plan file and allows writing it, even for a read-onl
   expect(requests.at(-1)?.system).not.toContain("plan mode");
   // A later call is refused, even in a mode that asks for nothing.
   expect(readFileSync(plan.planFile, "utf8")).toBe("# The plan");
-  expect(running.shown).toContainEqual(expect.stringContaining("You have Write for your plan alone."));
+  expect(running.shown).toContainEqual(expect.stringContaining("You may use Write only for your plan;"));
   await running.stop();
 });
 
@@ -90,7 +90,7 @@ it("plan mode › offers read and search tools to an agent type without them, un
   dev.worker.planApproval.setMode("bypassPermissions");
   await turn("do it", "done");
   for (const gone of ["Read", "Glob", "Grep", "Write"]) expect(offered.at(-1)).not.toContain(gone);
-  expect(dev.shown).toContainEqual("ended Glob: You have Glob for planning alone.");
+  expect(dev.shown).toContainEqual("ended Glob: You may use Glob only for planning; this call was not made.");
 });
 
 it("plan mode › offers no tools beyond the member's tool lists", async () => {
@@ -136,7 +136,7 @@ it("plan mode › lets an agent that may write only its notes write its plan, an
   expect(readFileSync(plan.planFile, "utf8")).toBe("approved");
   expect(readFileSync(join(dev.cwd, notes), "utf8")).toBe("# Words");
   expect(existsSync(join(dev.cwd, "else.md"))).toBe(false);
-  expect(dev.shown.filter((line) => line.includes("You have Write for your notes alone"))).toHaveLength(2);
+  expect(dev.shown.filter((line) => line.includes("You may use Write only for your notes"))).toHaveLength(2);
 });
 
 it("plan mode › ends with an approval that cannot be recorded", async () => {

@@ -9,7 +9,7 @@ import {
 import { NO_RULES, type PermissionRules } from "../../../../src/agent/permissions/rules.ts";
 import { mayConnect } from "../../../../src/agent/permissions/search-filter.ts";
 import { suggestRules } from "../../../../src/agent/permissions/suggest-rules.ts";
-import { isSamePlace, webAddress } from "../../../../src/agent/tools/web-address.ts";
+import { mayFollow, webAddress } from "../../../../src/agent/tools/web-address.ts";
 import { webFetchTool } from "../../../../src/agent/tools/web-fetch.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../../src/schema/permission-modes.ts";
 
@@ -267,8 +267,8 @@ describe("web addresses", () => {
     ["https://a.org/", "http://a.org:8080/", false],
     ["https://a.org/", "https://www.a.org/", false],
     ["https://a.org/", "https://a.org.evil.org/", false],
-  ])("isSamePlace: a redirect from %s to %s gives %s", (from, to, followed) => {
-    expect(isSamePlace(new URL(from), new URL(to))).toBe(followed);
+  ])("mayFollow: a redirect from %s to %s gives %s", (from, to, followed) => {
+    expect(mayFollow(new URL(from), new URL(to))).toBe(followed);
   });
 });
 
