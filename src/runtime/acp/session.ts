@@ -148,7 +148,7 @@ export class Session {
       this.#ending.abort();
       await following.end();
       this.#requests?.end();
-      const failure = `The session has ended: ${why ?? "it was closed"}.`;
+      const failure = `The session has ended: ${(why ?? "it was closed").replace(/\.$/, "")}.`;
       this.#step({ type: "ended", failure, isClosed: why === undefined });
       this.#peer.ended();
     });
