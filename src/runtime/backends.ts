@@ -19,8 +19,7 @@ export interface BackendsOptions extends ProcessBackendOptions {
 }
 
 /**
- * Returns the backends of this machine, each created when it is first asked for, and `choose`, which selects one of them
- * for a command.
+ * Returns the backends of this machine, each created on first use, and `choose`, which selects one of them for a command.
  * @param env the caller's environment: its tmux, terminal and PATH
  */
 export function openBackends(env: Env, options: BackendsOptions = {}): Backends {

@@ -9,7 +9,7 @@ interface OutsideTmux {
   readonly env: Env;
 }
 
-/** Returns undefined unless the server of `$TMUX` has ended. Loads the code that asks the server only if it does not seem to run. */
+/** Returns undefined unless the server of `$TMUX` has ended. Asks the server only if its process does not seem to be running. */
 export async function outsideEndedTmux(env: Env): Promise<OutsideTmux | undefined> {
   const caller = tmuxCaller(env);
   if (caller === undefined || seemsToRun(caller)) return undefined;

@@ -6,7 +6,8 @@ import type { WorkerView } from "../worker/view.ts";
 
 /** Returns a view that also writes messages, events and decisions to the debug log; the view itself if the log is off. */
 export function withDebugLog<V extends WorkerView>(view: V, session: Omit<DebugLogOptions, "problem">): V {
-  const problem = (error: unknown): void => view.error(`no debug log: ${messageOf(error)}`);
+  const problem = (error: unknown): void =>
+    view.error(`the debug log cannot be written: ${messageOf(error)}`);
   const log = openDebugLog({ ...session, problem });
   if (log === undefined) return view;
   const { note } = log;
@@ -52,7 +53,7 @@ export function withDebugLog<V extends WorkerView>(view: V, session: Omit<DebugL
   };
 }
 
-/** Returns the log line of an event; undefined for texts, which the conversation holds. */
+/** Returns the log line of an event; undefined for texts, which are in the conversation. */
 function eventLine(event: AgentEvent): string | undefined {
   switch (event.type) {
     case "model_called": {
@@ -62,7 +63,7 @@ function eventLine(event: AgentEvent): string | undefined {
     }
     case "throttled": {
       const { attempt, reason, delayMs } = event;
-      return `model attempt ${attempt} failed: ${reason}; the next in ${delayMs} ms`;
+      return `model attempt ${attempt} failed: ${reason}; next attempt in ${delayMs} ms`;
     }
     case "tool_started":
       return `${event.tool}(${event.summary}) ${event.id}`;

@@ -8,7 +8,7 @@ export class EarlyProblems {
     else this.#show(text);
   }
 
-  /** Shows the problems so far and all further ones. */
+  /** Shows the problems so far, and all later ones. */
   showBy(show: (text: string) => void): void {
     this.#show = show;
     for (const text of this.#kept.splice(0)) show(text);

@@ -16,11 +16,11 @@ export async function endedTmux(env: Env): Promise<string | undefined> {
   const { path } = caller.socket;
   if (entryOf(path) === undefined) return hasLostSocket(path, { pid: caller.serverPid }) ? undefined : path;
   try {
-    // The server may have a pid of another container, and names it as $TMUX does.
+    // In another container the server has another pid here, so compare its own answer with $TMUX.
     const pid = await callersServer(env).call(["display-message", "-p", "#{pid}"]);
     return Number(pid) === caller.serverPid ? undefined : path;
   } catch (error) {
-    // A server that hangs or refuses runs; a command that needs it reports that.
+    // A server that hangs or refuses is running; a command that needs it reports the problem.
     return isNoServer(error) ? path : undefined;
   }
 }

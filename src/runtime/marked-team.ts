@@ -33,8 +33,8 @@ export async function markedTeam(env: Env): Promise<string | undefined> {
   if (seen === undefined || pane === undefined) return undefined;
   const root = rootTag(home.root);
   return (
-    existing(teams, markOf(pane, root)) ??
-    ledIn(home, teams, pane.id, caller.serverPid) ??
+    teamOfMark(teams, markOf(pane, root)) ??
+    teamLedIn(home, teams, pane.id, caller.serverPid) ??
     sessionTeam(teams, pane, root) ??
     neighbourTeam(teams, seen.panes, pane, root)
   );
@@ -44,7 +44,7 @@ async function panesOf(env: Env): Promise<Awaited<ReturnType<typeof listPanes>> 
   try {
     return await listPanes(callersServer(env), MARKS);
   } catch (error) {
-    // A command on files must work although tmux hangs or is too old; a command that needs tmux reports it.
+    // A command on files must work even if tmux hangs or is too old; a command that needs tmux reports it.
     if (error instanceof TeamError) return undefined;
     throw error;
   }
@@ -57,14 +57,19 @@ function markOf({ options }: TmuxPane, root: string): string | undefined {
   return sidebar.startsWith(`${root}/`) ? sidebar.slice(root.length + 1) : undefined;
 }
 
-/** Returns the directory's name of a marked team; undefined if the team is gone. The mark may be a former name of the team. */
-function existing(teams: readonly TeamEntry[], mark: string | undefined): string | undefined {
+/** Returns the directory name of a marked team; undefined if the team is gone. The mark may be a former name of the team. */
+function teamOfMark(teams: readonly TeamEntry[], mark: string | undefined): string | undefined {
   const [team, ...others] = mark === undefined ? [] : teamsCalled(teams, mark);
   return others.length === 0 ? team : undefined;
 }
 
 /** Returns the team whose living lead has this pane. */
-function ledIn(home: Home, teams: readonly TeamEntry[], pane: string, serverPid: number): string | undefined {
+function teamLedIn(
+  home: Home,
+  teams: readonly TeamEntry[],
+  pane: string,
+  serverPid: number,
+): string | undefined {
   return teams.find(({ team }) => {
     const status = readStatus(teamAt(home, team), LEAD_NAME);
     const isHere = status?.paneId === pane && status.server?.pid === serverPid;
@@ -84,7 +89,7 @@ function neighbourTeam(
 ): string | undefined {
   const marks = panes
     .filter((pane) => pane.window === window)
-    .map((pane) => existing(teams, markOf(pane, root)));
+    .map((pane) => teamOfMark(teams, markOf(pane, root)));
   const [first, ...others] = new Set(marks.filter((mark) => mark !== undefined));
   return others.length === 0 ? first : undefined;
 }

@@ -7,14 +7,14 @@ import type { TeamEntry } from "../team/config/config.ts";
 export interface Addressed {
   readonly name?: string | undefined;
   readonly team?: string | undefined;
-  /** Whether the name is that of something else in a team, such as a request. Called only for teams without a member of this name. */
+  /** Whether something else in a team has this name, such as a request. Called only for teams without a member of this name. */
   readonly isIn?: (entry: TeamEntry) => boolean;
 }
 
 /**
  * Chooses the team of a command from several: the only team with a member of this name, or else with a request of this name; else
  * the team of this directory, or of the nearest directory above it.
- * @returns the team; `among` instead if none or several fit
+ * @returns the team; `among` instead if no team or several teams match
  */
 export function nearbyTeam(
   teams: readonly TeamEntry[],
@@ -25,7 +25,7 @@ export function nearbyTeam(
   const [only, ...more] = named;
   if (only !== undefined && more.length === 0) return { team: only };
   const among = named.length === 0 ? teams : named;
-  // Shells set it; without one, no directory is meant.
+  // Shells set PWD; without it, the directory selects no team.
   const here = env.PWD;
   if (here === undefined || !isAbsolute(here)) return { among };
   const nearest = Math.max(...among.map((team) => nearness(team, here)));
@@ -33,7 +33,7 @@ export function nearbyTeam(
   return nearest > 0 && first !== undefined && second === undefined ? { team: first } : { among };
 }
 
-/** Returns the teams that have what a command names; none if it names nothing. */
+/** Returns the teams with the member or request that a command names; none if it names nothing. */
 export function teamsWith(teams: readonly TeamEntry[], { name, isIn }: Addressed): readonly TeamEntry[] {
   const owners = name === undefined ? [] : teams.filter((team) => hasMember(team, name));
   return owners.length === 0 && isIn !== undefined ? teams.filter(isIn) : owners;
@@ -43,13 +43,12 @@ function hasMember({ config }: TeamEntry, name: string): boolean {
   return config?.members.some((member) => sameName(member.name, name)) === true;
 }
 
-/** Returns the length of the longest directory of a member that is or holds this one; 0 without one. */
+/** Returns the length of the longest member directory that is or contains this one; 0 if there is none. */
 function nearness({ config }: TeamEntry, here: string): number {
-  const places = config?.members.map(({ cwd }) => cwd) ?? [];
-  const around = places.filter(
-    (place) =>
-      isAbsolute(place) &&
-      (here === place || here.startsWith(place.endsWith(sep) ? place : `${place}${sep}`)),
+  const directories = config?.members.map(({ cwd }) => cwd) ?? [];
+  const ancestors = directories.filter(
+    (path) =>
+      isAbsolute(path) && (here === path || here.startsWith(path.endsWith(sep) ? path : `${path}${sep}`)),
   );
-  return Math.max(0, ...around.map(({ length }) => length));
+  return Math.max(0, ...ancestors.map(({ length }) => length));
 }

@@ -18,10 +18,10 @@ export function ownFacts(
 
 /** The tmux pane of this process and its server; empty outside tmux. */
 export function ownPane({ TMUX, TMUX_PANE }: Env): Pick<StatusRecord, "paneId" | "server"> {
-  // `socket,pid,session`; a socket's path may hold commas.
+  // `socket,pid,session`; a socket's path may contain commas.
   const [, socket, pid] = /^(.+),(\d+),\d+$/.exec(TMUX ?? "") ?? [];
   const procStart = startTimeOf(Number(pid));
-  // Without its server, the pane of these variables is gone, and its id may be that of another one.
+  // If the server is gone, so is the pane, and another pane may have its id.
   if (TMUX_PANE === undefined || socket === undefined || procStart === undefined) return {};
   return { paneId: TMUX_PANE, server: { socket, pid: Number(pid), procStart } };
 }

@@ -9,7 +9,7 @@ interface ScreenOptions {
   readonly ref: TeamRef;
   readonly name: string;
   readonly directory: string;
-  /** The agent reads the output of its pane. */
+  /** The agent itself reads its pane's output too. */
   readonly copies?: boolean;
   /** Tells the user why the screen is not recorded; the agent works without the recording. */
   readonly problem: (text: string) => void;

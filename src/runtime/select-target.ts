@@ -28,7 +28,7 @@ export function resolveTarget(env: Env, selection: Selection, word: string | und
   const member = memberOfDefaultTeam(env, selection, word);
   if (team !== undefined && member !== undefined) {
     throw new TeamError("INVALID_INPUT", `${JSON.stringify(word)} names both a team and a member.`, {
-      hint: `The member: ${operand(`${member.member.name}@${member.open.ref.team}`)}. The team: ${optionWords("--team", team)} and no argument.`,
+      hint: `For the member, write ${operand(`${member.member.name}@${member.open.ref.team}`)}. For the team, write ${optionWords("--team", team)} and no argument.`,
     });
   }
   if (team !== undefined) return { kind: "team", open: openTeam(env, { ...selection, team: word }) };
@@ -37,7 +37,7 @@ export function resolveTarget(env: Env, selection: Selection, word: string | und
 }
 
 /**
- * Refuses a name that no team has, so that a user with several teams is not asked to select one in vain.
+ * Refuses a name that no team or member has, before a user with several teams is asked to select one.
  * @throws TeamError AGENT_NOT_FOUND
  */
 function requireKnownMember(home: Home, word: string): void {
@@ -48,7 +48,7 @@ function requireKnownMember(home: Home, word: string): void {
     "AGENT_NOT_FOUND",
     `There is no team ${JSON.stringify(word)}, and no team has a member of that name.`,
     {
-      hint: "List the teams with teams ls, and the members of one with teams status <team>.",
+      hint: "List the teams with teams ls, and the members of a team with teams status <team>.",
     },
   );
 }

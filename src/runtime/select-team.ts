@@ -23,7 +23,7 @@ export interface Selection {
  * Selects the team of a command: `--team`, the `@team` of an address, the team of the agent in whose shell it runs, that of the tmux
  * pane, `$TEAMS_TEAM`, else the only team that `teams` has created; of several, the team that has what the command names, or the team of
  * this directory. Does not check that a named team exists.
- * @throws TeamError TEAM_NOT_FOUND if there is no team, INVALID_INPUT if several fit (its details name them), INVALID_NAME
+ * @throws TeamError TEAM_NOT_FOUND if there is no team, INVALID_INPUT if several match (its details name them), INVALID_NAME
  */
 function resolveTeam(home: Home, env: Env, selection: Selection, words: Addressed = {}): TeamRef {
   const { team: addressed } = words;
@@ -82,11 +82,11 @@ function impliedTeam(home: Home, env: Env, words: Addressed): TeamRef["team"] {
   if (second === undefined) return first.team;
   const nearby = nearbyTeam(ours, env, words);
   if ("team" in nearby) return nearby.team.team;
-  throw undecided(ours.length, nearby.among, words.name);
+  throw undecidedError(ours.length, nearby.among, words.name);
 }
 
-/** Makes the error for a command that may mean several teams. A person at a terminal is asked instead. */
-function undecided(count: number, among: readonly TeamEntry[], name: string | undefined): TeamError {
+/** Creates the error for a command that may mean several teams. At a terminal, the caller asks the person instead. */
+function undecidedError(count: number, among: readonly TeamEntry[], name: string | undefined): TeamError {
   const teams = among.map(({ team }) => team);
   const isShared = name !== undefined && teams.length < count;
   const several = isShared ? `${teams.length} of ${count} teams have ${name}` : `There are ${count} teams`;
@@ -97,9 +97,9 @@ function undecided(count: number, among: readonly TeamEntry[], name: string | un
 }
 
 /**
- * The agent in whose shell this runs: `$TEAMS_AGENT`, `name@team`; else the member whose adopted program started this; else the
- * agent of this root whose shell is an ancestor, so that a command that clears its environment is recognized. A command that also
- * leaves the agent's process tree is not: only the sandbox stops it.
+ * Returns the agent in whose shell this runs: `$TEAMS_AGENT`, `name@team`; else the member whose adopted program started this process;
+ * else the agent of this root whose shell is an ancestor, which finds a command that clears its environment. A command that also leaves
+ * the agent's process tree is not found: only the sandbox stops it.
  */
 export function agentIdentity(
   env: Env,
@@ -125,14 +125,15 @@ function addressAbove(env: Env): string | undefined {
   return ancestorEnv(isOurs)?.(AGENT);
 }
 
-/** Returns who decides in this shell: the model if an agent of any root has started it, else the person. */
+/** Returns who decides in this shell: the model if an agent of any root started it, else the person. */
 export function deciderOf(env: Env): "person" | "model" {
-  const isAgents = agentIdentity(env) !== undefined || ancestorEnv((variable) => Boolean(variable(AGENT)));
-  return isAgents ? "model" : "person";
+  const isInAgentShell =
+    agentIdentity(env) !== undefined || ancestorEnv((variable) => Boolean(variable(AGENT)));
+  return isInAgentShell ? "model" : "person";
 }
 
 /**
- * The member who acts: the agent in whose shell this runs, else `--as`, else the lead.
+ * Returns the acting member: the agent in whose shell this runs, else `--as`, else the lead.
  * @throws TeamError NOT_LEAD if an agent would act as another member, AGENT_NOT_FOUND
  */
 function resolveActor(ref: TeamRef, config: TeamConfig, env: Env, selection: Selection): string {
@@ -197,14 +198,14 @@ export function openTeams(
   }
 }
 
-/** Returns the teams between which a command could not decide; none for another error. */
+/** Returns the teams among which a command could not decide; none for another error. */
 export function undecidedTeams(error: unknown): readonly string[] {
   const teams =
     error instanceof TeamError && error.code === "INVALID_INPUT" ? error.details?.teams : undefined;
   return Array.isArray(teams) ? (teams as readonly string[]) : [];
 }
 
-/** Reads a team; searches once more if the team got another name between its search and this read. */
+/** Reads a team; searches again if the team was renamed between the search and this read. */
 function readNow(ref: TeamRef, resolve: () => TeamRef): Pick<OpenTeam, "ref" | "config"> {
   try {
     return { ref, config: readTeam(ref) };

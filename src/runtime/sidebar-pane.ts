@@ -12,7 +12,7 @@ import type { TeamRef } from "../team/ref.ts";
 import type { Io } from "../terminal/io.ts";
 import { tmuxCaller } from "../tmux/caller.ts";
 
-/** Variables that select the team and its files; those of the tmux server may differ. */
+/** Variables that select the team and its files; the tmux server may have other values. */
 const SIDEBAR_VARIABLES = [
   "TEAMS_HOME",
   "CLAUDE_CONFIG_DIR",
@@ -20,7 +20,7 @@ const SIDEBAR_VARIABLES = [
   "XDG_RUNTIME_DIR",
   "NO_COLOR",
   "TEAMS_TMUX_SOCKET",
-  // The zone of the times.
+  // The time zone.
   "TZ",
 ];
 
@@ -29,7 +29,7 @@ const LOCALE_VARIABLES = ["LC_ALL", "LC_CTYPE", "LANG"];
 
 /**
  * Opens the team's sidebar to the right of a pane.
- * @param neighbourWidth fewest columns that this pane keeps
+ * @param neighbourWidth minimum columns that this pane keeps
  * @throws TeamError TMUX_ERROR if there is no room
  */
 export async function openSidebar(

@@ -36,8 +36,8 @@ interface KeepOptions {
 }
 
 /**
- * Keeps the file that a status bar shows with `cat`: the same line as `teams status --line`. A timer runs only after several changes in a row. Also
- * writes a launcher of this program, for bindings of a tmux server without `teams` on its PATH.
+ * Keeps the file that a status bar shows with `cat`: the same line as `teams status --line`. A timer runs only after several
+ * changes in a row. Also writes a launcher of this program, for bindings of a tmux server without `teams` on its PATH.
  */
 export function keepStatusLine(ctx: OperationContext, options: KeepOptions): StatusLineFile {
   const file = new LineFile(ctx, options);
@@ -82,7 +82,7 @@ class LineFile implements StatusLineFile {
     this.#stopWatching();
     await this.#work;
     await this.#update();
-    // After the write: the other process may have ended meanwhile, and found this one alive.
+    // After the write: another process may have ended meanwhile, and left the file because this one was alive.
     const { ref } = this.#ctx;
     if (teamExists(ref)) this.#attempt(() => removeUnkeptLine(ref, this.#options.own));
   }
@@ -115,15 +115,15 @@ class LineFile implements StatusLineFile {
   #watch(): void {
     if (this.#watches.length > 0) return;
     const { paths } = this.#ctx.ref;
-    const places = [paths.tasks, paths.requests, dirname(paths.agent(this.#options.own).run)];
-    this.#watches = places.flatMap((place) => {
-      const watching = watchDirectory(place, () => this.changed());
-      return watching === undefined ? [] : [watching];
+    const directories = [paths.tasks, paths.requests, dirname(paths.agent(this.#options.own).run)];
+    this.#watches = directories.flatMap((directory) => {
+      const watch = watchDirectory(directory, () => this.changed());
+      return watch === undefined ? [] : [watch];
     });
   }
 
   #stopWatching(): void {
-    for (const watching of this.#watches) watching.close();
+    for (const watch of this.#watches) watch.close();
     this.#watches = [];
   }
 
@@ -136,7 +136,7 @@ class LineFile implements StatusLineFile {
   }
 
   #report(error: unknown): void {
-    if (!this.#hasFailed) this.#options.problem(`the status line is not current: ${messageOf(error)}`);
+    if (!this.#hasFailed) this.#options.problem(`the status line is out of date: ${messageOf(error)}`);
     this.#hasFailed = true;
   }
 }

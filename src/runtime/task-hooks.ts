@@ -10,7 +10,7 @@ import type { Caller } from "./caller.ts";
 import type { OpenTeam } from "./select-team.ts";
 import { taskVerifier } from "./task-verifier.ts";
 
-/** Milliseconds that an MCP client is sure to wait for a tool: common clients give up after a minute. */
+/** Every MCP client waits for a tool at least this many milliseconds: common clients give up after a minute. */
 const CLIENT_PATIENCE_MS = 45_000;
 
 /**
@@ -29,7 +29,7 @@ export async function taskHooks(call: Caller, open: OpenTeam, caller?: "client")
   return { ...(await userHooks(call, open)), verify: (task) => verify(task, io.interruption()) };
 }
 
-/** Without parsing the settings, if no settings file mentions such an event: scripts call these commands many times. */
+/** Does not parse the settings if no settings file mentions such an event: scripts call these commands many times. */
 async function userHooks(call: Caller, open: OpenTeam): Promise<TaskHooks | undefined> {
   const { io, out } = call;
   const { home, ref, config, actor } = open;

@@ -15,7 +15,7 @@ interface WorkerBellOptions {
   problem(error: unknown): void;
   /** Descriptor of this process's end of the socket pair with a parent that keeps running. */
   readonly socketFd?: number | undefined;
-  /** Further bells of this agent. */
+  /** Additional bells of this agent. */
   readonly others?: readonly Bell[];
 }
 
@@ -30,7 +30,7 @@ export async function openWorkerBell(
 ): Promise<Bell> {
   return anyBell([
     await openDurableBell({
-      // Getters: a lead's team may get another directory.
+      // Getters: a lead's team may move to another directory.
       get bell() {
         return ref.paths.agent(agent).bell;
       },

@@ -15,7 +15,7 @@ export const command = defineCommand({
   summary: "Give a goal to a lead agent, which builds a team and works with it here",
   description:
     "Give a goal to a lead agent, which builds a team and works with it here. On a terminal the run stays in conversation when the goal " +
-    "is reached: type what comes next, or /exit. With -p (--once), or without a terminal, it ends.",
+    "is reached: type your next goal, or /exit. With -p (--once), or without a terminal, it ends.",
   args: ARGS,
   options: OPTIONS,
   examples: [

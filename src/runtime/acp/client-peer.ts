@@ -7,7 +7,7 @@ import type { SessionPeer } from "./session.ts";
 import type { OfferRequest } from "./session-requests.ts";
 import { updateOf } from "./updates.ts";
 
-/** The announcement of a client. */
+/** The capabilities that a client announced. */
 export interface ClientAbilities {
   readonly clientCapabilities?: InitializeRequest["clientCapabilities"] | undefined;
 }
@@ -18,7 +18,7 @@ interface ClientPeerOptions {
   readonly cwd: string;
   readonly ref: () => TeamRef;
   readonly abilities: ClientAbilities;
-  /** Called when too much waits for a client that does not read. */
+  /** Called when too many characters wait for a client that does not read. */
   onStalled(): void;
   ended(): void;
 }
@@ -36,7 +36,7 @@ export class ClientPeer implements SessionPeer {
   #newest: Promise<void> = Promise.resolve();
   #hasEnded = false;
 
-  /** @param isKnown the client knows the session already, and gets its conversation before the answer */
+  /** @param isKnown true if the client already knows the session, and gets its conversation before the answer */
   constructor(options: ClientPeerOptions, isKnown: boolean) {
     this.#options = options;
     this.#early = isKnown ? undefined : [];
@@ -86,7 +86,7 @@ export class ClientPeer implements SessionPeer {
     const sent = (): void => {
       this.#waiting -= size;
     };
-    // A failure ends the connection, which is handled there.
+    // A failure ends the connection, and the owner of the connection handles that.
     this.#newest = client.notify("session/update", { sessionId, update }).then(sent, sent);
   }
 }

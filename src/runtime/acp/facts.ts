@@ -8,7 +8,7 @@ export interface StartedCall {
   readonly member: string;
   readonly tool: string;
   readonly summary: string;
-  /** The path that the summary begins with. */
+  /** The path at the start of the summary. */
   readonly path?: string | undefined;
   /** Undefined if it is not known. */
   readonly input?: unknown;
@@ -29,14 +29,14 @@ export type SessionFact =
       readonly id: string;
       readonly content: string;
       readonly isError: boolean;
-      /** The call has changed a file as its input says. */
+      /** Whether the call changed a file as its input says. */
       readonly isChange: boolean;
     }
   | { readonly kind: "tasks"; readonly tasks: readonly Task[] }
   | { readonly kind: "mode"; readonly mode: PermissionMode }
   | {
       readonly kind: "usage";
-      /** Tokens in the lead's conversation, and of its model's window. */
+      /** Tokens in the lead's conversation (`used`), and in its model's window (`size`). */
       readonly used: number;
       readonly size: number;
       /** Of the whole team, in US dollars. */

@@ -28,7 +28,7 @@ interface FollowOptions {
 export interface TeamFollower {
   /** Follows again after the lead has recreated or renamed its team. */
   restart(): Promise<void>;
-  /** Ends it. Never rejects. */
+  /** Stops following. Never rejects. */
   end(): Promise<void>;
 }
 
@@ -66,12 +66,12 @@ export function followTeam(
 const parse = parseJsonLine(transcriptLine);
 
 /**
- * Shows the tool calls of the teammates, which run in other processes, as their conversations get them.
+ * Shows the tool calls of the teammates, which run in other processes, as they appear in their conversations.
  * @param isNew whether the team is new; of a resumed team, earlier calls are not shown
  * @returns a function that shows the new calls
  */
 export function followTeammates(ref: TeamRef, isNew: boolean, show: ShowFact): () => void {
-  /** By the file of the conversation: a teammate that is started again continues its own. */
+  /** Keyed by the conversation's file: a restarted teammate continues its conversation. */
   const followed = new Map<string, () => void>();
   const begin = (name: string, transcript: string, from: number): void => {
     const feed = openLineFeed(transcript, parse, { from });
@@ -80,18 +80,18 @@ export function followTeammates(ref: TeamRef, isNew: boolean, show: ShowFact): (
   };
   if (!isNew)
     for (const [name, transcript] of conversationsOf(ref)) begin(name, transcript, fileSize(transcript) ?? 0);
-  let before: ReadonlySet<string> = new Set();
+  let previous: ReadonlySet<string> = new Set();
   return () => {
     const present = conversationsOf(ref);
     for (const [name, transcript] of present) if (!followed.has(transcript)) begin(name, transcript, 0);
     const files = new Set(present.values());
     // Also the last calls of a teammate that has just left.
-    for (const file of new Set([...before, ...files])) followed.get(file)?.();
-    before = files;
+    for (const file of new Set([...previous, ...files])) followed.get(file)?.();
+    previous = files;
   };
 }
 
-/** Returns the files of the teammates' conversations, by name. A teammate that starts again has that of its last process. */
+/** Returns the files of the teammates' conversations, by name. For a restarting teammate, it is the file of its last process. */
 function conversationsOf(ref: TeamRef): ReadonlyMap<string, string> {
   return new Map(
     readTeam(ref).members.flatMap(({ name }): [string, string][] => {
@@ -101,16 +101,16 @@ function conversationsOf(ref: TeamRef): ReadonlyMap<string, string> {
   );
 }
 
-/** Entries that are shown before the client must have taken them. */
+/** Entries that are shown at a time; the client must have received them before the next ones. */
 const REPLAY_STEP = 100;
 
 interface Replay {
   show(fact: SessionFact): void;
-  /** Resolves when the client has taken everything that was shown. */
+  /** Resolves when the client has received everything that was shown. */
   flushed(): Promise<void>;
 }
 
-/** Shows the lead's earlier conversation, at most its newest entries. */
+/** Shows the newest entries of the lead's earlier conversation. */
 export async function replayLead(transcript: string, client: Replay): Promise<void> {
   const show = (fact: SessionFact): void => client.show(fact);
   const view = leadView(LEAD_NAME, show, {
@@ -125,7 +125,7 @@ export async function replayLead(transcript: string, client: Replay): Promise<vo
   }
 }
 
-/** The tasks that a client sees: its plan. */
+/** The tasks that a client sees as its plan. */
 export class ShownTasks {
   readonly #show: ShowFact;
   #shown = "[]";
@@ -136,7 +136,7 @@ export class ShownTasks {
     this.#show = show;
   }
 
-  /** Shows them if they have changed. */
+  /** Shows the tasks if they have changed. */
   check(ref: TeamRef): void {
     const broken: string[] = [];
     const tasks = listTasks(ref, (_, id) => broken.push(id));

@@ -4,12 +4,12 @@ import type { McpServer } from "../../schema/mcp-server.ts";
 import { MAX_SERVERS } from "./limits.ts";
 
 /**
- * Returns the MCP servers that a client passes for its session, in the form of the settings. Their texts refer to no variables.
+ * Returns the MCP servers that a client passes for its session, in the form of the settings. Variables in them are not expanded.
  * @throws TeamError INVALID_INPUT for too many, for two of one name, and for an unsupported kind
  */
 export function serversOf(servers: readonly ClientServer[]): Readonly<Record<string, McpServer>> {
   if (servers.length > MAX_SERVERS)
-    throw refused(`${servers.length} MCP servers are more than ${MAX_SERVERS}.`);
+    throw refused(`The client passed ${servers.length} MCP servers; the maximum is ${MAX_SERVERS}.`);
   const named = new Map<string, McpServer>();
   for (const server of servers) {
     const { name } = server;
@@ -37,6 +37,6 @@ function valuesOf(
 
 function refused(message: string): TeamError {
   return new TeamError("INVALID_INPUT", `${message} No session was opened.`, {
-    hint: "Change the MCP servers of the client.",
+    hint: "Change the MCP servers in the client's settings.",
   });
 }

@@ -10,14 +10,14 @@ import { MAX_RECEIVED } from "./limits.ts";
 
 /** Reports of the lead's view besides facts. */
 export interface LeadReports {
-  /** A line of the user began a turn, or was one in a replayed conversation, which has no keys. */
+  /** A line of the user began a turn, now or in a replayed conversation. A replayed line has no key. */
   typed(line: string, key?: string): void;
   event(event: AgentEvent): void;
 }
 
 const CHANGES: ReadonlySet<string> = new Set(["Edit", "Write"]);
 
-/** Shows the tool calls of a member. Ids of calls are unique only within a conversation, so they get its name. */
+/** Shows the tool calls of a member. Ids of calls are unique only within a conversation, so the member's name is added to them. */
 function callReporter(member: string, show: ShowFact): (event: AgentEvent) => void {
   const inputs = new Map<string, unknown>();
   const idOf = (id: string): string => `${member}/${id}`;
@@ -55,7 +55,7 @@ export function teammateView(member: string, show: ShowFact): WorkerView {
   return { ...NOTHING, event: callReporter(member, show) };
 }
 
-/** A view of the lead as its client shows it. */
+/** A view that shows the lead to its client. */
 export function leadView(member: string, show: ShowFact, reports: LeadReports): WorkerView {
   const reportCall = callReporter(member, show);
   const strip = controlStripper();
@@ -68,7 +68,7 @@ export function leadView(member: string, show: ShowFact, reports: LeadReports): 
     event(event) {
       reportCall(event);
       if (event.type === "text") show({ kind: "text", text: strip.push(event.text), message });
-      // A client cannot take the first words back.
+      // A client cannot remove text that it has shown.
       if (event.type === "text_dropped") show({ kind: "text", text: "\n\n", message });
       if (event.type === "message") message = newUuid();
       if (event.type === "thinking") show({ kind: "thought", text: event.text });

@@ -26,7 +26,7 @@ interface OfferContext {
 
 /**
  * Offers a request to a client of protocol version 1.
- * @returns undefined if its user gave no answer @throws if the client refuses the request
+ * @returns undefined if the client's user gave no answer @throws if the client refuses the request
  */
 export async function offerRequest(
   context: OfferContext,
@@ -36,13 +36,17 @@ export async function offerRequest(
   const isFree = request.kind === "question" && (request.choices ?? []).length === 0;
   if (isFree && context.hasForms) return askInForm(context, request, signal);
   const text = textOf(request);
-  // A request that the user cannot see as a whole must not be allowed here.
+  // A user who cannot see the whole request must not allow it here.
   const isWhole = text.length <= MAX_REQUEST && request.isCut !== true;
   const options = optionsOf(request).filter(({ answer }) => isWhole || !answer.approve);
-  const more = isWhole ? "" : `\n\nThis is only a part of it. See all of it: teams approvals ${request.id}`;
+  const more = isWhole ? "" : `\n\n${partNote(request.id)}`;
   const params = permissionParams(context, request, `${cutText(text, MAX_REQUEST)}${more}`, options);
   const answer = await context.client.request("session/request_permission", params, cancelledBy(signal));
   return chosenAnswer(answer, options);
+}
+
+function partNote(id: string): string {
+  return `Only part of this request is shown, so it cannot be allowed here. To see all of it: teams approvals ${id}`;
 }
 
 /** Tells the client that the request is over, without waiting for its answer. */
@@ -79,7 +83,7 @@ function permissionParams(
   };
 }
 
-/** In characters. Longer than the title of a call, because the user decides by it. */
+/** Maximum characters of a request's title. Longer than the title of a call, because the user decides by it. */
 const MAX_TITLE_OF_REQUEST = 1_000;
 
 const TITLES: Readonly<Record<ApprovalDetails["kind"], string>> = {
@@ -89,7 +93,7 @@ const TITLES: Readonly<Record<ApprovalDetails["kind"], string>> = {
   crash: "",
 };
 
-/** Returns all of a request, with hidden characters visible: its user decides by what it reads. */
+/** Returns the full text of a request, with hidden characters made visible: the user decides by this text. */
 function textOf(request: ApprovalDetails): string {
   const { kind, summary, reason, change = [], question, planContent } = request;
   const parts: Readonly<Record<ApprovalDetails["kind"], readonly string[]>> = {
@@ -112,7 +116,7 @@ function chosenAnswer(result: unknown, options: readonly RequestOption[]): Appro
   return chosen.answer;
 }
 
-/** The field of the form for a question. */
+/** The only field of the form for a question. */
 const FIELD = "answer";
 
 async function askInForm(

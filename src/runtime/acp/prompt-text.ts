@@ -6,7 +6,7 @@ import { oneLine } from "./tool-call.ts";
 
 /**
  * Returns the text of a prompt: its texts, links as their addresses, and embedded files as quoted text.
- * @throws TeamError INVALID_INPUT if it is empty or too long, or has content that was not announced
+ * @throws TeamError INVALID_INPUT if it is empty or too long, or has content of an unsupported type
  */
 export function promptText(blocks: readonly ContentBlock[]): string {
   const text = wellFormed(blocks.map(textOf).join("\n\n")).trim();
@@ -29,7 +29,7 @@ function textOf(block: ContentBlock): string {
       const { resource } = block;
       if (!("text" in resource)) throw unsupported("a binary resource");
       const { uri, text } = resource;
-      if (text.length > MAX_EMBEDDED) return `${linkText("", uri)} (too long to be part of this prompt)`;
+      if (text.length > MAX_EMBEDDED) return `${linkText("", uri)} (too long to include in this prompt)`;
       return `<context ref="${attribute(uri)}">\n${text.replace(CONTEXT_END, "&lt;$1")}\n</context>`;
     }
     default:
@@ -37,7 +37,7 @@ function textOf(block: ContentBlock): string {
   }
 }
 
-/** In a file, it would make the rest of the file look like words of the user. */
+/** The end tag of a file: inside a file, it would make the rest look like the user's own text. */
 const CONTEXT_END = /<(\s*\/\s*context)/gi;
 
 function linkText(name: string, uri: string): string {

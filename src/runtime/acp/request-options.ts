@@ -6,12 +6,12 @@ import { revealHidden } from "../../text/terminal-text.ts";
 import { MAX_TITLE } from "./limits.ts";
 import { oneLine } from "./tool-call.ts";
 
-/** An option of a request, and the answer that it stands for. */
+/** An option of a request, with its answer. */
 export interface RequestOption extends PermissionOption {
   readonly answer: ApprovalAnswer;
 }
 
-/** Returns the choices of a client's user for an open request. A question without choices can only be agreed to or not. */
+/** Returns the options of a client's user for an open request. A question without choices can only be accepted or rejected. */
 export function optionsOf(request: ApprovalDetails): readonly RequestOption[] {
   switch (request.kind) {
     case "permission":
@@ -43,7 +43,7 @@ function alwaysText({ always = [], from }: ApprovalDetails): string {
   return `Always allow ${always.join(", ")} until ${from} ends`;
 }
 
-/** Returns a line for each text that the name of its option shows only in part, and for a default that becomes the answer. */
+/** Returns a line for each text that the name of its option cuts, and for a default that becomes the answer at the deadline. */
 export function cutOptions(request: ApprovalDetails): readonly string[] {
   const { kind, always = [], choices = [], default: byDefault, deadline } = request;
   if (kind === "permission")

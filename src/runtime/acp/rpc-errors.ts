@@ -21,7 +21,7 @@ const CODES: Partial<Record<ErrorCode, number>> = {
   INVALID_MODEL: INVALID_PARAMS,
 };
 
-/** Details of an error that ends when the user logs in or sets another key. The client gets ACP's "auth required". */
+/** Details of an error that the user can fix by logging in or setting another key. The client gets ACP's "auth required". */
 export const NEEDS_LOGIN = { needsLogin: true } as const;
 
 /** The class of the SDK, which only `teams acp` loads. */
@@ -40,7 +40,7 @@ function codeOf(error: unknown): number {
   return error.details?.needsLogin === true ? AUTH_REQUIRED : (CODES[error.code] ?? INTERNAL);
 }
 
-/** Returns a function that runs the handler of a request, and answers its failure. */
+/** Returns a function that runs the handler of a request, and answers the request with an error if it fails. */
 export function answering(Rpc: RpcError): <T>(work: () => Promise<T>) => Promise<T> {
   return async (work) => {
     try {

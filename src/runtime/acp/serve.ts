@@ -15,8 +15,8 @@ interface ServeOptions extends Pick<SessionsOptions, "plan" | "isAlone"> {
 }
 
 /**
- * Serves teams to a client of the Agent Client Protocol, version 1, on the standard streams, until the client goes or a signal comes.
- * The teams are kept, and their teammates end.
+ * Serves teams to a client of the Agent Client Protocol, version 1, on the standard streams, until the client disconnects or a signal
+ * arrives. Then keeps the teams, and ends their teammates.
  * @returns why the connection failed; undefined if it was closed
  */
 export async function serveAcp(
@@ -89,7 +89,7 @@ export async function serveAcp(
   return failure;
 }
 
-/** Version 1 is the answer to every other version: the client then decides whether it stays. */
+/** Answers every requested version with version 1; the client then decides whether to continue. */
 function initialized(version: string) {
   return {
     protocolVersion: 1,
@@ -104,12 +104,12 @@ function initialized(version: string) {
   };
 }
 
-/** A message that is too long, or an input that cannot be read. */
+/** Whether the connection failed: a message was too long, or the input could not be read. */
 function isFailure(reason: unknown): boolean {
   return reason instanceof Error && reason.message !== "ACP connection closed";
 }
 
-/** Delivers a message only after the handler of the one before has begun: a cancellation is for the prompts before it. */
+/** Delivers a message only after the handler of the previous message has begun: a cancellation applies to the prompts before it. */
 function inOrder({ readable, writable }: Stream): Stream {
   const paced = new TransformStream<AnyMessage, AnyMessage>({
     async transform(message, controller) {

@@ -32,8 +32,8 @@ export async function deleteSession(ctx: OperationContext): Promise<void> {
 }
 
 /**
- * Requires that nothing is lost with a team that its user still needs: a click in a list of sessions names no consequence.
- * @throws TeamError AGENT_BUSY with the unfinished work
+ * Requires that the deletion of a team loses no work: a user who clicks in a list of sessions sees no warning.
+ * @throws TeamError AGENT_BUSY, whose message names the unfinished work
  */
 export async function requireFinished(ctx: OperationContext): Promise<void> {
   const { ref } = ctx;
@@ -42,14 +42,14 @@ export async function requireFinished(ctx: OperationContext): Promise<void> {
   throw new TeamError(
     "AGENT_BUSY",
     `${ref.team} has unfinished work: ${left.join("; ")}. Nothing was deleted.`,
-    { hint: `Finish it first. To delete the team anyway: teams delete --force ${operand(ref.team)}` },
+    { hint: `Finish the work first. To delete the team anyway: teams delete --force ${operand(ref.team)}` },
   );
 }
 
 /**
  * Deletes sessions that never had a prompt and whose process was killed: clients open one for each new window, and kill their agents.
  * They can still be loaded, see {@link setKnownEmpty}.
- * @param problem gets what prevented a deletion
+ * @param problem receives the reason why a session could not be deleted
  */
 export async function deleteAbandoned(call: AnyCall, problem: (text: string) => void): Promise<void> {
   const home = teamsHome(call.io.env);

@@ -51,8 +51,8 @@ export async function startSessionLead(
     return await start(lead, options);
   } catch (error) {
     if (lead !== undefined) forgetEventFailures(lead.ctx.ref);
-    const isOfAnother = error instanceof TeamError && error.code === "ALREADY_LEADING";
-    if (plan.resumes !== undefined && !isOfAnother)
+    const isLedByAnother = error instanceof TeamError && error.code === "ALREADY_LEADING";
+    if (plan.resumes !== undefined && !isLedByAnother)
       await release(teamRef(teamsHome(call.io.env), plan.team), plan).catch(() => undefined);
     throw error;
   }
@@ -69,12 +69,12 @@ async function start(lead: Lead, { opened, moved, signal }: StartOptions): Promi
     await moved();
   };
   const close = async (): Promise<void> => {
-    // Its failure must not decide what happens to the team.
+    // A failure here must not decide what happens to the team.
     for (const stop of [watch.end, ...lead.ends])
       await stop().catch((error: unknown) => lead.view.error(messageOf(error)));
   };
   try {
-    // No turn without a prompt: the lead reads about its team with the first one.
+    // No turn without a prompt: the summary of the team comes with the first prompt.
     if (lead.plan.resumes !== undefined) worker.clientInput.addToNext(await restartMembers(lead));
   } catch (error) {
     await close();
@@ -109,16 +109,17 @@ async function settle(lead: Lead, signal: AbortSignal): Promise<void> {
   if (teamLedHere(ctx) === undefined) return;
   if (signal.reason === HANGUP) return inProcess.hangUp();
   if (isUntouched(lead)) {
-    // First: a client may keep its id, and load it later.
+    // Before the end: a client may keep the session's id, and load it later.
     await setKnownEmpty(ctx.home, ctx.ref.team, true);
     await endRun(ctx, { timeoutMs: 0, problem: (text) => view.error(text) });
     return;
   }
   for (const { name, left } of await stopRun(ctx))
-    if (left.length > 0) view.error(`${name}: still there: ${left.join(", ")}`);
+    if (left.length > 0)
+      view.error(`${name} was stopped, but these processes could not be ended: ${left.join(", ")}`);
 }
 
-/** Gives up the lead of a team, which can then be resumed although this process continues. Does nothing if another process leads it. */
+/** Releases the lead of a team, so that it can be resumed while this process continues. Does nothing if another process leads it. */
 async function release(ref: TeamRef, { resumes }: LeadPlan): Promise<void> {
   if (!teamExists(ref)) return;
   await (resumes?.wasByHand ? restoreManualLead : releaseLead)(ref);

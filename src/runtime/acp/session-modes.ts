@@ -12,8 +12,8 @@ const ABOUT: Readonly<Record<PermissionMode, readonly [name: string, description
 
 /**
  * Returns the permission modes that a client can choose.
- * @param isAlone the agent has no team, to which it could delegate
- * @param isBypassForbidden a setting forbids the mode that allows everything
+ * @param isAlone true if the agent has no team to delegate to
+ * @param isBypassForbidden true if a setting forbids the mode that allows everything
  */
 export function modesOf(
   currentModeId: PermissionMode,

@@ -8,7 +8,7 @@ import {
 } from "../../operations/approvals/approvals.ts";
 import type { OperationContext } from "../../operations/context.ts";
 
-/** Offers a request to the client. @returns the answer of its user; undefined if it gave none */
+/** Offers a request to the client. @returns the answer of the client's user; undefined if there is none */
 export type OfferRequest = (
   request: ApprovalDetails,
   signal: AbortSignal,
@@ -17,7 +17,7 @@ export type OfferRequest = (
 interface SessionRequestsOptions {
   readonly ctx: OperationContext;
   readonly offer: OfferRequest;
-  /** Called with the number of requests that the client has, when it changes. @param isLeft its user left one unanswered */
+  /** Called when the number of requests that the client has changes. @param isLeft true if its user left one unanswered */
   onChange(open: number, isLeft: boolean): void;
   onProblem(text: string): void;
 }
@@ -52,7 +52,7 @@ export class SessionRequests {
     this.check();
   }
 
-  /** Withdraws everything from the client. */
+  /** Withdraws all requests from the client. */
   end(): void {
     for (const offer of this.#offered.values()) offer.abort();
   }

@@ -6,7 +6,7 @@ export type Activity = "idle" | "running" | "requires_action";
 /** How a prompt ended. */
 export type PromptEnd =
   | { readonly how: "done" | "cancelled" }
-  /** @param needsLogin the model's key is wrong or missing */
+  /** @param needsLogin true if the model's key is wrong or missing */
   | { readonly how: "failed"; readonly failure: string; readonly needsLogin?: boolean };
 
 export type SessionEvent =
@@ -14,29 +14,29 @@ export type SessionEvent =
   /** The line of a prompt is in the lead's inbox. */
   | { readonly type: "saved"; readonly prompt: number; readonly key: string }
   | { readonly type: "unsaved"; readonly prompt: number; readonly failure: string }
-  /** A turn began with this line. It may be one of an earlier process. */
+  /** A turn began with this line, which may come from an earlier process. */
   | { readonly type: "taken"; readonly key: string }
   | { readonly type: "turn_started" }
-  /** @param needsLogin it failed because the model's key is wrong or missing */
+  /** @param needsLogin true if it failed because the model's key is wrong or missing */
   | { readonly type: "turn_ended"; readonly needsLogin?: boolean }
   | { readonly type: "rested"; readonly rest: LeadRest; readonly failure?: string | undefined }
   /** @param inTurn whether a turn was interrupted, whose end follows */
   | { readonly type: "cancelled"; readonly inTurn: boolean }
   /**
-   * The number of requests that the client has, and has not answered.
-   * @param isLeft the last change was a request that its user left unanswered
+   * The number of requests that the client has not answered.
+   * @param isLeft true if the last change was a request that its user left unanswered
    */
   | { readonly type: "requests"; readonly open: number; readonly isLeft?: boolean }
   /**
    * Later prompts fail at once.
-   * @param isClosed the client has closed it, or this process ends: the open prompts are cancelled instead of failed
+   * @param isClosed true if the client closed it, or this process ends: the open prompts are cancelled instead of failed
    */
   | { readonly type: "ended"; readonly failure: string; readonly isClosed?: boolean };
 
 /** A consequence of an event. */
 export type SessionEffect =
   | { readonly type: "end_prompt"; readonly prompt: number; readonly end: PromptEnd }
-  /** The line starts no turn any more. */
+  /** The line must no longer start a turn. */
   | { readonly type: "withdraw"; readonly key: string }
   /** The running turn began with the line of a cancelled prompt. */
   | { readonly type: "interrupt" }
@@ -58,7 +58,7 @@ export interface SessionState {
   readonly prompts: readonly Prompt[];
   /** Prompts that were cancelled before their line was saved. */
   readonly unsaved: readonly number[];
-  /** Lines that a turn took while a save was not reported, perhaps that of the line. */
+  /** Lines that a turn took before their prompt was known: while a save is not yet reported, each may be that prompt's line. */
   readonly early: readonly string[];
   /** Lines of cancelled prompts that a turn may have taken without a report. */
   readonly withdrawn: readonly string[];
@@ -83,7 +83,7 @@ export const NEW_SESSION: SessionState = {
   turn: "none",
   isCancelling: false,
   needsLogin: false,
-  // The lead may resume an interrupted turn, and says when it rests.
+  // The lead may resume an interrupted turn, and reports when it rests.
   rest: undefined,
   openRequests: 0,
 };
@@ -157,9 +157,9 @@ function saved(state: SessionState, prompt: number, key: string): Step {
     const prompts = state.prompts.map((one) =>
       one.id === prompt ? { ...one, key, isTaken: one.isTaken || isEarly } : one,
     );
-    return only(withoutStrangers({ ...state, prompts, early }));
+    return only(withoutForeignLines({ ...state, prompts, early }));
   }
-  const next = withoutStrangers({
+  const next = withoutForeignLines({
     ...state,
     early,
     unsaved: state.unsaved.filter((id) => id !== prompt),
@@ -169,7 +169,7 @@ function saved(state: SessionState, prompt: number, key: string): Step {
 
 function unsaved(state: SessionState, prompt: number, failure: string): Step {
   const isOpen = state.prompts.some(({ id }) => id === prompt);
-  const next = withoutStrangers({
+  const next = withoutForeignLines({
     ...state,
     prompts: state.prompts.filter(({ id }) => id !== prompt),
     unsaved: state.unsaved.filter((id) => id !== prompt),
@@ -182,14 +182,14 @@ function taken(before: SessionState, key: string): Step {
   if (state.withdrawn.includes(key))
     return interrupted({ ...state, withdrawn: state.withdrawn.filter((one) => one !== key) });
   if (!state.prompts.some((one) => one.key === key)) {
-    return only(withoutStrangers({ ...state, early: [...state.early, key] }));
+    return only(withoutForeignLines({ ...state, early: [...state.early, key] }));
   }
   const prompts = state.prompts.map((one) => (one.key === key ? { ...one, isTaken: true } : one));
   return only({ ...state, prompts });
 }
 
-/** Forgets the early lines if every save was reported: they are of an earlier process. */
-function withoutStrangers(state: SessionState): SessionState {
+/** Drops the early lines if every save was reported: they come from an earlier process. */
+function withoutForeignLines(state: SessionState): SessionState {
   const isSaving = state.unsaved.length > 0 || state.prompts.some(({ key }) => key === undefined);
   return isSaving ? state : { ...state, early: [] };
 }
@@ -207,8 +207,8 @@ function rested(state: SessionState, rest: LeadRest, failure: string | undefined
 }
 
 /**
- * Ends the prompts that no turn has taken at once, and the others when the interrupted turn has ended. A turn that only settles its
- * end reports no other one.
+ * Ends at once the prompts that no turn has taken, and the other prompts when the interrupted turn has ended. A turn that is already
+ * ending reports no second end, so its prompts end here too.
  */
 function cancelled(state: SessionState, inTurn: boolean): Step {
   const waiting = state.prompts.filter(({ isTaken }) => !isTaken);

@@ -19,13 +19,13 @@ export class SessionUsage {
     this.#show = show;
   }
 
-  /** Takes an event of the lead. */
+  /** Counts the tokens in an event of the lead. */
   event(event: AgentEvent): void {
     if (event.type === "spent") this.#sincePrompt = addTokens(this.#sincePrompt, event.usage);
     if (event.type === "model_called" && sumOf(event.usage) > 0) this.#used = sumOf(event.usage);
   }
 
-  /** Shows the changed values. */
+  /** Shows the values if they have changed. */
   check({ ctx, plan, settings }: Pick<Lead, "ctx" | "plan" | "settings">): void {
     this.#costUsd = spentByTeam(ctx.ref, readTeam(ctx.ref)).costUsd;
     const { prices, models } = settings().teams;

@@ -31,7 +31,7 @@ import { oneLine } from "./tool-call.ts";
 /** The connection of a session to its client, in some version of the protocol. */
 export interface SessionPeer {
   show(fact: SessionFact): void;
-  /** Resolves when the client has taken everything that was shown. */
+  /** Resolves when the client has received everything that was shown. */
   flushed(): Promise<void>;
   offer: OfferRequest;
   /** The activity of the session has changed. Version 1 has no such message: its client waits for the answer to its prompt. */
@@ -44,7 +44,7 @@ interface SessionOptions {
   readonly call: AnyCall;
   readonly plan: LeadPlan;
   readonly peer: SessionPeer;
-  /** The whole conversation is shown before the session opens. */
+  /** Whether the conversation is shown before the session opens. */
   readonly replays: boolean;
 }
 
@@ -54,7 +54,7 @@ export class Session {
   readonly #tasks: ShownTasks;
   readonly #peer: SessionPeer;
   readonly #ending = new AbortController();
-  /** Shows a failure once that each change of the team repeats. */
+  /** Shows a failure once, even if each change of the team repeats it. */
   readonly #checks = new Retries((text) => this.#problem(text));
   readonly #prompts = new Map<number, (end: PromptEnd) => void>();
   #state: SessionState = NEW_SESSION;
@@ -148,7 +148,7 @@ export class Session {
       this.#ending.abort();
       await following.end();
       this.#requests?.end();
-      const failure = `The session has ended: ${why ?? "it was closed"}.`;
+      const failure = `The session has ended: ${(why ?? "it was closed").replace(/\.$/, "")}.`;
       this.#step({ type: "ended", failure, isClosed: why === undefined });
       this.#peer.ended();
     });
@@ -165,16 +165,16 @@ export class Session {
 
   /**
    * Sends a line to the lead. During a turn the line waits in its inbox, and the turn ends at its next step.
-   * @returns how the prompt ended: when the lead has nothing left to do, and no teammate works
+   * @returns how the prompt ended; resolves when the lead has nothing left to do and no teammate works
    */
   async prompt(text: string): Promise<PromptEnd> {
     if (this.#isClosing || this.#state.over !== undefined)
-      throw refused("This session has ended, or is being closed.", "Open it again with session/load.");
+      throw refused("This session has ended, or is closing.", "Open it again with session/load.");
     if (this.#prompts.size >= MAX_OPEN_PROMPTS)
-      throw refused(`${MAX_OPEN_PROMPTS} prompts wait already.`, "Wait for one of them to end, or cancel.");
+      throw refused(`${MAX_OPEN_PROMPTS} prompts are already waiting.`, "Wait for one to end, or cancel.");
     const prompt = this.#nextPrompt;
     this.#nextPrompt += 1;
-    // Also if it is cancelled before a turn takes it: its user works with this team.
+    // Even if the prompt is cancelled before a turn takes it: the user works with this team.
     this.#lead.lead.hasOwnInput = true;
     const end = new Promise<PromptEnd>((resolve) => this.#prompts.set(prompt, resolve));
     this.#step({ type: "prompted", prompt });
@@ -194,7 +194,7 @@ export class Session {
     this.#attempt(() => this.#requests?.offerAgain());
   }
 
-  /** The first prompt says what the team is for, unless it is known. */
+  /** Makes the first prompt the team's description, unless the team has a description. */
   async #describe(text: string): Promise<void> {
     const title = shortened(oneLine(text), MAX_TITLE);
     let isNew = false;
@@ -209,20 +209,20 @@ export class Session {
     }
   }
 
-  /** Interrupts the lead, and drops the prompts that wait. Teammates continue. */
+  /** Interrupts the lead, and drops the waiting prompts. Teammates continue. */
   cancel(): void {
     const inTurn = this.#lead.worker.interrupt();
     this.#step({ type: "cancelled", inTurn });
   }
 
-  /** Changes the lead's mode; its next tool call is decided by it. @throws TeamError PERMISSION_DENIED if a setting forbids the mode */
+  /** Changes the lead's mode, from its next tool call on. @throws TeamError PERMISSION_DENIED if a setting forbids the mode */
   async setMode(mode: PermissionMode): Promise<void> {
     const { lead, worker } = this.#lead;
     await setPermissionMode(lead.ctx, LEAD_NAME, mode, {
       decider: "person",
       forbidden: bypassForbiddenBy(lead.settings(), lead.ctx.env),
     });
-    // The watch of the team's file would be later than the next prompt.
+    // The watch of the team's config may notice the change only after the next prompt.
     worker.planApproval.setMode(mode);
     await worker.permissionRequests.reconsider();
   }
@@ -242,7 +242,7 @@ export class Session {
     this.#step({ type: "rested", rest, failure: this.#running?.worker.lastFailure });
   }
 
-  /** Shows what other processes have changed. */
+  /** Shows the changes of other processes. */
   #check(): void {
     if (this.#running === undefined) return;
     const { lead } = this.#running;
@@ -254,7 +254,7 @@ export class Session {
     });
   }
 
-  /** Does what needs the team's files. The lead may have deleted its team, and create the next. */
+  /** Runs an action on the team's files. Ignores a missing team: the lead may have deleted it, and may create the next. */
   #attempt(act: () => void): void {
     try {
       act();

@@ -43,7 +43,7 @@ export interface SessionsOptions {
   readonly isAlone: boolean;
   /** Checks the options of the command for a session, in its directory. @throws TeamError */
   plan(choice: SessionChoice): Promise<LeadPlan>;
-  /** Called when a client does not read what it gets. */
+  /** Called when a client does not read its updates. */
   onStalled(): void;
 }
 
@@ -92,8 +92,8 @@ export class Sessions {
   }
 
   /**
-   * Resumes a team that no process leads. A session whose team was deleted because it never had a prompt gets a new one.
-   * @param replays the client gets the whole conversation first
+   * Resumes a team that no process leads. A session whose team was deleted because it never had a prompt gets a new team.
+   * @param replays true if the client gets the conversation first
    * @throws TeamError TEAM_NOT_FOUND, ALREADY_LEADING, INVALID_INPUT
    */
   async resume(
@@ -110,7 +110,7 @@ export class Sessions {
       isResumed: !isEmpty,
       replays: replays && !isEmpty,
     });
-    // The session is open, whatever happens to the list.
+    // The session is open even if the list cannot be changed.
     if (isEmpty)
       await setKnownEmpty(teamsHome(io.env), sessionId, false).catch((error: unknown) =>
         out.note(stripControls(messageOf(error))),
@@ -167,14 +167,14 @@ export class Sessions {
     const open = this.#open.get(sessionId);
     const isWorking = open !== undefined && activityOf(open.session.state) !== "idle";
     if (isWorking || this.#opening.has(sessionId))
-      throw new TeamError("AGENT_BUSY", `The session ${sessionId} is at work. Nothing was deleted.`, {
-        hint: "Wait for its end, or cancel it with session/cancel.",
+      throw new TeamError("AGENT_BUSY", `The session ${sessionId} is working. Nothing was deleted.`, {
+        hint: "Wait until its prompts have ended, or cancel them with session/cancel.",
       });
     if (open !== undefined) {
       await requireFinished(ctx);
       await open.session.close();
     }
-    // A session without any prompt has deleted its team.
+    // A session that never had a prompt deletes its team when it closes.
     if (open === undefined || teamExists(own.ref)) await deleteSession(ctx);
     await setKnownEmpty(home, sessionId, false);
   }
@@ -205,15 +205,18 @@ export class Sessions {
   }
 
   async #begin(sessionId: string, request: OpenRequest, how: OpenHow): Promise<OpenSession> {
-    if (this.#isClosing) throw new TeamError("INTERRUPTED", "This process ends. No session was opened.");
+    if (this.#isClosing)
+      throw new TeamError("INTERRUPTED", "This process is shutting down. No session was opened.");
     if (this.#open.has(sessionId) || this.#opening.has(sessionId))
-      throw new TeamError("ALREADY_LEADING", `The session ${sessionId} is open here already.`, {
+      throw new TeamError("ALREADY_LEADING", `The session ${sessionId} is already open in this process.`, {
         hint: "Use it, or close it first with session/close.",
       });
     if (this.#open.size + this.#opening.size >= MAX_SESSIONS)
-      throw new TeamError("ALREADY_LEADING", `This process leads ${MAX_SESSIONS} sessions, its maximum.`, {
-        hint: "Close a session first, or start another process.",
-      });
+      throw new TeamError(
+        "ALREADY_LEADING",
+        `This process already leads ${MAX_SESSIONS} sessions, the maximum. No session was opened.`,
+        { hint: "Close a session first, or start another process." },
+      );
     const opening = this.#start(sessionId, request, how);
     this.#opening.set(sessionId, opening);
     try {

@@ -50,7 +50,7 @@ export function shownCall(call: StartedCall, cwd: string, lead: string): ShownCa
   };
 }
 
-/** Returns the change that a call asks for; none if it is longer than a client should get. */
+/** Returns the change that a call asks for; none if the change is too long for a client. */
 function diffOf(tool: string, path: string, fields: Readonly<Record<string, unknown>>): ToolCallContent[] {
   const { old_string: before, new_string: after, content } = fields;
   const oldText = tool === "Edit" && typeof before === "string" ? before : null;

@@ -77,7 +77,7 @@ export function updateOf(fact: SessionFact, { cwd, hasNotices }: UpdateContext):
   }
 }
 
-/** Returns the task list as a plan: open tasks first if there are too many. */
+/** Returns the task list as a plan; if there are too many tasks, only open ones. */
 function planOf(tasks: readonly Task[]): PlanEntry[] {
   const open = tasks.filter(({ status }) => status !== "completed");
   const shown = tasks.length <= MAX_TASKS ? tasks : open.slice(0, MAX_TASKS);

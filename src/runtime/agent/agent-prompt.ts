@@ -77,7 +77,7 @@ export function systemPrompt(
   });
 }
 
-/** Tells an agent which files it may write, so that it does not find out by refused calls; empty without a limit. */
+/** Returns the section about the files that an agent may write, which saves it refused calls; empty without a limit. */
 export function writesSection(writes: readonly string[] | undefined): string {
   if (writes === undefined) return "";
   if (writes.length === 0) return "You may not write any file: a call that would write one is denied.";
@@ -100,7 +100,7 @@ function teamFacts({ ctx, worker }: PromptParts, roster: TeamRoster): TeamFacts 
   };
 }
 
-/** Returns no names if the lead has deleted its team: it still writes its result. */
+/** Returns the names of the members; none if the lead has deleted its team, since the lead still writes its result. */
 export function memberNames(ctx: OperationContext): string[] {
   try {
     return readTeam(ctx.ref).members.map(({ name }) => name);

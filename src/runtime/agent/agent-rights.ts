@@ -25,23 +25,23 @@ export function agentEnv({ ctx, worker, role, sessionId }: RightsParts): Env {
   const {
     TEAMS_BELL_FD: _fd,
     TEAMS_RESULT: _result,
-    // It would switch off the agent's hooks of one event.
+    // This variable would switch off the agent's hooks of one event.
     TEAMS_HOOK: _hook,
     [RECORDING_VARIABLE]: _recording,
     ...inherited
   } = ctx.env;
   return {
     ...(role === "lead" ? leadEnvironment(inherited) : inherited),
-    // A getter: a lead's team may get another name.
+    // A getter: a lead's team may be renamed.
     get TEAMS_AGENT() {
       return agentId(agentName(worker.name), ctx.ref.team);
     },
-    // Marks the processes that a killed lead leaves behind. A teammate has the marker of its start already.
+    // Marks the processes that a killed lead leaves behind. A teammate already has the marker of its start.
     ...(role === "lead" ? { [INSTANCE_VARIABLE]: sessionId } : {}),
   };
 }
 
-/** Returns the rights of an agent, always as mode and settings are now. @param denials its own deny rules */
+/** Returns the rights of an agent, which follow the current mode and settings. @param denials its own deny rules */
 export function agentPermissions(parts: RightsParts, denials: readonly string[]): AgentPermissions {
   const { ctx, worker, settings, role } = parts;
   worker.planApproval.restrictModes((mode) =>

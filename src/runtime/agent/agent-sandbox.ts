@@ -103,11 +103,11 @@ export async function openAgentSandbox(
   });
   if (!("reason" in opened)) return opened;
   if (mode === "required") throw noSandboxError(name, opened);
-  note(`no sandbox: ${opened.reason}; its commands run as you. ${opened.remedy}`);
+  note(`no sandbox: ${opened.reason}; the commands of ${name} run as you. ${opened.remedy}`);
   return undefined;
 }
 
-/** Our own program may be in a place that the sandbox replaces, such as /tmp. In a working directory, it stays writable. */
+/** Returns the directories of teams' own program, which the sandbox may replace, such as /tmp. A working directory stays writable. */
 function ownDirectories(program: readonly string[], request: SandboxRequest): string[] {
   const working = workingDirectories(request).map(realPathOf);
   return program
@@ -125,7 +125,7 @@ function settingFor(setting: SandboxSetting, cli: SandboxRequest["cli"], env: En
   return { ...setting, write: [...write, ...login], network: network === "allow" ? network : hosts };
 }
 
-/** Returns a sandbox for short commands, which rarely start a program: it opens when the first one needs it. */
+/** Returns a sandbox for short commands, which rarely start a program: it opens for the first program. */
 export function lazySandbox(request: SandboxRequest, note: (line: string) => void): Sandbox | undefined {
   if (modeOfMember(request.settings().teams.sandbox.mode, request.mode) === "off") return undefined;
   let opened: Promise<Sandbox | undefined> | undefined;

@@ -47,7 +47,7 @@ interface AgentParts extends SharedParts, PromptParts {
 
 /** Creates an agent for a worker, with its model, tools, permissions, prompt and conversation, and runs its SessionStart hooks. */
 export async function assembleAgent(given: Omit<AgentParts, "teamsOff">): Promise<Agent> {
-  /** The model that a person has chosen since; subagents use it, too. */
+  /** The model that a person chose after the start; subagents use it, too. */
   let chosen: string | undefined;
   const parts: AgentParts = {
     ...given,
@@ -172,7 +172,7 @@ function withPlanTools(
 
 const PLANNING_TOOLS = [readTool, globTool, grepTool];
 
-/** Returns the tools of its type, limited to its allowed ones, without those that a rule denies as a whole. */
+/** Returns the tools of the agent's type, limited to `tools`, without tools that a rule denies as a whole. */
 function toolsOf(
   parts: AgentParts & Pick<TeamToolContext, "hooks" | "verify" | "subagent">,
   type: AgentType,

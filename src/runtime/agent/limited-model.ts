@@ -18,8 +18,8 @@ interface LimitedModelOptions {
 }
 
 /**
- * Wraps a model: a call that meets the account's limit is made by another model, or waits until the limit ends. A limit that
- * another agent has met counts, too.
+ * Wraps a model: if a call meets the account's limit, another model makes it, or it waits until the limit ends. A limit that another
+ * agent has met counts, too.
  */
 export function limitedModel(options: LimitedModelOptions): Model {
   const { own, wait, autoResume, isBackground, note } = options;
@@ -79,7 +79,7 @@ async function chooseFallback(
   return { earliest };
 }
 
-/** Makes one call. @returns the limit that it met */
+/** Makes one call. @returns the error of the limit that it met; undefined if it met none */
 async function* callOnce(
   { port, ...which }: AccountModel,
   wait: AccountLimitWait,
@@ -91,7 +91,7 @@ async function* callOnce(
     for await (const event of port.stream(request, signal)) {
       if (event.type === "text") hasText = true;
       if (event.type === "restart") hasText = false;
-      // Before the last event, after which the caller may not ask for more.
+      // Before the last event: the caller may stop reading after it.
       if (event.type === "message") await wait.passed(which);
       yield event;
     }

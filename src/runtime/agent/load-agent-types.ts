@@ -52,7 +52,7 @@ interface TypeRequest {
   /** The directory whose agent types apply. */
   readonly directory: string;
   readonly rules: PermissionRules;
-  /** Further deny rules of this agent. */
+  /** Additional deny rules of this agent. */
   readonly denied?: readonly string[] | undefined;
 }
 
@@ -63,7 +63,7 @@ interface TypeRequest {
 export async function openAgentType(request: TypeRequest, note: (line: string) => void): Promise<OpenedType> {
   const { name, root, directory, rules, denied = [] } = request;
   const { types, problems } = await agentTypesIn(root, directory);
-  for (const problem of problems) note(`no agent type: ${problem}`);
+  for (const problem of problems) note(`ignored agent type: ${problem}`);
   const type = findAgentType(name, types);
   if (type === undefined) note(`there is no agent type ${name}: this agent uses general-purpose`);
   const own = { types, notesDirectory: directory, typeDenials: type?.disallowedTools ?? [] };

@@ -51,7 +51,7 @@ function playbookText(file: string): string {
   } catch (error) {
     throw playbookError(unreadableReason(file, error), error);
   }
-  // Several processes read it, and a pipe has its text only once.
+  // Several processes read the playbook, and a pipe can be read only once.
   if (isSpecial) throw playbookError(`${file} is a pipe or a device; a playbook must be a regular file.`);
   if (text === undefined) throw playbookError(`There is no playbook ${file}.`);
   const encoding = encodingProblem(file, text);
@@ -67,7 +67,7 @@ function unreadableReason(file: string, error: unknown): string {
 }
 
 function playbookError(message: string, cause?: unknown): TeamError {
-  const hint = "Name a file with --playbook, or omit it for the built-in one.";
+  const hint = "Name a file with --playbook, or omit the option for the built-in playbook.";
   return new TeamError("INVALID_INPUT", message, { hint, cause });
 }
 
@@ -138,7 +138,7 @@ async function withLimits(
     const models = await Promise.all(
       names.map(async (name) => ({ account, model: idOf(name), port: (await created.get(name)) as Model })),
     );
-    // A limit in dollars must not be passed unseen.
+    // Without a price, a limit in dollars would be exceeded unnoticed.
     const needsPrice = budgetsOf(choice.ref, worker.name).some(
       ({ limits }) => limits.maxCostUsd !== undefined,
     );

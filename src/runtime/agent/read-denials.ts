@@ -6,7 +6,7 @@ import { homeDirectory } from "../../os/files/app-directories.ts";
 
 /**
  * Returns a predicate for files that must not be loaded into a prompt (memory, skills, notes), because a rule denies reading them.
- * @param denied further deny rules
+ * @param denied additional deny rules
  */
 export function readDenialsOf(
   { cwd, env }: { readonly cwd: string; readonly env: Env },

@@ -60,7 +60,7 @@ export async function withRecording(
   return recordingModel(model, {
     run: {
       cwd,
-      // A getter: a lead's team may get another name.
+      // A getter: a lead's team may be renamed.
       get team() {
         return ref.team;
       },
@@ -72,7 +72,7 @@ export async function withRecording(
         append();
       } catch (error) {
         if (!isSystemError(error)) throw error;
-        note(`its newest turn is recorded only if a later one can be: ${messageOf(error)}`);
+        note(`the newest turn is not recorded yet; the next turn retries: ${messageOf(error)}`);
       }
     },
   });
@@ -81,7 +81,7 @@ export async function withRecording(
 /**
  * Merges the turns of a run's agents into one playbook, and removes the parts.
  * @param directory the value of {@link RECORDING_VARIABLE} in that run
- * @throws TeamError INVALID_INPUT if the path exists by now; the parts are kept
+ * @throws TeamError INVALID_INPUT if the path was created meanwhile; the parts are kept
  */
 export function writeRecording(directory: string, path: string): Playbook {
   const agents: Record<string, PlaybookTurn[]> = {};

@@ -58,7 +58,7 @@ export class SessionStart {
     await this.run(this.#hadConversation ? "resume" : "startup", signal);
   }
 
-  /** Runs the hooks for this source. The output of all others stays, and of those that fail or are interrupted. Never rejects. */
+  /** Runs the hooks for this source. Keeps the earlier output of other, failed and interrupted hooks. Never rejects. */
   async run(source: SessionSource, signal: AbortSignal): Promise<void> {
     const { ctx, worker, hooks } = this.#parts;
     if (!hooks.has("SessionStart", source)) return;

@@ -38,7 +38,7 @@ export interface SharedParts {
    */
   readonly modelFor: (agent: string, name: string | undefined, isBackground?: boolean) => Promise<Model>;
   readonly settings: LiveSettings;
-  /** Names of its only tools; all tools of its type if omitted. */
+  /** Names of the only tools that the agent has; all tools of its type if omitted. */
   readonly tools?: readonly string[] | undefined;
   /** The sandbox of its commands, hooks and servers; undefined if they run as its user. */
   readonly sandbox?: AgentSandbox | undefined;
@@ -174,7 +174,7 @@ function notesOf(
   return undefined;
 }
 
-/** Returns the agent's current permissions plus those of the call and of its type, in a mode that allows no more than the agent's. */
+/** Returns the agent's permissions plus the rules of the call and its type, in a mode that allows no more than the agent's. */
 function permissionsOf(
   { description, mode, allowedTools = [], disallowedTools = [] }: SubagentCall,
   type: AgentType,

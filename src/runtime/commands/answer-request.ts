@@ -15,9 +15,9 @@ import type { Caller } from "../caller.ts";
 import { filesContext, operationContext } from "../operation-context.ts";
 import { deciderOf, type OpenTeam } from "../select-team.ts";
 
-/** Options of `approve` that also allow further calls. */
+/** Options of `approve` that also allow later calls. */
 export interface AlwaysAllow {
-  /** Replace the rules that the request suggests; empty: use the suggested ones. */
+  /** The rules to add; if empty, the rules that the request suggests. */
   readonly rules: readonly string[];
   /** The settings file for the rules; without it only the asking agent has them, until it ends. */
   readonly save: SettingsScope | undefined;
@@ -83,14 +83,14 @@ export async function giveAnswer(
     });
   }
   if (rules === undefined) return { approval, rules: [], withoutRules };
-  const isShort = request !== undefined && (await isUncovered(ctx, request, rules));
-  if (isShort)
+  const isTooNarrow = request !== undefined && (await isUncovered(ctx, request, rules));
+  if (isTooNarrow)
     withoutRules.push(
-      line`${rules.join(", ")} does not cover this request: ${approval.from} will ask for the same again.`,
+      line`This request is not covered by ${rules.join(", ")}: ${approval.from} will ask for it again.`,
     );
   const saved = {
     ...{ rules, file: change?.file ?? null },
-    ...(isShort && { covers: false }),
+    ...(isTooNarrow && { covers: false }),
     ...keptBy(asker),
   };
   return { approval, saved, rules: rulesLines(approval.from, saved, asker), withoutRules };
@@ -100,7 +100,7 @@ export async function giveAnswer(
 function withAnswerGiven(error: unknown): unknown {
   if (!(error instanceof TeamError)) return error;
   const { code, message, hint, details, cause } = error;
-  return new TeamError(code, `The answer was given, and applies. ${message}`, {
+  return new TeamError(code, `The request was answered. ${message}`, {
     ...(hint !== undefined && { hint }),
     ...(details && { details }),
     cause,
@@ -129,7 +129,7 @@ async function isUncovered(
 async function askerOf(ctx: OperationContext, request: RequestRecord): Promise<PeerRules | undefined> {
   const { rulesOfPeer } = await import("../../operations/approvals/peer-rules.ts");
   const peer = await rulesOfPeer(ctx, request.from);
-  // The rules in the answer to a request for a host are ours.
+  // The program does not get the rules in the answer to a request for a host.
   return peer && request.payload.access !== undefined ? { ...peer, keeps: "no" } : peer;
 }
 
@@ -158,8 +158,8 @@ function rulesLines(
 /** The note on a foreign member that did not get rules, or may not accept them. */
 function withoutRulesLine({ name, takes, version }: PeerRules): string {
   if (takes === "no")
-    return line`${peerTitle(version)} accepts no rules while it runs: ${name} continues without them.`;
-  return line`Whether ${name} accepts the rules while it runs is unknown: claude does up to 2.1.200, and not since 2.1.250.`;
+    return line`${peerTitle(version)} does not accept rules while it runs: ${name} continues without them.`;
+  return line`Whether ${name} accepts the rules while it runs is unknown: claude accepts them up to 2.1.200, and not since 2.1.250.`;
 }
 
 /** Returns the given rules, else the suggested ones. @throws TeamError INVALID_INPUT if no rule can allow the request */

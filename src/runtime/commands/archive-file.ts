@@ -22,7 +22,7 @@ export interface SavedArchive extends Pick<TeamArchive, "files" | "consistent"> 
 
 interface SaveOptions {
   readonly cwd: string;
-  /** Relative to `cwd`, replaced if it exists; without it a free name made of the team and the time. */
+  /** Relative to `cwd`, replaced if it exists; by default a new name of the team and the time. */
   readonly file?: string | undefined;
   /** Cancels: nothing is saved, and the reason of the signal is thrown. */
   readonly signal?: AbortSignal;
@@ -32,7 +32,8 @@ interface SaveOptions {
 
 /**
  * Saves a team's archive to a file, atomically. A pipe or a device is written in place.
- * @throws TeamError INVALID_INPUT without a place for the file, PERMISSION_DENIED if it cannot be written, and the errors of `exportTeam`
+ * @throws TeamError INVALID_INPUT if the directory of the file is missing, or the path is a directory; PERMISSION_DENIED if the file
+ * cannot be written; the errors of `exportTeam`
  */
 export async function saveTeam(
   ref: TeamRef,
@@ -62,11 +63,11 @@ export async function saveTeam(
 export const BUSY_NOTE =
   "The team kept writing during the export: each file is complete, but the last ones may be a second newer than the first.";
 
-/** Says that an archive, which contains whole conversations, is among the files of a repository; nothing for any other one. */
+/** Returns a warning if an archive, which contains whole conversations, is in a git worktree; otherwise nothing. */
 export function worktreeLines({ worktree }: SavedArchive): readonly string[] {
   if (worktree === undefined) return [];
   return [
-    line`It is in the git worktree ${worktree}, and contains whole conversations: move it, or don't commit it.`,
+    line`The archive is in the git worktree ${worktree}, and contains whole conversations: move it, or don't commit it.`,
   ];
 }
 

@@ -5,7 +5,7 @@ import { readVerify } from "../../team/tasks/verify-record.ts";
 import { deciderOf } from "../select-team.ts";
 
 /**
- * Returns whether a person gives this verify command, so that it may run. A model's stays a proposal.
+ * Returns whether a person gave this verify command, so that it may run. A model's command remains a proposal.
  * @throws TeamError PERMISSION_DENIED if a model would remove a confirmed command
  */
 export function confirmsVerify(

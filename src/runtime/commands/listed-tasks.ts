@@ -13,7 +13,7 @@ export interface ListedTasks {
 }
 
 /**
- * Lists the tasks of a team with what is said and shown of each. A task whose owner's lease has expired is unassigned.
+ * Lists the tasks of a team, each with its reported and its verified state. A task whose owner's lease has expired appears unassigned.
  * @param owner the address of a member
  * @throws TeamError AGENT_NOT_FOUND for the owner
  */

@@ -36,7 +36,7 @@ export function isLedByHand({ config }: OpenTeam, name: string): boolean {
   return name === LEAD_NAME && config.leadProcess === undefined;
 }
 
-/** Marks messages as read. @param shown the messages; those that are not in the inbox any more stay as they are */
+/** Marks messages as read. @param shown the messages; a message that is no longer in the inbox is ignored */
 export async function markRead(
   ref: TeamRef,
   name: string,

@@ -34,12 +34,12 @@ interface StartOptions {
   readonly input: Omit<SpawnInput, "maxMode" | "recording">;
   /** Of the caller's directory. */
   readonly settings: LoadedSettings;
-  /** Where the teammate lives; by default the settings decide. */
+  /** Where the teammate runs; by default the settings decide. */
   readonly mode?: TeammateMode | undefined;
   readonly placement?: SpawnOptions["placement"];
   /** The absolute directory for the recordings of its screen; `true` for the directory of the team's recordings. */
   readonly recording?: string | true | undefined;
-  /** Whether it records its decisions and reasons. */
+  /** Whether the teammate writes a debug log of its decisions. */
   readonly debug?: boolean;
   /** Receives work that continues after the start; a caller that ends its process waits for it. */
   readonly background?: (work: Promise<unknown>) => void;
@@ -93,7 +93,7 @@ export async function startTeammate(
   return spawned;
 }
 
-/** Returns the model. A playbook in the directory need not be in a new worktree of it, so its path becomes absolute there. */
+/** Returns the model. For a new worktree, which may lack a playbook of the directory, the playbook's path becomes absolute. */
 function modelIn(
   { model, worktree }: Pick<SpawnInput, "model" | "worktree">,
   program: readonly string[],

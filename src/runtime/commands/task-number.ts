@@ -8,5 +8,5 @@ import { TeamError } from "../../errors.ts";
 export function taskNumber(word: string, hint: string): string {
   const id = word.replace(/^#/, "");
   if (/^[1-9]\d{0,14}$/.test(id)) return id;
-  throw new TeamError("INVALID_INPUT", `${JSON.stringify(word)} is not a task's number.`, { hint });
+  throw new TeamError("INVALID_INPUT", `${JSON.stringify(word)} is not a task number.`, { hint });
 }

@@ -5,7 +5,7 @@ import type { AnyCall } from "../../terminal/call.ts";
 import { asciiRow } from "../../text/ascii.ts";
 import { createLeadScreen, type LeadScreen } from "./team-screen.ts";
 
-/** Returns the screen of the lead and its teammates on this terminal. */
+/** Creates the screen of the lead and its teammates on this terminal. */
 export function openScreen(
   { io }: AnyCall,
   ref: TeamRef,

@@ -9,19 +9,19 @@ import type { LeadRest } from "./lead.ts";
 
 /** The newest turn of a lead that has nothing left to do. */
 interface NewestTurn {
-  /** How many unread messages start no turn. */
+  /** Number of unread messages that do not start a turn. */
   readonly held: number;
   readonly interrupted: boolean;
   readonly failure: string | undefined;
 }
 
-/** Milliseconds that a background command delays the end of a prompt: a server never ends. */
+/** A background command delays the end of a prompt by at most this many milliseconds: a server never ends. */
 const COMMAND_LIMIT = 60_000;
 
 /**
- * Returns why the lead of a client rests; undefined while a teammate, a subagent or a young background command works, which will wake the
- * lead.
- * @param wakeIn called with the milliseconds after which the answer may change although nothing ends
+ * Returns why the lead of a client rests; undefined while a teammate, a subagent or a recent background command works and will wake
+ * the lead.
+ * @param wakeIn called with the milliseconds after which the result may change even if nothing ends
  */
 export function restOf(
   { ctx }: { readonly ctx: OperationContext },
@@ -44,14 +44,14 @@ export function restOf(
   return undefined;
 }
 
-/** Returns for how many milliseconds each command runs in the background of a member. */
+/** Returns how many milliseconds each background command of a member has been running. */
 function commandAges({ ref, clock }: OperationContext, name: string): readonly number[] {
   return backgroundTasks(ref, name)
     .filter(({ kind, status }) => kind === "bash" && status === "running")
     .map(({ startedAt }) => Math.max(0, clock.now() - startedAt));
 }
 
-/** Wakes the lead after some milliseconds. Only the newest call counts: an older one knew other commands. */
+/** Returns a function that wakes the lead after some milliseconds. A call replaces the earlier one, which knew other commands. */
 export function wakeLater(wake: () => void): (ms: number) => void {
   let cancel = (): void => undefined;
   return (ms) => {
@@ -60,7 +60,7 @@ export function wakeLater(wake: () => void): (ms: number) => void {
   };
 }
 
-/** Wakes the lead when all teammates in its process are idle: no file changes that could ring its bell. */
+/** Returns a function that wakes the lead when all teammates in its process are idle: no file change would ring its bell. */
 export function wakeWhenAllIdle(inProcess: InProcessBackend, wake: () => void): () => void {
   let isWaiting = false;
   return () => {

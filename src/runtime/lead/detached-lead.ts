@@ -33,11 +33,11 @@ import { continueText } from "./team-fate.ts";
 
 /** Time limit in milliseconds for a lead in a session to start, and to end its team. */
 const START_TIMEOUT = 15_000;
-/** Longest wait between two reads of the report, in milliseconds: needed if the directory cannot be watched. */
+/** Maximum milliseconds between two reads of the report: needed if the directory cannot be watched. */
 const POLL_MS = 1_000;
 /** Milliseconds between two checks of a lead that this terminal asked to end. */
 const LEAD_END_POLL_MS = 50;
-/** Options for the session, which are not passed on to the lead in it; `marked` is no option, but the team of the caller's pane. */
+/** Options for the session, which are not passed on to its lead. `marked` is not an option but the team of the caller's pane. */
 const CALLER_OPTIONS: ReadonlySet<string> = new Set(["detach", "session", "team", "json", "marked"]);
 
 type RunOptions = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
@@ -81,7 +81,7 @@ export async function runLeadDetached(
       out.answer(
         { team, session: session.name, attach: session.attach, resultFile },
         () =>
-          line`${team} runs in the tmux session ${session.name}. To attach: ${attach}   The result will be in ${resultFile}`,
+          line`${team} is running in the tmux session ${session.name}. To attach: ${attach}   The result will be in ${resultFile}`,
       );
       return EXIT.done;
     }
@@ -129,7 +129,7 @@ async function stopUnshownTeam(server: TmuxServer, session: TeamSession, ref: Te
   const isKept = teamExists(ref);
   throw new TeamError(
     "TMUX_ERROR",
-    `tmux cannot show the team on this terminal (its message is above); the team was ${isKept ? "stopped" : "ended"}.`,
+    `tmux cannot show the team on this terminal (its message is above); the team was ${isKept ? "stopped" : "deleted"}.`,
     {
       hint: `Set TERM to the type of this terminal, or run the team in the background: teams run --detach.${isKept ? ` ${continueText(ref.team)}` : ""}`,
     },
@@ -152,9 +152,9 @@ async function awaitLeadStart(
       if (timeoutMs <= 0) {
         throw new TeamError(
           "SPAWN_FAILED",
-          `The lead in the session ${session.name} did not start within ${START_TIMEOUT / 1000} s.`,
+          `The lead in the session ${session.name} did not start within ${START_TIMEOUT / 1000} s; the session is still open.`,
           {
-            hint: `Read its pane: ${attachCommand}`,
+            hint: `Look at its pane: ${attachCommand}`,
           },
         );
       }
@@ -163,9 +163,9 @@ async function awaitLeadStart(
       if (woken === "timeout" && (await hasEnded(server, session)) && readReport(file) === undefined) {
         throw new TeamError(
           "SPAWN_FAILED",
-          `The lead in the session ${session.name} ended before it had started.`,
+          `The lead in the session ${session.name} ended before it was ready.`,
           {
-            hint: "To see its error, run the same command without --detach. If it has created its team, teams ls lists that.",
+            hint: "To see its error, run the same command without --detach. If it created its team, teams ls lists the team.",
           },
         );
       }
@@ -200,7 +200,7 @@ function printDetachedResult(
   if (report?.kind !== "ended") {
     // The user detached, or the tmux server has ended.
     call.out.note(
-      line`The team continues: ${attach} (if its tmux server has ended: teams resume). The result will be in ${file}`,
+      line`The team continues. To attach: ${attach}   If its tmux server has ended: teams resume   The result will be in ${file}`,
     );
     return EXIT.done;
   }

@@ -22,7 +22,7 @@ import { continueText, isUntouched, resumeCommand, type TeamFate, unfinishedCoun
 
 /** Time limit in milliseconds for teammates to agree to a shutdown at the end of a run, before they get signals. */
 const END_TIMEOUT = 10_000;
-/** The same after a Ctrl-C, when a person waits for it. */
+/** The same after a Ctrl-C, when a person waits for the end. */
 const STOP_TIMEOUT = 5_000;
 
 /** The end of a run, as far as its result reports it. */
@@ -108,7 +108,7 @@ async function stopTeam(lead: Lead, { end, finalText }: Ended): Promise<RunOutco
   const { ctx, plan, view } = lead;
   const { team } = ctx.ref;
   const unfinished = unfinishedCount(lead);
-  if (unfinished > 0) view.note(`${unfinished === 1 ? "1 task is" : `${unfinished} tasks are`} not done`);
+  if (unfinished > 0) view.note(`${unfinished === 1 ? "1 task is" : `${unfinished} tasks are`} unfinished`);
   view.note(
     end === "stopped"
       ? "stopping the team, which is kept; press Ctrl-C again to exit now and leave its teammates running"
@@ -118,7 +118,7 @@ async function stopTeam(lead: Lead, { end, finalText }: Ended): Promise<RunOutco
     for (const report of await stopRun(ctx)) view.note(endText(report));
     if (plan.resumes?.wasByHand) await restoreManualLead(ctx.ref);
   } catch (error) {
-    // The next process that reads the team does the rest.
+    // The next process that reads the team finishes the work.
     view.error(messageOf(error));
   }
   const recordingError = saveRecording(lead);
@@ -131,8 +131,8 @@ async function stopTeam(lead: Lead, { end, finalText }: Ended): Promise<RunOutco
 
 /** Describes the end of a teammate: `ada: shut down`. */
 function endText({ name, outcome, left }: StopReport | KillReport): string {
-  const still = left.length === 0 ? "" : `, still there: ${left.join(", ")}`;
-  return `${name}: ${outcome.replaceAll("-", " ")}${still}`;
+  const survivors = left.length === 0 ? "" : `; these processes could not be ended: ${left.join(", ")}`;
+  return `${name}: ${outcome.replaceAll("-", " ")}${survivors}`;
 }
 
 /** Ends the team for good. */
@@ -142,7 +142,7 @@ async function endTeam(lead: Lead, { end, finalText }: Ended): Promise<RunOutcom
   const timeoutMs = end === "stopped" ? STOP_TIMEOUT : END_TIMEOUT;
   if (end === "stopped")
     view.note(
-      `ending the team, within ${timeoutMs / 1000} s; press Ctrl-C again to exit now, then clean up with teams kill`,
+      `ending the team within ${timeoutMs / 1000} s; press Ctrl-C again to exit now, then clean up with teams kill`,
     );
   const keep = plan.keep && lead.exit !== "delete";
   const reports = await endRun(ctx, { timeoutMs, keep, problem: (text) => view.error(text) }).catch(
@@ -167,7 +167,7 @@ function isRead({ exit, plan }: Lead, end: WorkerEnd): boolean {
   return end === "stopped" || (exit !== undefined && !plan.once);
 }
 
-/** For a terminal: the prompt below it is the shell's again. */
+/** Returns a text only for a terminal, where the next prompt is the shell's again. */
 function epilogueOf({ call }: Lead, text: string): string {
   return call.io.terminal.stdout ? text : "";
 }
@@ -223,7 +223,7 @@ export function printResult(
   };
   if (outcome === "completed" && worker.lastText.trim() === "")
     call.out.note("The lead ended without a final text.");
-  // Otherwise, the lead's pane has shown its final text already; the screen of a CLI may be gone.
+  // In all other cases, the lead's pane has already shown its final text. The screen of a CLI may be gone.
   const isUnseen = call.options.quiet || plan.cli?.ownScreen === true;
   const text = isUnseen ? [stripControls(worker.lastText)] : [];
   printWithSummary(call, result, {
@@ -245,7 +245,7 @@ function teamState({ ctx, plan }: Lead, fate: TeamFate): string[] {
   const { team } = ctx.ref;
   if (fate !== "ended") return [continueText(team)];
   return plan.keep && teamExists(ctx.ref)
-    ? [`The team is kept. See it: teams status ${optionWords("--team", team)}`]
+    ? [`The team is kept. To see it: teams status ${optionWords("--team", team)}`]
     : [];
 }
 

@@ -29,7 +29,7 @@ export function endByUser(lead: Lead, worker: Worker, exit: "keep" | "delete"): 
 }
 
 /**
- * Sets the lead's mode to delegate, or back to the mode before it. The lead's pane notes it once it has read its file.
+ * Sets the lead's mode to delegate, or back to the mode before it. The lead's pane notes the change once it has read the team's config.
  * @throws TeamError TEAM_NOT_FOUND
  */
 async function toggleDelegate({ ctx, settings }: Lead): Promise<void> {

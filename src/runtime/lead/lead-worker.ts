@@ -34,7 +34,7 @@ import { hasUser, isInteractive, type Lead } from "./lead.ts";
 import { answerTeammateRequest, notifyUnansweredPlans } from "./teammate-requests.ts";
 
 /** Shown once in a run that stays in conversation. */
-const GOAL_REACHED = "nothing is left to do: type what comes next, or /exit";
+const GOAL_REACHED = "done: type your next goal, or /exit";
 
 /** Creates the lead's worker, which decides when the run is over, and the keeper of the lead's status record. */
 export async function leadWorker(
@@ -53,7 +53,7 @@ export async function leadWorker(
   let isGoalReached = plan.goal === "";
   const waitsForAnswer = (isUserPresent: boolean): boolean => {
     const asking = membersWithQuestions(ctx, isUserPresent);
-    // An answer to the lead starts a turn, maybe after its request's record has gone.
+    // An answer to the lead starts a turn, maybe after the record of its request was removed.
     answerDue ||= asking.includes(LEAD_NAME);
     return answerDue || asking.length > 0;
   };

@@ -45,7 +45,7 @@ export interface LeadPlan {
   /** The lead starts in delegate mode; `mode` then applies to its teammates. */
   readonly delegate: boolean;
   readonly promptOverrides: PromptOverrides;
-  /** The limits of the lead's tools, which hold for the teammates that its model starts, too. */
+  /** The limits of the lead's tools, which also apply to teammates that its model starts. */
   readonly limits: ToolLimits;
   readonly spawn: SpawnOptions;
   /** Ends when the goal is reached; else the lead waits for the user's next line, until the user ends the run. */
@@ -66,7 +66,7 @@ export interface LeadPlan {
   readonly screens?: string | true | undefined;
   /** Variables for the lead and its teammates, in addition to the caller's. */
   readonly env: Env;
-  /** MCP servers of a client, for the lead alone, in addition to those of the settings. Their texts are literal. */
+  /** MCP servers of a client, for the lead alone, in addition to those of the settings. Variables in them are not expanded. */
   readonly mcpServers?: Readonly<Record<string, McpServer>>;
 }
 
@@ -75,7 +75,7 @@ export type LeadRest = "done" | "interrupted" | "failed" | "asking";
 
 /** A client that shows the lead to its user, instead of the terminal of this process. */
 export interface LeadClient {
-  /** Gets everything that the lead's pane would show. */
+  /** Receives everything that the lead's pane would show. */
   readonly view: WorkerView;
   /** Called each time the lead waits and no teammate works. The next input starts a turn again. */
   onRest(rest: LeadRest): void;
@@ -97,7 +97,7 @@ export function hidesLeadOutput({ out, options }: AnyCall): boolean {
 }
 
 /**
- * Returns the view of a lead whose output is hidden: it still reports what waits for the user.
+ * Returns the view of a lead whose output is hidden. The view still reports the requests that wait for the user.
  * @param report writes a line for the user
  */
 export function withWaitNotices<V extends WorkerView>(view: V, report: (text: string) => void): V {
@@ -108,7 +108,8 @@ export function withWaitNotices<V extends WorkerView>(view: V, report: (text: st
       view.waiting(reason, by, request);
     },
     permission(ask) {
-      report(`May it run? ${ask.tool}(${ask.summary}): teams approve ${ask.id}, or teams reject ${ask.id}`);
+      const command = `${ask.tool}(${ask.summary})`;
+      report(`The lead asks to run ${command}: teams approve ${ask.id}, or teams reject ${ask.id}`);
       return view.permission(ask);
     },
     note(text, about) {
@@ -156,6 +157,6 @@ export interface Lead {
   readonly recorder: RunRecorder;
   /** Called when the lead has recreated or renamed its team. */
   teamMoved: (before: TeamRef) => Promise<void>;
-  /** Called at the end of the lead to close what it has opened. */
+  /** Called at the end of the lead to close the resources that it has opened. */
   readonly ends: (() => Promise<void>)[];
 }

@@ -14,7 +14,7 @@ export async function listRun(
   { lastText, lastFailure }: Pick<Worker, "lastText" | "lastFailure">,
 ): Promise<void> {
   const { team } = recorder;
-  // Nothing was said: there is nothing to read again.
+  // Without a conversation or a result, there is nothing to read again.
   if (team.sessions.length === 0 && lastText === "") return;
   const outcome = end === "stopped" ? "interrupted" : lastFailure === undefined ? "completed" : "failed";
   const result = lastText === "" ? (lastFailure ?? "") : lastText;

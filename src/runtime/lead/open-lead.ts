@@ -173,7 +173,7 @@ async function openLead(
     ...paneOptions,
     write:
       plan.cli?.ownScreen === true
-        ? writerBesideScreen(call, ref, ends)
+        ? writerForOwnScreen(call, ref, ends)
         : display === undefined
           ? writerOf(call)
           : (text) => display.write(text),
@@ -243,7 +243,7 @@ function writerOf(call: AnyCall): (text: string) => void {
 }
 
 /** Writes to a file while a CLI has the terminal, and to the terminal when the lead has ended. */
-function writerBesideScreen(call: AnyCall, ref: TeamRef, ends: Lead["ends"]): (text: string) => void {
+function writerForOwnScreen(call: AnyCall, ref: TeamRef, ends: Lead["ends"]): (text: string) => void {
   const { run } = ref.paths.agent(LEAD_NAME);
   ensureDir(run);
   const log = openLogFile(join(run, "channel.log"));

@@ -10,7 +10,7 @@ import type { Io } from "../../terminal/io.ts";
 import { agentTypesIn } from "../agent/load-agent-types.ts";
 import type { LeadPlan } from "./lead.ts";
 
-/** Records the lead as a new agent. A CLI has its own model. */
+/** Records the lead as a new agent. The model of a third-party CLI counts as a custom model. */
 export async function recordNewLead(
   ref: TeamRef,
   plan: LeadPlan,

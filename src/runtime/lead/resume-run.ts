@@ -37,7 +37,7 @@ export async function resumeRun(call: AnyCall, plan: LeadPlan, settings: Lead["s
   return { ref, sessionId, mode: mode.success ? mode.data : before };
 }
 
-/** Records which third-party CLI leads, so that a resumed run uses it again. Its conversation is of no use to another one. */
+/** Records which third-party CLI leads, so that a resumed run uses it again. Drops the conversation of another CLI. */
 export async function recordCli(ref: TeamRef, { cli }: LeadPlan): Promise<void> {
   const before = readMetadata(findMember(readTeam(ref), LEAD_NAME), "cli");
   if (before === undefined && cli === undefined) return;
@@ -54,7 +54,7 @@ export async function recordCli(ref: TeamRef, { cli }: LeadPlan): Promise<void> 
  * @returns a summary of the team for the lead: a new conversation lacks it, and a resumed one may be outdated (S49)
  */
 export async function restartMembers({ ctx, plan, view }: Lead): Promise<string> {
-  // Else the tasks that the lead has in progress would count as unassigned.
+  // Without a lease, the tasks that the lead has in progress would count as unassigned.
   await renewLeases(ctx.ref, LEAD_NAME);
   const mode = plan.resumes?.teammateMode;
   const { members } = await resumeTeam(ctx, { command: "run", ...(mode === undefined ? {} : { mode }) });
@@ -66,7 +66,7 @@ export async function restartMembers({ ctx, plan, view }: Lead): Promise<string>
 
 const HANDED_OVER_NOTICE =
   "[from teams] A person led this team until now; you are its lead from now on. The current state of the team follows. \
-Continue with the open work, and do not spawn again the members that are already there.";
+Continue with the open work, and do not spawn members that already exist.";
 const RESUMED_NOTICE =
-  "[from teams] The process of this team's lead had ended; you are its lead from now on. The current state of the team follows, and replaces anything older. \
-Continue with the open work, and do not spawn again the members that are already there.";
+  "[from teams] The process of this team's lead had ended; you are its lead from now on. The current state of the team follows, and replaces any older state. \
+Continue with the open work, and do not spawn members that already exist.";

@@ -27,9 +27,9 @@ import { isInSession, reportToSession } from "./run-result.ts";
 import { fateOf, HANGUP } from "./team-fate.ts";
 import { watchTeam } from "./watch-team.ts";
 
-/** Minimum columns of the lead's pane next to a sidebar that `run` opens: it opens from 100 columns (product.md). */
+/** Minimum columns of the lead's pane next to its sidebar, which `run` opens in 100 columns or more (product.md). */
 const LEAD_WIDTH = 65;
-/** Shown in a narrower terminal, in as few rows as possible: it may be a low one, too. */
+/** Shown in a narrower terminal, in as few rows as possible: that terminal may have few rows, too. */
 const NARROW_NOTE = "no sidebar below 100 columns; in another window: teams sidebar";
 /** Milliseconds to wait for the terminal's new size, and between two checks. */
 const RESIZE_MS = 1_000;
@@ -50,7 +50,7 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
     replace: plan.resumes === undefined ? undefined : lead.ctx.ref,
   });
   let sidebar = opened.open;
-  await resized(call, opened.width);
+  await waitForResize(call, opened.width);
   lead.showHeader();
   if (plan.resumes !== undefined && (lead.region ?? lead.screen) !== undefined) {
     const { showRecent } = await import("../pane/recent-conversation.ts");
@@ -63,7 +63,7 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
   const watch = watchTeam(lead, worker, status);
   lead.teamMoved = async (before) => {
     await watch.restart();
-    if (before.team !== lead.ctx.ref.team) await useNewName(lead, before);
+    if (before.team !== lead.ctx.ref.team) await applyRename(lead, before);
     // The old sidebar has seen its team deleted, and may be about to close.
     if (!sidebar) return;
     const again = await tryOpenSidebar(lead, { replace: before });
@@ -72,10 +72,10 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
   };
   const close = async (): Promise<void> => {
     stopReading();
-    // A signal without a terminal does not come from a user who sees the run end, and must not leave its teammates running.
+    // Only a user at a terminal sees that the run is ending. Without one, a second signal must not leave its teammates running.
     if (io.terminal.stdin) io.endOnCtrlC();
     for (const stop of [watch.end, ...lead.ends]) {
-      // Its failure must not decide what happens to the team.
+      // A failure here must not decide what happens to the team.
       await stop().catch((error: unknown) => lead.view.error(messageOf(error)));
     }
   };
@@ -83,7 +83,7 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
   try {
     const end = await leadTeam(lead, worker).finally(close);
     const fate = fateOf(lead, worker, end, signal);
-    // Without the lead's pane, it is part of the result.
+    // Without the lead's pane, the final text is part of the result.
     const finalText = hasTerminal ? worker.lastText : "";
     const finished = await settleTeam(lead, { end, fate, finalText, spent: status.spent });
     if (finished.summary !== undefined) await listRun(lead, finished.summary, end, worker);
@@ -98,7 +98,7 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
   return code;
 }
 
-/** Removes the variables that the lead's hooks have set, unless its team is kept: `deleteTeam` leaves them to a lead that runs. */
+/** Removes the variables that the lead's hooks have set, unless its team is kept: `deleteTeam` leaves them to a running lead. */
 function removeVariablesOf({ call: { out }, ctx: { home, ref }, sessionId }: Lead): void {
   if (!teamExists(ref)) tryRemoveSessionEnv(home, sessionId, (text) => out.note(line`${text}`));
 }
@@ -133,19 +133,21 @@ async function leadTeam(lead: Lead, worker: Worker): Promise<WorkerEnd> {
   }
 }
 
-/** Tells the user the new name of the team, and makes the lead's tmux session that of the new name. */
-async function useNewName({ call: { io }, ctx, view, notePlacement }: Lead, before: TeamRef): Promise<void> {
+/** Tells the user the new name of the team, and renames the lead's tmux session. */
+async function applyRename({ call: { io }, ctx, view, notePlacement }: Lead, before: TeamRef): Promise<void> {
   const { ref, callerPane: pane, callerServer: serverPid } = ctx;
   const isKept = readMetadata(readTeam(ref), "formerNames")?.includes(before.team);
-  view.note(`the team is called ${ref.team} now${isKept ? `; ${before.team} still works as its name` : ""}`);
+  view.note(
+    `the team is now called ${ref.team}${isKept ? `; its former name ${before.team} still works` : ""}`,
+  );
   notePlacement();
   if (pane === undefined) return;
   const names = { rootTag: rootTag(ref.home.root), from: before.team, to: ref.team };
   try {
     await renameTeamSession(callersServer(io.env), { pane, serverPid, ...names });
   } catch (error) {
-    // Only teammates of the new name then get a session of their own.
-    view.note(`the tmux session stays that of ${before.team}: ${messageOf(error)}`);
+    // The only effect: later teammates then get a separate session.
+    view.note(`the tmux session keeps the name of ${before.team}: ${messageOf(error)}`);
   }
 }
 
@@ -168,10 +170,10 @@ async function tryOpenSidebar(
 }
 
 /**
- * Waits until this terminal has the width that the sidebar leaves it, so that the first output is wrapped there. A zoomed pane keeps
- * its width.
+ * Waits until this terminal has the width that the sidebar leaves, so that the first output is wrapped to it. A zoomed pane keeps its
+ * width.
  */
-async function resized({ io }: AnyCall, width: number | undefined): Promise<void> {
+async function waitForResize({ io }: AnyCall, width: number | undefined): Promise<void> {
   if (width === undefined || io.columns === undefined) return;
   const deadline = steadyNow() + RESIZE_MS;
   while (io.columns !== width && steadyNow() < deadline) await pause(RESIZE_POLL_MS);

@@ -56,7 +56,7 @@ export function resultVariable(file: string): Env {
   return { [RESULT_VARIABLE]: file };
 }
 
-/** Writes the lead's report for the process that started its session; does nothing outside of such a session. */
+/** Writes the lead's report for the process that started its session; does nothing outside such a session. */
 export function reportToSession(env: Env, report: LeadReport): void {
   const file = env[RESULT_VARIABLE];
   if (file === undefined) return;

@@ -80,7 +80,7 @@ export function recordRun(
     return Promise.race([changed, late]);
   };
   const remember = async (): Promise<void> => {
-    // The lead has deleted it: the facts read before count.
+    // The lead has deleted its team: keep the facts that were read before.
     if (!teamExists(ctx.ref)) return;
     try {
       const config = readTeam(ctx.ref);
@@ -131,13 +131,13 @@ function minus(a: SpentAmount, b: SpentAmount): SpentAmount {
   return { tokens: Math.max(0, a.tokens - b.tokens), costUsd: Math.max(0, costUsd) };
 }
 
-/** Most open requests, directories and files that are named; the rest is counted. */
+/** Maximum open requests, directories and files that are named; the rest are counted. */
 const MAX_REQUESTS = 8;
 const MAX_DIRECTORIES = 4;
 const MAX_FILES = 3;
-/** Characters of a request. */
+/** Maximum characters of a request. */
 const MAX_REQUEST = 160;
-/** Columns of the path of a file. */
+/** Maximum columns of the path of a file. */
 const MAX_PATH = 30;
 
 interface ResultText {
@@ -179,7 +179,7 @@ function summaryLines(summary: RunSummary): string[] {
   const open = unanswered
     .slice(0, MAX_REQUESTS)
     .map(({ from, kind, summary: what }) =>
-      shortened(gridText(`Not answered: the ${kind} of ${from}: ${what}`), MAX_REQUEST),
+      shortened(gridText(`Unanswered ${kind} of ${from}: ${what}`), MAX_REQUEST),
     );
   const more = unanswered.length - open.length;
   return [...open, ...(more > 0 ? [`… and ${more} more`] : []), spent.join(" · "), ...changeLine(summary)];
@@ -190,7 +190,7 @@ export function readAgainLine({ root }: Home, { sessionId }: Pick<RunSummary, "s
   return isConversation(root, sessionId) ? [`To read it again: teams logs --session ${sessionId}`] : [];
 }
 
-/** Returns no line if git can report nothing: outside a repository. */
+/** Returns the line about changes; none outside a repository, where git reports nothing. */
 function changeLine({ changes, changeProblems = [] }: RunSummary): string[] {
   if (changes === undefined) return [];
   if (changes.length === 0 && changeProblems.length === 0) return ["no files changed"];
@@ -204,7 +204,7 @@ function changeLine({ changes, changeProblems = [] }: RunSummary): string[] {
   return parts.length === 0 ? [] : [parts.join(" · ")];
 }
 
-/** `2 files changed, +40 -2: a.ts, b.ts (1 commit on main)`, or the same of an agent's branch. */
+/** Returns e.g. `2 files changed, +40 -2: a.ts, b.ts (1 commit on main)`; an agent's own worktree begins with its name and branch. */
 function changeText({ agent, isOwn, branch, commits, files }: ChangedWork): string {
   const sum = (of: "added" | "removed"): number => files.reduce((all, file) => all + (file[of] ?? 0), 0);
   const count = `${files.length} ${files.length === 1 ? "file" : "files"}`;

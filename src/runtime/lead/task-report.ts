@@ -12,7 +12,7 @@ import type { Lead } from "./lead.ts";
 export interface ReportedTask
   extends Pick<Task, "id" | "subject" | "status" | "blockedBy" | "owner">,
     Pick<TaskProof, "said" | "shown"> {
-  /** Its time is an ISO text, as in all results for programs. */
+  /** The run of the verify command, with its time in ISO 8601; null if there is none. */
   readonly verifyRun: (Omit<VerifyRun, "at"> & { readonly at: string | null }) | null;
 }
 
@@ -21,7 +21,7 @@ const known = new WeakMap<Lead["ctx"], readonly ReportedTask[]>();
 
 /** Reads the tasks for the result of the run. Call it before the team is deleted. */
 export function rememberTasks(ctx: Lead["ctx"]): void {
-  // The lead has deleted it: the tasks of before count.
+  // The lead has deleted its team: keep the tasks that were read before.
   if (!teamExists(ctx.ref)) return;
   const tasks = withProofs(ctx.ref, listTasks(ctx.ref));
   known.set(

@@ -24,7 +24,7 @@ export const HANGUP = "SIGHUP";
 
 /**
  * Decides what happens to the team. Only a team whose work is done, whose lead has deleted it, or that the user deletes, ends.
- * If that cannot be read, the team is left.
+ * If the team cannot be read, it is left.
  */
 export function fateOf(lead: Lead, worker: Worker, end: WorkerEnd, signal: AbortSignal): TeamFate {
   const { plan, ctx, view } = lead;
@@ -64,7 +64,7 @@ function isWorkDone({ ctx, exit }: Lead, worker: Worker, end: WorkerEnd): boolea
   const { all, unreadable } = tasksOf(ctx.ref);
   if (worker.lastFailure !== undefined || unreadable > 0 || all.some(isOpen)) return false;
   if (end === "over" && exit === undefined) return true;
-  // The user or a signal has ended it: without tasks, nothing says that the work is done.
+  // The user or a signal ended the run: without tasks, nothing shows that the work is done.
   return all.length > 0 && !worker.wasInterrupted && isRunOver(runState(ctx, worker.heldCount));
 }
 

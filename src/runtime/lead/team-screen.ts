@@ -42,7 +42,7 @@ interface LeadScreenOptions {
 export interface LeadScreen extends InputTerminal, PaneRegion {
   /** Whether the terminal shows the lead's output. */
   readonly showsLead: boolean;
-  /** Where the keys go if it shows a teammate. */
+  /** The input of the shown teammate, which gets the keys; undefined if no teammate is shown. */
   readonly teammate: WorkerInput | undefined;
   /** Writes output of the lead. */
   write(text: string): void;
@@ -174,7 +174,7 @@ class Screen implements LeadScreen {
     return "taken";
   }
 
-  /** Puts a line back: the teammate does not run yet. */
+  /** Restores a typed line in the input: the teammate is not running yet. */
   #keepTyped(line: string, begun: number): void {
     putBack(this.editor, { line, begun });
     this.changed();
@@ -214,7 +214,7 @@ class Screen implements LeadScreen {
   #show(view: TeamView): void {
     const before = this.#view;
     this.#view = view;
-    // A line typed in one view is not meant for the next: it waits there.
+    // A line typed in one view is not meant for the next view: it stays in its own.
     this.#drafts.change(lineOwner(before), lineOwner(view));
     if (before.at === "lead" && view.at !== "lead") {
       this.#leadOutput.pause();

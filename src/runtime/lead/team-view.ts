@@ -120,7 +120,7 @@ export function validView(view: TeamView, agents: readonly Pick<AgentSummary, "n
 }
 
 interface Frame {
-  /** At most as many as the screen has, and none wider than it. */
+  /** At most as many rows as the screen has, and no row wider than the screen. */
   readonly rows: readonly string[];
   /** Index of the cursor's row, and its column; undefined if the view has no input row. */
   readonly cursor?: { readonly row: number; readonly column: number };
@@ -169,7 +169,7 @@ function listFrame(view: TeamView, facts: ViewFacts, canvas: Canvas): string[] {
   return [...head, ...list.slice(top), "", rule(canvas), ...last].slice(0, height);
 }
 
-/** Characters of held lead output: a hundred screens; the lead's log has the rest. */
+/** Maximum characters of held lead output, about a hundred screens; the lead's log has the rest. */
 const MAX_HELD = 512 * 1024;
 
 /** Returns the part of the lead's output that is kept while another view is shown. */
@@ -179,7 +179,7 @@ export function heldOutput(text: string): string {
   return `… earlier output: teams logs team-lead\n${kept.slice(kept.indexOf("\n") + 1)}`;
 }
 
-/** Rows of the input line at most, and of its list of suggestions. */
+/** Maximum rows of the input line and its list of suggestions. */
 const MAX_INPUT = 8;
 
 /** Returns how many rows of its output a teammate's view shows above one input row, on a screen of this height. */
@@ -208,7 +208,7 @@ function agentFrame(
   const head = `${name}  ${styleText(TONE.quiet, `${facts}${gap}${keys}`)}`;
   const maxRows = Math.max(1, Math.min(MAX_INPUT, Math.floor(height / 3)));
   const input = isOver(agent.state)
-    ? { rows: [styleText(TONE.quiet, "it has ended")], row: 0, column: 0 }
+    ? { rows: [styleText(TONE.quiet, "this teammate has ended")], row: 0, column: 0 }
     : inputRows(edited, { width, maxRows, styleText, prompt: "›" });
   const room = Math.max(1, outputRows(height) + 1 - input.rows.length);
   // Never scroll beyond the first row.
@@ -216,7 +216,7 @@ function agentFrame(
   const shown = agent.lines.slice(Math.max(0, end - room), end);
   const filled = [...shown, ...Array<string>(room - shown.length).fill("")];
   const above = [head, rule(canvas), ...filled, rule(canvas)];
-  // A very low terminal shows the last rows.
+  // A terminal with very few rows shows the last ones.
   const hidden = Math.max(0, above.length + input.rows.length - height);
   const cursor = { row: Math.max(0, above.length + input.row - hidden), column: input.column };
   return { rows: [...above, ...input.rows].slice(hidden), ...(!isOver(agent.state) && { cursor }) };
@@ -271,7 +271,7 @@ const STATE_TEXTS: Readonly<Record<InProcessState, string>> = {
   aborted: "ending",
   completed: "ended",
   failed: "crashed",
-  killed: "was killed",
+  killed: "killed",
 };
 
 const SIGNS: Readonly<Record<InProcessState, readonly [string, Style]>> = {

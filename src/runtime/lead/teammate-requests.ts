@@ -13,7 +13,7 @@ import { gridText } from "../../text/terminal-text.ts";
 import type { Worker } from "../../worker/worker.ts";
 import type { Lead } from "./lead.ts";
 
-/** Columns of a requested call to show; the teammate's pane shows all of it. */
+/** Maximum columns of a requested call; the teammate's pane shows all of it. */
 const MAX_SUMMARY_WIDTH = 200;
 
 /** Returns a function that notifies the user once per plan that the lead has not answered. */

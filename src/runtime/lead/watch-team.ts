@@ -13,7 +13,7 @@ import { keepStatusLine } from "../status-line-file.ts";
 import { taskVerifier } from "../task-verifier.ts";
 import type { Lead } from "./lead.ts";
 
-/** Returns a function that applies a changed mode of the lead. It comes by the team's file: no member may send the lead a mode. */
+/** Returns a function that applies a changed mode of the lead. The mode comes from the team's config: no member may send one. */
 function modeFollower({ ctx, view, mode }: Lead, { planApproval, permissionRequests }: Worker): () => void {
   let seen: string | undefined = mode;
   return () => {
@@ -24,7 +24,7 @@ function modeFollower({ ctx, view, mode }: Lead, { planApproval, permissionReque
     view.note(
       refusal === undefined
         ? modeNote(wanted)
-        : `permission mode ${wanted} is forbidden by ${refusal}: not changed`,
+        : `permission mode ${wanted} is forbidden by ${refusal}; the mode was not changed`,
     );
     permissionRequests.reconsider().catch((error: unknown) => view.error(messageOf(error)));
   };
@@ -42,9 +42,9 @@ function modeInFile(ref: TeamRef): PermissionMode | undefined {
 }
 
 interface TeamWatch {
-  /** Watches again after the lead has recreated its team. */
+  /** Starts watching again after the lead has recreated its team. */
   restart(): Promise<void>;
-  /** Applies the mode in the team's file, before its change is noticed. */
+  /** Applies the mode in the team's config now, without waiting until its change is noticed. */
   followMode(): void;
   end(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export function watchTeam(lead: Lead, worker: Worker, status: StatusKeeper): Tea
     const watching = new AbortController();
     const watched = supervise(ctx, {
       signal: watching.signal,
-      // The lead gets a message about it, which its pane shows.
+      // The lead gets a message about the end, which its pane shows.
       onEnd: () => undefined,
       onChange: () => {
         followMode();
@@ -103,7 +103,7 @@ export function watchTeam(lead: Lead, worker: Worker, status: StatusKeeper): Tea
   };
 }
 
-/** Whether a member ran on that tmux server that had not agreed to end. */
+/** Whether a member that had not agreed to end ran on this tmux server. */
 function isUnexpectedEnd(ref: TeamRef, socket: string): boolean {
   if (!teamExists(ref)) return false;
   return readTeam(ref).members.some(({ name }) => {

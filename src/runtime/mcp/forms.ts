@@ -10,12 +10,12 @@ import { TeamError } from "../../errors.ts";
 import type { ClientCall, Form, FormAnswer } from "../../team-tools/mcp/client-tool.ts";
 import { wellFormed } from "../../text/characters/well-formed.ts";
 
-/** The server package, which is loaded only when it is needed. */
+/** The server package, which is loaded on first use. */
 export type Sdk = typeof import("@modelcontextprotocol/server");
 
-/** Milliseconds in which a person must answer a form. */
+/** A person must answer a form within this many milliseconds. */
 const FORM_MS = 600_000;
-/** The name of the one form of a call. */
+/** The key of a call's only form. */
 const KEY = "request";
 
 /** Ends a call that needs a form: the client shows it, and calls again with the answer. */
@@ -35,8 +35,8 @@ interface AskerOptions {
 }
 
 /**
- * Returns how a call shows a form to the person. A client of the older protocol is asked during the call; one of the newer protocol
- * gets the form as the result of the call, and repeats the call with the answer.
+ * Returns the function with which a call shows a form to the person. A client of the older protocol is asked during the call; a client
+ * of the newer protocol gets the form as the result of the call, and repeats the call with the answer.
  * @returns undefined if the client has no forms
  */
 export function askerOf(
@@ -50,9 +50,11 @@ export function askerOf(
   if (!showsForms(declared as ClientCapabilities | undefined)) return undefined;
   const requirePerson = (): void => {
     if (http?.req === undefined || isPersons(http.req)) return;
-    throw new TeamError("PERMISSION_DENIED", "No person is known to use your client. Nothing was answered.", {
-      hint: "Ask the person to answer in the agent's pane, in the sidebar or with teams approve.",
-    });
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      "No person is known to have started your client. Nothing was answered.",
+      { hint: "Ask the user to answer in the agent's pane, in the sidebar or with teams approve." },
+    );
   };
   if (era === "modern") {
     return async (form) => {
@@ -69,7 +71,7 @@ export function askerOf(
   };
 }
 
-/** A client that gives no details has forms; a client that names only addresses has none. */
+/** A client that declares no details shows forms; a client that declares only URLs does not. */
 function showsForms(capabilities: ClientCapabilities | undefined): boolean {
   const elicitation = capabilities?.elicitation;
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);

@@ -5,7 +5,7 @@ import { steadyNow } from "../../os/clock.ts";
 import type { Sdk } from "./forms.ts";
 import type { MemberServers } from "./server.ts";
 
-/** Most sessions at a time. Above it, the least recently used session ends. */
+/** Maximum open sessions. A new session beyond it ends the least recently used one. */
 const MAX_SESSIONS = 16;
 /** Milliseconds without a request or a stream after which a session may end. */
 const MAX_IDLE_MS = 3_600_000;
@@ -16,14 +16,14 @@ const VERSION_HEADER = "mcp-protocol-version";
 interface Session {
   readonly server: Server;
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** Requests that are not answered, and streams. */
+  /** Number of unanswered requests and open streams. */
   open: number;
   usedAt: number;
 }
 
 /**
- * The sessions of clients of the older protocol. A session keeps what its client can do, its subscriptions, and the stream on which
- * the server asks and notifies it. Without a session, such a client can only call.
+ * The sessions of clients of the older protocol. A session keeps its client's capabilities and subscriptions, and the stream of the
+ * server's requests and notifications. Without a session, such a client can only call tools.
  */
 export class HttpSessions {
   readonly #sdk: Sdk;
@@ -36,7 +36,7 @@ export class HttpSessions {
   }
 
   /**
-   * Answers a request that names a session; a session that has ended is not found, so that its client opens a new one.
+   * Answers a request that names a session. An ended session gets 404, so that its client opens a new one.
    * @param ended resolves when the answer is complete, or the client has gone
    * @returns undefined for a request without a session
    */
@@ -59,7 +59,7 @@ export class HttpSessions {
   async open(request: Request, body: unknown, ended: Promise<void>): Promise<Response> {
     await this.#makeRoom();
     if (this.#sessions.size >= MAX_SESSIONS)
-      return refusal(503, `There are ${MAX_SESSIONS} sessions already, and all are in use.`);
+      return refusal(503, `All ${MAX_SESSIONS} sessions are in use; end one, and try again.`);
     const { context, factory } = this.#servers;
     const server = (await factory({ era: "legacy", requestInfo: request })) as Server;
     const id = randomUUID();
@@ -92,13 +92,13 @@ export class HttpSessions {
       session.open -= 1;
       session.usedAt = steadyNow();
     });
-    // No later request can fetch an answer: a client that has gone needs none.
+    // No later request can fetch an answer, so the end of the connection cancels the calls.
     for (const requestId of requestIds(body))
       request.signal.addEventListener("abort", () => cancel(session.transport, requestId), { once: true });
     return session.transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
   }
 
-  /** Ends the sessions that were idle for long, and the least recently used session if there are too many. */
+  /** Ends sessions that have been idle for {@link MAX_IDLE_MS}, and the least recently used session if there are too many. */
   async #makeRoom(): Promise<void> {
     const idle = [...this.#sessions.values()]
       .filter(({ open }) => open === 0)

@@ -6,9 +6,9 @@ import { HttpSessions } from "./http-sessions.ts";
 import type { MemberServers } from "./server.ts";
 import { WatchedBus } from "./watched-bus.ts";
 
-/** Longest body of a request, in bytes. */
+/** Maximum bytes of a request's body. */
 const MAX_BODY = 4 * 1024 * 1024;
-/** Most streams of changes at a time that clients of the newer protocol have open. */
+/** Maximum open streams of changes of all clients of the newer protocol. */
 const MAX_SUBSCRIPTIONS = 16;
 const PATH = "/mcp";
 
@@ -43,10 +43,10 @@ export async function serveOnHttp(
     if (refused !== undefined) return refused;
     if (request.method !== "POST")
       return sessions.handle(request, undefined, ended) ?? handler.fetch(request);
-    // The package answers a wrong type.
+    // The package answers a request with a wrong content type.
     if (!sdk.isJsonContentType(request.headers.get("content-type"))) return handler.fetch(request);
     const read = await sdk.readRequestBody(request, MAX_BODY);
-    if (read.tooLarge) return refuse(413, `A request has at most ${MAX_BODY} bytes.`);
+    if (read.tooLarge) return refuse(413, `The body is too long; the maximum is ${MAX_BODY} bytes.`);
     const body = parsedJson(read.text);
     if (body === undefined) return refuse(400, "The body is not JSON.", {}, PARSE_ERROR);
     if (Array.isArray(body) && !sessions.takesBatch(request))

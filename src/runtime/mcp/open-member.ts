@@ -16,8 +16,8 @@ export function openClientMember(env: Env, selection: Selection): OpenTeam {
 }
 
 /**
- * Finds the member as {@link openClientMember} does. The named team of a lead need not exist: its model can create it. An agent
- * cannot create a second team in this way.
+ * Finds the member as {@link openClientMember} does. The named team of a lead need not exist: the lead's model can create it. An agent
+ * cannot create a second team this way.
  * @throws TeamError as {@link openClientMember}
  */
 export function openClientLead(env: Env, selection: Selection): OpenTeam {
@@ -42,8 +42,8 @@ export function openClientLead(env: Env, selection: Selection): OpenTeam {
 export function openTeamToJoin(env: Env, selection: Selection): OpenTeam {
   requireIdentity(env, selection);
   if (agentIdentity(env) !== undefined) {
-    throw new TeamError("NESTED_TEAM", "An agent cannot add members in this way. Nothing was changed.", {
-      hint: "Leave out --join, or run the command in a shell of your own.",
+    throw new TeamError("NESTED_TEAM", "An agent cannot add members this way. Nothing was changed.", {
+      hint: "Omit --join, or run the command in your own shell.",
     });
   }
   const { team } = selection;
@@ -53,16 +53,16 @@ export function openTeamToJoin(env: Env, selection: Selection): OpenTeam {
 }
 
 /**
- * Adds the member to its team, unless it is in it already. Idempotent: a client may start its server twice at once.
+ * Adds the member to its team, unless the team already has it. Idempotent: a client may start its server twice at once.
  * @throws TeamError INVALID_NAME; as {@link openTeamToJoin}
  */
 export async function joinAsClient(env: Env, selection: Selection, cwd: string): Promise<OpenTeam> {
   const { ref, config, actor } = openTeamToJoin(env, selection);
-  if (lookUpMember(config, actor) === undefined) await addOnce(ref, actor, cwd);
+  if (lookUpMember(config, actor) === undefined) await addIfMissing(ref, actor, cwd);
   return openClientMember(env, selection);
 }
 
-async function addOnce(ref: OpenTeam["ref"], name: string, cwd: string): Promise<void> {
+async function addIfMissing(ref: OpenTeam["ref"], name: string, cwd: string): Promise<void> {
   try {
     await addMembers(ref, [{ name, cwd }]);
   } catch (error) {
@@ -74,9 +74,9 @@ function requireIdentity(env: Env, { as }: Selection): void {
   if (as !== undefined || agentIdentity(env) !== undefined) return;
   throw new TeamError(
     "INVALID_INPUT",
-    "It is unknown which member this server is for; nothing was started.",
+    "No member was named for this server; nothing was started.",
     {
-      hint: `Name the member: teams mcp --team <team> --as <member>, or set TEAMS_AGENT=<member>@<team>. The lead is ${LEAD_NAME}.`,
+      hint: `Name the member: teams mcp --team <team> --as <member>, or set TEAMS_AGENT=<member>@<team>. The lead's name is ${LEAD_NAME}.`,
     },
   );
 }

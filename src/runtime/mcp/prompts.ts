@@ -3,7 +3,7 @@ import type { ClientToolContext } from "../../team-tools/mcp/client-tool.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 
-/** Longest goal of a prompt, in characters. */
+/** Maximum characters of the goal in a prompt. */
 const MAX_GOAL = 20_000;
 
 interface ListedPrompt {
@@ -35,12 +35,12 @@ const JOIN_A_TEAM: ListedPrompt = {
   arguments: [{ name: "focus", description: "Your part of the work", required: false }],
 };
 
-/** Returns the prompts of a member: a person chooses them in the client. */
+/** Returns the prompts of a member, which a person chooses in the client. */
 export function promptsOf({ role }: ClientToolContext): ListedPrompt[] {
   return [role === "lead" ? LEAD_A_TEAM : JOIN_A_TEAM];
 }
 
-/** @returns undefined if the member has no such prompt; a text about a missing argument */
+/** @returns undefined if the member has no such prompt; `missing` if a required argument is not given */
 export function promptOf(
   context: ClientToolContext,
   name: string,
@@ -72,9 +72,9 @@ function leadText({ ctx }: ClientToolContext, goal: string): string {
 ${goal}
 
 1. TeamStatus shows whether the team exists and who is in it. If it does not exist, create it with TeamCreate.
-2. Split the work into tasks that one agent can finish by itself, and add each with TaskCreate. Say with TaskUpdate (addBlockedBy) which task waits for which.
-3. Start three to five teammates with Agent. Each prompt says all that its agent needs: it knows nothing of this conversation. Tell members that have joined by themselves what to do with SendMessage.
-4. Then Wait, and ReadMessages. Answer questions by a message to one member, not to all. Answer plans with AnswerRequest; leave \`approve\` out for whatever only a person may decide.
+2. Split the work into tasks that one agent can finish alone, and add each with TaskCreate. Set the dependencies between tasks with TaskUpdate (addBlockedBy).
+3. Start three to five teammates with Agent. Put everything that an agent needs into its prompt: it does not see this conversation. If members have joined on their own, use SendMessage to give them work.
+4. Then call Wait and ReadMessages. Answer a question with a message to the member who asked, not to all members. Answer plans with AnswerRequest; omit \`approve\` if only a person may decide.
 5. When all tasks are completed, check the result yourself. Ask each teammate to shut down (SendMessage, type shutdown_request), Wait for its answer, then call TeamDelete, and report the result.`;
 }
 
@@ -85,7 +85,7 @@ function joinText({ ctx, withoutInbox }: ClientToolContext, focus: string): stri
   const idle = withoutInbox
     ? ""
     : "\n5. When your work is done, call ReportIdle once with your result. Then call Wait.";
-  return `You are ${ctx.actor}, a teammate in the agent team ${ctx.ref.team}, which ${LEAD_NAME} leads. Work with it until it asks you to shut down.${
+  return `You are ${ctx.actor}, a teammate in the agent team ${ctx.ref.team}, which ${LEAD_NAME} leads. Work with the team until the lead asks you to shut down.${
     focus === ""
       ? ""
       : `
@@ -96,19 +96,19 @@ Your focus: ${focus}`
 1. ${read} TeamStatus shows the team, TaskList the tasks.
 2. Claim the first free task with TaskClaim. Do exactly what it says.
 3. Set it to completed with TaskUpdate, and tell ${LEAD_NAME} the result in one message (SendMessage). Add work that you find with TaskCreate.
-4. Take the next task. A message may change your work: look for one after each task.${idle}
+4. Take the next task. A message may change your work: check for messages after each task.${idle}
 
 Answer a shutdown request with SendMessage, type shutdown_response. Your plain text reaches no other member.`;
 }
 
-/** Tells a model who it is in the team, and how messages reach it. */
+/** Returns the instructions for a model: its role in the team, and how messages reach it. */
 export function instructionsFor({ ctx, worker, role, withoutInbox }: ClientToolContext): string {
   const who =
     role === "lead"
       ? `You are ${worker.name}, the lead of the agent team ${ctx.ref.team}. If it does not exist yet, TeamCreate creates it.`
       : `You are ${worker.name}, a teammate in the agent team ${ctx.ref.team}, which ${LEAD_NAME} leads.`;
   const mail = withoutInbox
-    ? "Messages of the others arrive without a tool call."
+    ? "Messages from other members arrive without a tool call."
     : "Messages arrive only when you ask for them: call ReadMessages when you start and after each piece of work, and Wait when you have nothing to do.";
   const idle =
     role === "lead" || withoutInbox

@@ -4,10 +4,10 @@ import { pause } from "../../os/clock.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { TeamResources } from "./resources.ts";
 
-/** Milliseconds in which several changes of a resource are one. */
+/** Changes of a resource within this many milliseconds are reported as one. */
 const TOGETHER_MS = 200;
 
-/** Notices changes of a member's resources, while a client wants to know of them. */
+/** Notices changes of a member's resources, while a client subscribes to them. */
 export class ResourceWatch {
   readonly #ref: TeamRef;
   readonly #resources: TeamResources;
@@ -21,7 +21,7 @@ export class ResourceWatch {
     this.#onProblem = onProblem;
   }
 
-  /** Calls the listener with the address of each changed resource. @returns a function that ends that; idempotent */
+  /** Calls the listener with the address of each changed resource. @returns a function that ends the calls; idempotent */
   subscribe(listener: (uri: string) => void): () => void {
     // A new function for each call: a caller may subscribe the same function twice.
     const own = (uri: string): void => listener(uri);
@@ -42,7 +42,7 @@ export class ResourceWatch {
     const watching = new AbortController();
     this.#watching = watching;
     this.#follow(watching.signal).catch((error: unknown) => {
-      this.#onProblem(`changes of the team's resources are not reported any more: ${messageOf(error)}`);
+      this.#onProblem(`changes of the team's resources are no longer reported: ${messageOf(error)}`);
       if (this.#watching === watching) this.#watching = undefined;
     });
   }

@@ -20,13 +20,15 @@ import { stripControls } from "../../text/terminal-text.ts";
 import type { Sdk } from "./forms.ts";
 
 const JSON_TYPE = "application/json";
-/** Messages that the inbox shows, and entries that a conversation shows, from the end. */
+/** Maximum messages of the inbox; the newest are shown. */
 const MAX_MESSAGES = 50;
+/** Maximum entries of a conversation; the newest are shown. */
 const MAX_ENTRIES = 200;
-/** Bytes of a conversation's file that are read, from the end. */
+/** Maximum bytes that are read from the end of a conversation's file. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Characters of one text of a conversation, and of all its entries. */
+/** Maximum characters of one text of a conversation. */
 const MAX_TEXT = 10_000;
+/** Maximum characters of all shown entries of a conversation. */
 const MAX_TEXTS = 100_000;
 
 interface ListedResource {
@@ -43,10 +45,10 @@ interface Contents {
   readonly text: string;
 }
 
-/** The resources of a member: the team's config and tasks, the member's inbox, and the conversations of our agents. */
+/** The resources of a member: the team's config and tasks, the member's inbox, and the conversations of teams' own agents. */
 export class TeamResources {
   readonly #context: ClientToolContext;
-  /** The members at the last read, for a moment at which the config cannot be read. */
+  /** The members at the last read, used while the config cannot be read. */
   #members: readonly string[] = [];
 
   constructor(context: ClientToolContext) {
@@ -70,7 +72,7 @@ export class TeamResources {
         uriTemplate: `${this.#base()}/agents/{name}/conversation`,
         name: "conversation",
         title: "An agent's conversation",
-        description: "The newest entries of the conversation of an agent that teams has started",
+        description: "The newest entries of the conversation of an agent that teams started",
         mimeType: JSON_TYPE,
       },
     ];
@@ -89,7 +91,7 @@ export class TeamResources {
     return { uri, mimeType: JSON_TYPE, text: dataText(cleanData(data)) };
   }
 
-  /** Returns a text for each resource that differs after each change of it. */
+  /** Returns a version text for each resource, which differs after each change of the resource. */
   versions(): ReadonlyMap<string, string> {
     const { ref, actor } = this.#context.ctx;
     const { paths } = ref;
@@ -107,7 +109,7 @@ export class TeamResources {
     ]);
   }
 
-  /** Directories outside of the team's that hold resources. */
+  /** Directories with resources outside the team's directories. */
   otherDirectories(): readonly string[] {
     return [sessionsDirectory(this.#context.ctx.home.root)];
   }
@@ -138,7 +140,7 @@ export class TeamResources {
         uri: `${base}/inbox`,
         name: "inbox",
         title: "Your inbox",
-        description: `Your newest ${MAX_MESSAGES} messages; reading marks none as read`,
+        description: `Your newest ${MAX_MESSAGES} messages; reading does not mark them as read`,
         ...own,
       },
     ];
@@ -166,7 +168,7 @@ export class TeamResources {
     try {
       this.#members = readTeam(this.#context.ctx.ref).members.map(({ name }) => name);
     } catch (error) {
-      // Another program may write the config at this moment, or the team is gone: the next read follows.
+      // Another program may be writing the config, or the team is gone: use the last names until the next read.
       if (!(error instanceof TeamError)) throw error;
     }
     return this.#members;
@@ -197,7 +199,7 @@ export class TeamResources {
     return file === undefined ? undefined : { agent: member?.name, ...conversationData(file) };
   }
 
-  /** Only a file of our own conversations: a record is data, which anything in the team's directory may have written. */
+  /** Returns only a file in the directory of conversations: any process with access to the team's files may have written the record. */
   #conversationFile(agent: string): string | undefined {
     const { home, ref } = this.#context.ctx;
     const status = readStatus(ref, agent);
@@ -241,7 +243,7 @@ function conversationData(file: string): { readonly entries: readonly unknown[];
   return { entries, older: start > 0 || entries.length < all.length };
 }
 
-/** Turns a refusal into an error of the protocol, which has no other place for it in an answer. */
+/** Turns a TeamError into a protocol error: an answer has no other place for a refusal. */
 export async function readable<T>(sdk: Sdk, work: () => Promise<T> | T): Promise<T> {
   try {
     return await work();

@@ -10,17 +10,18 @@ import { readable, TeamResources } from "./resources.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { ToolCalls } from "./tool-calls.ts";
 
-/** The client of standard streams, and all clients of HTTP without a session, as names of connections. */
+/** The connection name of the client on the standard streams. */
 const STREAMS = "streams";
+/** The connection name of all HTTP clients without a session. */
 const STATELESS = "stateless";
 
 /** The servers of one member: one for each connection or request. All of them share the member's state. */
 export interface MemberServers {
   readonly factory: McpServerFactory;
   readonly context: ClientToolContext;
-  /** The changes of its resources. */
+  /** The changes of the member's resources. */
   readonly watch: ResourceWatch;
-  /** Call when a client on standard streams asks for changes: the package then chooses those that it wants. */
+  /** Call when a client on the standard streams asks for changes: the package then selects the changes that it wants. */
   onListen(): void;
   /** Ends its watches, and lets the next process return the messages that have not arrived. */
   close(): Promise<void>;
@@ -129,7 +130,7 @@ export async function memberServers(
   };
 }
 
-/** Returns a client's words as an error can repeat them. */
+/** Returns a client's text in a form that an error can repeat. */
 function plainName(text: string): string {
   return shortened(stripControls(text), 100);
 }

@@ -3,7 +3,7 @@ import type { Sdk } from "./forms.ts";
 import type { ResourceWatch } from "./resource-watch.ts";
 import type { TeamResources } from "./resources.ts";
 
-/** Most resources that one connection subscribes to: more than a team has. */
+/** Maximum subscriptions of one connection: more than a team has resources. */
 const MAX_SUBSCRIPTIONS = 200;
 
 /** The subscriptions of one connection of the older protocol; in the newer one, the package keeps them. */
@@ -42,7 +42,7 @@ export class Subscriptions {
   #add(uri: string): void {
     if (!this.#resources.isKnown(uri)) throw this.#refusal("There is no such resource.");
     if (this.#uris.size >= MAX_SUBSCRIPTIONS && !this.#uris.has(uri))
-      throw this.#refusal(`A connection can subscribe to ${MAX_SUBSCRIPTIONS} resources.`);
+      throw this.#refusal(`A connection can subscribe to at most ${MAX_SUBSCRIPTIONS} resources.`);
     this.#uris.add(uri);
     this.#end ??= this.#watch.subscribe((changed) => {
       if (!this.#uris.has(changed)) return;

@@ -3,7 +3,7 @@ import { createWhole, makeDirBelow, replaceFile } from "../../os/files/atomic-wr
 import { makePrivate, readText } from "../../os/files/fs.ts";
 import type { TeamRef } from "../../team/ref.ts";
 
-const FORM = /^[0-9a-f]{64}$/;
+const TOKEN = /^[0-9a-f]{64}$/;
 
 export interface MemberToken {
   readonly token: string;
@@ -20,7 +20,7 @@ export function memberToken(ref: TeamRef, agent: string): MemberToken {
   const fresh = randomBytes(32).toString("hex");
   if (createWhole(file, `${fresh}\n`)) return { token: fresh, file };
   const known = readText(file)?.trim() ?? "";
-  if (!FORM.test(known)) {
+  if (!TOKEN.test(known)) {
     replaceFile(file, `${fresh}\n`);
     return { token: fresh, file };
   }
@@ -28,7 +28,7 @@ export function memberToken(ref: TeamRef, agent: string): MemberToken {
   return { token: known, file };
 }
 
-/** Writes the token of a running server into its new team: the deletion of the team before has removed the file. */
+/** Writes the token of a running server into its new team: the deletion of the previous team removed the file. */
 export function keepToken(ref: TeamRef, agent: string, token: string): void {
   const { run, mcpToken: file } = ref.paths.agent(agent);
   makeDirBelow(ref.paths.dir, run);

@@ -18,9 +18,9 @@ import { shortened } from "../../text/characters/cut-text.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { FormNeeded, formResult, type Sdk } from "./forms.ts";
 
-/** Most calls that run at a time; a client with more is broken. */
+/** Maximum concurrent calls; a client with more is broken. */
 const MAX_CALLS = 100;
-/** Most problems of an input that one answer names. */
+/** Maximum problems of an input that one answer names. */
 const MAX_PROBLEMS = 5;
 
 /** Runs the tool calls of one member. */
@@ -47,7 +47,7 @@ export class ToolCalls {
     }));
   }
 
-  /** Also finds `read_messages` for ReadMessages, as models write it. */
+  /** Finds a tool by its name. Also accepts `read_messages` for ReadMessages, as models write it. */
   find(name: string): AnyClientTool | undefined {
     const plain = (text: string): string => text.replaceAll("_", "").toLowerCase();
     return this.#tools.find((tool) => [tool.name, tool.alias ?? tool.name].map(plain).includes(plain(name)));
@@ -81,7 +81,7 @@ export class ToolCalls {
     const result = await withRefusals(async () => {
       const { ref, actor } = this.#context.ctx;
       if (!(tool.withoutTeam === true && !teamExists(ref))) {
-        // Removed members stay out, although their servers run on.
+        // A removed member must not act, although its server is still running.
         findMember(readTeam(ref), actor);
         await this.#acknowledge(call.client);
       }
@@ -90,13 +90,13 @@ export class ToolCalls {
     return answerOf(result, ignoredKeys(tool, input));
   }
 
-  /** A failure does not stop the call: the messages would only come again. */
+  /** Records which messages have arrived. A failure does not stop the call: the messages are only delivered again. */
   async #acknowledge(client: string): Promise<void> {
     try {
       await this.#context.mail.acknowledge(client);
     } catch (error) {
       if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") throw error;
-      this.#onProblem(`the receipt of messages was not recorded: ${messageOf(error)}`);
+      this.#onProblem(`the receipt of messages was not recorded; they will come again: ${messageOf(error)}`);
     }
   }
 }
@@ -139,7 +139,7 @@ function answerOf(result: ToolResult, ignored: readonly string[]): CallToolResul
   const isJson = data !== undefined && result.content.startsWith("{");
   const text = isJson ? dataText(data) : cleanResult(result);
   const names = ignored.map((key) => shortened(stripControls(key), 100)).join(", ");
-  const note = `The tool has no field ${names}; it was ignored.`;
+  const note = `Ignored fields that the tool does not have: ${names}.`;
   return {
     content: [text, ...(ignored.length === 0 ? [] : [note])].map((one) => ({
       type: "text" as const,

@@ -2,7 +2,7 @@ import type { InMemoryServerEventBus, ServerEvent, ServerEventBus } from "@model
 import type { Sdk } from "./forms.ts";
 import type { ResourceWatch } from "./resource-watch.ts";
 
-/** Brings the changes of resources to the open streams of the newer protocol, and watches only while there is one. */
+/** Publishes changes of resources to the open streams of the newer protocol, and watches only while a stream is open. */
 export class WatchedBus implements ServerEventBus {
   readonly #bus: InMemoryServerEventBus;
   readonly #watch: ResourceWatch;

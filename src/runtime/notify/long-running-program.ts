@@ -28,17 +28,17 @@ interface Announced {
   readonly text: string;
 }
 
-/** Milliseconds before each new start after an unexpected end; then it is given up. */
+/** Milliseconds before each restart after an unexpected end; after the last one, the program is not restarted. */
 const RESTART_MS: readonly number[] = [1_000, 2_000, 4_000, 8_000, 16_000];
-/** Milliseconds after which the end of a program is not a failed start. */
+/** A program that ran for this many milliseconds did not fail to start. */
 const STABLE_MS = 60_000;
-/** Bytes that wait for a program that does not read; further lines are dropped. */
+/** Maximum bytes that wait for a program that does not read; later lines are dropped. */
 const MAX_UNREAD = 1024 * 1024;
 
 /**
  * A long-running program of `teams.notify`. It gets a JSON line for each notification, and answers requests by its output lines. Each
- * announced request has a token that is in no file: an answer counts once, and only for that request. Nothing is ever answered
- * without a line of the program.
+ * announced request has a token that is in no file: an answer counts once, and only for that request. Without a line of the program,
+ * nothing is answered.
  */
 export class LongRunningProgram {
   readonly #words: string | readonly string[];
@@ -76,7 +76,7 @@ export class LongRunningProgram {
     this.#watch();
   }
 
-  /** Ends the program with everything that it started. */
+  /** Ends the program and every process that it started. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#cancelRestart?.();
@@ -92,12 +92,12 @@ export class LongRunningProgram {
     const env = notifyEnv(this.#options);
     const program = startPiped(file, args, { cwd, env, endsWithParent: true });
     this.#program = program;
-    readLines(program.stdout, (line) => void this.#take(line));
+    readLines(program.stdout, (line) => void this.#handleLine(line));
     program.ended.then((how) => this.#ended(program, how)).catch((error: unknown) => this.#report(error));
   }
 
   async #ended(program: PipedProgram, how: string): Promise<void> {
-    // The watcher of its lifeline, and its background processes.
+    // Ends the watcher of its lifeline, and its background processes.
     await program.end();
     if (this.#closing.signal.aborted) return;
     this.#program = undefined;
@@ -108,17 +108,17 @@ export class LongRunningProgram {
     if (wait === undefined) {
       this.#isGivenUp = true;
       this.#open.clear();
-      this.#options.problem(`teams.notify ended ${this.#failures} times and is not started again: ${why}`);
+      this.#options.problem(`teams.notify ended ${this.#failures} times and is not restarted: ${why}`);
       return;
     }
-    this.#options.problem(`teams.notify ended, and starts again in ${wait / 1_000} s: ${why}`);
+    this.#options.problem(`teams.notify ended and will restart in ${wait / 1_000} s: ${why}`);
     this.#cancelRestart = after(wait, () => {
       this.#cancelRestart = undefined;
       this.#restart().catch((error: unknown) => this.#report(error));
     });
   }
 
-  /** Starts the program again, and announces the open requests with new tokens. */
+  /** Restarts the program, and announces the open requests with new tokens. */
   async #restart(): Promise<void> {
     const open = [...this.#open.values()];
     this.#open.clear();
@@ -132,14 +132,17 @@ export class LongRunningProgram {
     stdin.write(`${JSON.stringify(wellFormed(line))}\n`);
   }
 
-  async #take(line: string | undefined): Promise<void> {
+  async #handleLine(line: string | undefined): Promise<void> {
     let token: string | undefined;
     try {
       const answer = readProgramAnswer(line);
       token = answer.token;
       const announced = this.#open.get(token);
       if (announced === undefined) {
-        throw new TeamError("REQUEST_NOT_FOUND", "This token is unknown, or was used already.");
+        throw new TeamError(
+          "REQUEST_NOT_FOUND",
+          "The token is unknown or already used; nothing was answered.",
+        );
       }
       // Removed before the answer, so that a second line with this token finds nothing.
       this.#open.delete(token);
@@ -175,7 +178,7 @@ export class LongRunningProgram {
     }
   }
 
-  /** Tells the program which announced requests have an answer of another source, as long as there are some. */
+  /** Notifies the program when an announced request is answered elsewhere, until no announced request is open. */
   #watch(): void {
     if (this.#isWatching) return;
     this.#isWatching = true;
@@ -221,7 +224,7 @@ export class LongRunningProgram {
 
 function requestLine(token: string, text: string, team: string, details: ApprovalDetails): object {
   const { id, kind, from, summary, reason, change, input, question, choices, planContent } = details;
-  // What `approve` without a note answers.
+  // The answer of `approve` without a note.
   const { default: byDefault } = details;
   return {
     type: "request",

@@ -12,15 +12,15 @@ import { runNotifyCommand } from "./run-command.ts";
 
 interface NotifierOptions extends NotifyPlace {
   readonly clock: Clock;
-  /** Milliseconds before each new start of a long-running program; by default a few growing ones. */
+  /** Milliseconds before each restart of a long-running program; by default a few growing delays. */
   readonly restartMs?: readonly number[];
   /** Reports why a notification failed, once per value of the setting. */
   problem(text: string): void;
 }
 
-/** Queued notifications; further ones are dropped. */
+/** Maximum queued notifications; later ones are dropped. */
 const MAX_WAITING = 8;
-/** Characters of a notification: as many as a desktop shows. */
+/** Maximum characters of a notification: as many as a desktop shows. */
 const MAX_TEXT = 500;
 
 interface Waiting {
@@ -60,7 +60,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const why = await runNotifyCommand(setting, text, options, closing.signal);
     if (why === undefined || closing.signal.aborted || failed === JSON.stringify(setting)) return;
     failed = JSON.stringify(setting);
-    problem(`teams.notify failed, you were not notified: ${why}`);
+    problem(`teams.notify failed, so you were not notified: ${why}`);
   };
   const runQueue = async (): Promise<void> => {
     if (isRunning) return;
@@ -69,7 +69,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await deliver(next);
     } catch (error) {
       // No caller waits for the queue.
-      problem(`teams.notify failed, you were not notified: ${messageOf(error)}`);
+      problem(`teams.notify failed, so you were not notified: ${messageOf(error)}`);
     } finally {
       isRunning = false;
     }
@@ -77,7 +77,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   return {
     notify(reason, by, request) {
       if (closing.signal.aborted || settings().teams.notify === undefined) return;
-      // The running lead answers first, and notifies the user of what it leaves open.
+      // The running lead answers first, and notifies the user of requests that it leaves open.
       if (by === "lead" && agent !== LEAD_NAME && isLed({ ref })) return;
       if (waiting.length === MAX_WAITING) return;
       const text = redactText(`Team ${ref.team}: ${reason}`, secretsOf(env));

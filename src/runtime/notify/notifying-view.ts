@@ -5,7 +5,7 @@ import type { WorkerView } from "../../worker/view.ts";
 /** Notifies the user when they are away from the pane. */
 export interface Notifier {
   /**
-   * @param by who answers. `lead`: a running lead answers first, and notifies the user of what it leaves open.
+   * @param by who answers. `lead`: a running lead answers first, and notifies the user of requests that it leaves open.
    * @param request the id of the request that waits, if there is one
    * @throws TeamError TEAM_NOT_FOUND
    */
@@ -34,7 +34,7 @@ export function withNotifications<V extends WorkerView>(
     ...view,
     waiting(reason, by = "person", request) {
       view.waiting(reason, by, request);
-      // A lead's reason names the member already.
+      // A lead's reason already names the member.
       notify(name === LEAD_NAME ? reason : `${name}: ${reason}`, by, request);
     },
     permission(ask) {

@@ -7,21 +7,21 @@ export interface ProgramAnswer {
   readonly note?: string;
 }
 
-/** Characters of a note. */
+/** Maximum characters of a note. */
 const MAX_NOTE = 10_000;
 
 /** Reads a line as an answer. @throws TeamError INVALID_INPUT if it is not an answer */
 export function readProgramAnswer(line: string | undefined): ProgramAnswer {
-  if (line === undefined) throw refused("A line can have at most 64 KB");
+  if (line === undefined) throw refused("The line is longer than 64 KB");
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch {
-    throw refused("A line is not JSON");
+    throw refused("The line is not JSON");
   }
-  if (typeof value !== "object" || value === null) throw refused("A line is not an object");
+  if (typeof value !== "object" || value === null) throw refused("The line is not an object");
   const { token, approve, note } = value as Readonly<Record<string, unknown>>;
-  if (typeof token !== "string") throw refused("An answer needs its token");
+  if (typeof token !== "string") throw refused("An answer needs the token of its request");
   if (typeof approve !== "boolean") throw refused("An answer needs approve: true or false");
   if (note === undefined || note === null) return { token, approve };
   if (typeof note !== "string") throw refused("A note must be a string");
@@ -31,6 +31,6 @@ export function readProgramAnswer(line: string | undefined): ProgramAnswer {
 
 function refused(why: string): TeamError {
   return new TeamError("INVALID_INPUT", `${why}; nothing was answered.`, {
-    hint: 'Write one JSON object a line: {"token":"…","approve":true,"note":"…"}',
+    hint: 'Write one JSON object per line: {"token":"…","approve":true,"note":"…"}',
   });
 }

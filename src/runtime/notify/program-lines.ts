@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 
-/** Characters of a line of a program; a longer one is dropped. */
+/** Maximum characters of a line of a program; a longer line is dropped. */
 const MAX_LINE = 64 * 1024;
 
 /** Reads the lines of a program. @param line receives each line; undefined for a line that is too long */

@@ -9,7 +9,7 @@ import { type NotifyPlace, notifyEnv } from "./notify-place.ts";
 
 /** Time limit in milliseconds for the command, which only shows or sends a line. */
 const TIMEOUT_MS = 10_000;
-/** Characters of the command's stderr in the text of a failure. */
+/** Maximum characters of the command's stderr in the text of a failure. */
 const MAX_STDERR = 300;
 
 /**
@@ -40,12 +40,12 @@ export async function runNotifyCommand(
   };
   try {
     const { code, signal: ended, failure, message } = await runCommandGroup(file, args, command);
-    if (failure === "timed-out") return `it did not end within ${TIMEOUT_MS / 1000} s`;
-    if (failure !== undefined) return message ?? "it did not start";
+    if (failure === "timed-out") return `the command did not end within ${TIMEOUT_MS / 1000} s`;
+    if (failure !== undefined) return message ?? "the command did not start";
     if (code === 0) return undefined;
     return [ended ?? `exit code ${code}`, errorText(stderr, place)].filter((part) => part !== "").join(": ");
   } catch (error) {
-    // Arguments that no system accepts, for example with a NUL.
+    // No system accepts some arguments, for example those with a NUL.
     return messageOf(error);
   }
 }

@@ -22,11 +22,11 @@ import { playbookFile } from "../agent/models.ts";
 export interface AgentCommands {
   /** Shows the permission mode. */
   showMode(): void;
-  /** Shows the model; with a name, changes it from the next turn on. */
+  /** Shows the model; with a name, changes the model from the next turn on. */
   model(name: string | undefined): void;
-  /** Replaces the conversation with a summary. @param focus the part that it must keep above all */
+  /** Replaces the conversation with a summary. @param focus the part that the summary must keep above all */
   compact(focus: string): void;
-  /** Begins an empty conversation. */
+  /** Starts an empty conversation. */
   clear(): void;
 }
 
@@ -45,13 +45,13 @@ export function agentCommands({ ref, name, call, view, worker, clear }: AgentCom
   const { io } = call;
   const member = (): TeamMember => findMember(readTeam(ref), name);
   const program = (): string => readMetadata(member(), "cli") ?? "its program";
-  const ownConversation = (what: string): TeamError =>
-    new TeamError("INVALID_INPUT", `${program()} keeps its own conversation: it was not ${what}.`, {
-      hint: "A new teammate begins with an empty one: teams spawn",
+  const ownConversationError = (what: string): TeamError =>
+    new TeamError("INVALID_INPUT", `${program()} keeps its own conversation, which was not ${what}.`, {
+      hint: "A new teammate starts with an empty conversation: teams spawn",
     });
   const requireNoPlan = (): void => {
     if (!worker.planApproval.isWaiting) return;
-    throw new TeamError("INVALID_INPUT", "A plan waits for its answer; nothing was changed.", {
+    throw new TeamError("INVALID_INPUT", "A plan is waiting for an answer; nothing was changed.", {
       hint: "Answer the plan first: teams approvals",
     });
   };
@@ -61,7 +61,7 @@ export function agentCommands({ ref, name, call, view, worker, clear }: AgentCom
       act: (agent, signal) =>
         act(agent, signal).catch((error: unknown) => view.error(messageWithHint(error))),
     });
-    if (isLater) view.note("after this turn; Esc interrupts it");
+    if (isLater) view.note("runs after this turn; Esc interrupts the turn");
   };
   return {
     showMode() {
@@ -73,26 +73,26 @@ export function agentCommands({ ref, name, call, view, worker, clear }: AgentCom
       const isForeign = readMetadata(member(), "cli") !== undefined;
       if (wanted === undefined) {
         const change = isForeign
-          ? `${gridText(program())} chooses it itself`
+          ? `${gridText(program())} chooses its model itself`
           : "/model <id> changes it: haiku, sonnet, opus, or an id";
         view.answer(`model: ${gridText(now)}\n${change}`);
         return;
       }
-      if (isForeign) throw ownModel(program());
+      if (isForeign) throw ownModelError(program());
       const model = checkedModel(wanted);
       betweenTurns("changes its model", async (agent) => {
-        if (agent.changeModel === undefined) throw ownModel(program());
+        if (agent.changeModel === undefined) throw ownModelError(program());
         await agent.changeModel(model);
         view.note(`the model is now ${model}`);
         await setModel(ref, name, model).catch((error: unknown) =>
-          view.error(`this model is kept only until a restart: ${messageOf(error)}`),
+          view.error(`the model was not saved, so it is used only until a restart: ${messageOf(error)}`),
         );
       });
     },
     compact(focus) {
       betweenTurns("compacts its conversation", async (agent, signal) => {
         requireNoPlan();
-        if (agent.compact === undefined) throw ownConversation("compacted");
+        if (agent.compact === undefined) throw ownConversationError("compacted");
         if (agent.messages.length === 0) {
           view.note("the conversation is empty: there is nothing to compact");
           return;
@@ -106,26 +106,26 @@ export function agentCommands({ ref, name, call, view, worker, clear }: AgentCom
     clear() {
       betweenTurns("clears its conversation", async (agent, signal) => {
         requireNoPlan();
-        if (agent.clear === undefined) throw ownConversation("cleared");
+        if (agent.clear === undefined) throw ownConversationError("cleared");
         if (agent.messages.length === 0) {
-          view.note("the conversation is empty already");
+          view.note("the conversation is already empty");
           return;
         }
         clear();
         await agent.clear(signal);
-        view.note(`to read what was before: teams logs ${memberWord(ref, name)} --all`);
+        view.note(`to read the earlier conversation: teams logs ${memberWord(ref, name)} --all`);
       });
     },
   };
 
-  /** @throws TeamError INVALID_MODEL; INVALID_INPUT if there is no access to it */
+  /** @throws TeamError INVALID_MODEL, also if there is no access to the model, or if a budget in dollars needs its price */
   function checkedModel(wanted: string): string {
     if (isScripted(wanted)) return wanted === SCRIPTED ? wanted : playbookName(wanted);
     const settings = loadSettings(ref.home.root, io.cwd);
     const model = resolveModelName(wanted, settings.teams.models);
     if (defaultModelName({ ...io.env, ...settings.env }) === SCRIPTED) {
       throw new TeamError("INVALID_MODEL", `There is no access to ${model}; the model was not changed.`, {
-        hint: "Start the agent with ANTHROPIC_API_KEY, or with ANTHROPIC_BASE_URL for a server of your own.",
+        hint: "Start the agent with ANTHROPIC_API_KEY, or with ANTHROPIC_BASE_URL for your own server.",
       });
     }
     if (budgetsOf(ref, name).some(({ limits }) => limits.maxCostUsd !== undefined))
@@ -133,7 +133,7 @@ export function agentCommands({ ref, name, call, view, worker, clear }: AgentCom
     return model;
   }
 
-  /** The process of a restart may have another working directory. */
+  /** Returns the model's name with an absolute path: the process of a restart may have another working directory. */
   function playbookName(wanted: string): string {
     return `${SCRIPTED}:${playbookFile(wanted, io.program, io.cwd)}`;
   }
@@ -145,8 +145,8 @@ export function messageWithHint(error: unknown): string {
   return hint === undefined ? messageOf(error) : `${messageOf(error)}\n${hint}`;
 }
 
-function ownModel(program: string): TeamError {
-  return new TeamError("INVALID_INPUT", `${program} chooses its model itself; it was not changed.`, {
+function ownModelError(program: string): TeamError {
+  return new TeamError("INVALID_INPUT", `${program} chooses its model itself; the model was not changed.`, {
     hint: "Start a teammate with another model: teams spawn <name> --cli <cli> --model <id>",
   });
 }

@@ -65,7 +65,7 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
     kept ??= fileHistory(join(ref.home.root, "teams-history.jsonl"), problem);
     return kept;
   };
-  /** Number of mode changes that the person has asked for and that are not made yet. */
+  /** Number of mode changes that the person has requested and that are not yet made. */
   let wanted = 0;
   let isChanging = false;
   const nextMode = async (): Promise<void> => {
@@ -85,7 +85,7 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
   /** Settles when the earlier lines have begun, and each change of the mode is made. */
   let order: Promise<unknown> = Promise.resolve();
   const ignored = (): void => undefined;
-  /** Begins a line. @returns its end, in an object: an awaited promise would be waited for */
+  /** Starts to handle a line. @returns the promise of its end in an object, because the caller must not wait for it yet */
   const begin = async (
     ...[line, begun, earliest]: Parameters<TypingHandlers["line"]>
   ): Promise<{ readonly end: Promise<void> | undefined }> => {
@@ -120,7 +120,7 @@ export function paneKeys(options: PaneKeysOptions): PaneKeys {
     problem,
     async line(...typed) {
       const started = order.then(() => begin(...typed));
-      // The caller has the error; the next line comes after it.
+      // The caller gets the error; the next line runs anyway.
       order = started.catch(ignored);
       const { end } = await started;
       await end;

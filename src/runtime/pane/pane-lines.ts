@@ -20,9 +20,9 @@ import { parsePaneLine, type SlashName, slashCommand, slashHelp, teamsCommand } 
 
 /** Handles the lines that a person types in a pane. */
 export interface PaneLines {
-  /** Runs a typed line as a command, or gives it to the agent. @param begun when its first character came */
+  /** Runs a typed line as a command, or passes it to the agent. @param begun when its first character was typed */
   handle(line: string, begun: number): Promise<void>;
-  /** Ends the person's own command. @returns whether one ran */
+  /** Ends the person's own command. @returns whether a command was running */
   interrupt(): boolean;
   /** Runs a command of `teams` for the person, and shows its output. */
   teams(words: readonly string[]): Promise<void>;
@@ -38,7 +38,7 @@ export interface PaneLinesOptions extends AgentCommandsOptions {
   readonly own: Partial<Record<SlashName, (words: readonly string[]) => void | Promise<void>>>;
 }
 
-/** Milliseconds that the person's own command may take. */
+/** Time limit of the person's own command, in milliseconds. */
 const SHELL_LIMIT_MS = 24 * 60 * 60 * 1000;
 
 export function paneLines(options: PaneLinesOptions): PaneLines {
@@ -48,7 +48,7 @@ export function paneLines(options: PaneLinesOptions): PaneLines {
   let shell: AbortController | undefined;
   let shellCount = 0;
 
-  const captured = async (
+  const runCaptured = async (
     words: readonly string[],
     more: Env = {},
     cwd = io.cwd,
@@ -64,7 +64,7 @@ export function paneLines(options: PaneLinesOptions): PaneLines {
     return { code, text: text.trimEnd() };
   };
   const teams = async (words: readonly string[], cwd?: string): Promise<void> => {
-    const { code, text } = await captured(words, plain ? { NO_COLOR: "1" } : { FORCE_COLOR: "1" }, cwd);
+    const { code, text } = await runCaptured(words, plain ? { NO_COLOR: "1" } : { FORCE_COLOR: "1" }, cwd);
     if (code === EXIT.done) view.answer(text);
     else view.error(stripControls(text));
   };
@@ -95,15 +95,15 @@ export function paneLines(options: PaneLinesOptions): PaneLines {
       });
       ended(endNote(end));
     } catch (error) {
-      ended(`(it may still run: ${messageOf(error)})`);
+      ended(`(the command may still be running: ${messageOf(error)})`);
     } finally {
       shell = undefined;
     }
   };
-  /** @param words the name of the file, which may have blanks */
+  /** @param words the name of the file, which may contain spaces */
   const exportConversation = async (words: readonly string[]): Promise<void> => {
     const file = words.length === 0 ? defaultName(ref.team, agent) : words.join(" ");
-    const { code, text } = await captured(["logs", agent, "--all"], { NO_COLOR: "1" });
+    const { code, text } = await runCaptured(["logs", agent, "--all"], { NO_COLOR: "1" });
     if (code !== EXIT.done) {
       view.error(text);
       return;
@@ -114,14 +114,14 @@ export function paneLines(options: PaneLinesOptions): PaneLines {
       writeNew(path, `${text}\n`);
     } catch (error) {
       if (systemCode(error) !== "EEXIST") throw error;
-      throw new TeamError("INVALID_INPUT", `${path} exists already; nothing was written.`, {
+      throw new TeamError("INVALID_INPUT", `${path} already exists; nothing was written.`, {
         hint: "Name another file: /export <file>",
       });
     }
-    view.note(`the conversation is in ${path}`);
+    view.note(`the conversation was written to ${path}`);
   };
   const showCost = async (): Promise<void> => {
-    const { code, text } = await captured(["status", "--json"]);
+    const { code, text } = await runCaptured(["status", "--json"]);
     if (code !== EXIT.done) {
       view.error(text);
       return;
@@ -170,7 +170,7 @@ function leadDirectory(ref: TeamRef): string | undefined {
   return readTeam(ref).members.find(({ name }) => name === LEAD_NAME)?.cwd;
 }
 
-/** Characters kept of the output of a person's command: its end. */
+/** Maximum characters that are kept from the end of the output of a person's command. */
 const MAX_OUTPUT = 100_000;
 
 function endNote({ code, signal, failure, message }: Awaited<ReturnType<typeof runCommandGroup>>): string {
@@ -192,7 +192,7 @@ function defaultName(team: string, agent: string): string {
   return `teams-${team}-${agent}.txt`.replace(/[^\w.@-]/g, "_");
 }
 
-/** A person types: the command belongs to no agent. */
+/** Returns the environment without the agent's identity: a command that a person types belongs to no agent. */
 function personsEnv({ TEAMS_AGENT: _agent, TEAMS_HOOK: _hook, ...env }: Env): Env {
   return env;
 }

@@ -6,9 +6,9 @@ import type { Completer, Suggestion } from "../../terminal/input/suggestions.ts"
 import type { ProjectFiles } from "./project-files.ts";
 import { isName, slashCommand, slashNames } from "./slash-commands.ts";
 
-/** Letters from which on all files are searched: one letter occurs in nearly all of them. */
+/** Minimum letters for a search of all files: a single letter occurs in nearly all of them. */
 const MIN_LETTERS = 2;
-/** Maximum names that are offered. */
+/** Maximum names that are suggested. */
 const MAX_NAMES = 50;
 
 interface PaneSuggestionsOptions {
@@ -25,10 +25,10 @@ interface PaneSuggestionsOptions {
  */
 export function paneSuggestions({ agent, cwd, files, teammates }: PaneSuggestionsOptions): Completer {
   return (word, command, more) => {
-    if (command !== undefined) return argumentsLike(agent, command, word);
-    if (word.startsWith("/")) return commandsLike(agent, word);
+    if (command !== undefined) return matchingArguments(agent, command, word);
+    if (word.startsWith("/")) return matchingCommands(agent, word);
     const typed = word.slice(1);
-    const here = pathsLike(cwd, typed);
+    const here = matchingPaths(cwd, typed);
     const anywhere = typed.length < MIN_LETTERS ? [] : files.like(typed, MAX_NAMES, more);
     const paths = [...new Set([...here, ...anywhere])].map((path) => ({
       insert: path.endsWith("/") ? `@${path}` : `@${path} `,
@@ -41,7 +41,7 @@ export function paneSuggestions({ agent, cwd, files, teammates }: PaneSuggestion
   };
 }
 
-function commandsLike(agent: string, word: string): readonly Suggestion[] {
+function matchingCommands(agent: string, word: string): readonly Suggestion[] {
   return slashNames(agent)
     .filter((name) => `/${name}`.startsWith(word.toLowerCase()))
     .map((name) => {
@@ -51,7 +51,7 @@ function commandsLike(agent: string, word: string): readonly Suggestion[] {
 }
 
 /** Enter sends the line with its argument: the person has selected it, or typed a part of it. */
-function argumentsLike(agent: string, command: string, word: string): readonly Suggestion[] {
+function matchingArguments(agent: string, command: string, word: string): readonly Suggestion[] {
   const name = command.slice(1);
   if (!isName(name, slashNames(agent))) return [];
   const { choices = [] } = slashCommand(name, agent);
@@ -60,23 +60,23 @@ function argumentsLike(agent: string, command: string, word: string): readonly S
     .map((choice) => ({ insert: choice, label: choice, runs: true }));
 }
 
-function pathsLike(cwd: string, typed: string): readonly string[] {
+function matchingPaths(cwd: string, typed: string): readonly string[] {
   const directory = typed.endsWith("/") ? typed : dirname(typed);
   const begun = typed.endsWith("/") ? "" : basename(typed);
   const place = resolve(cwd, directory);
-  // Hidden files only if they are asked for.
+  // Suggest hidden files only after a typed dot.
   const names = namesIn(place).filter(
     (name) => name.startsWith(begun) && (begun !== "" || !name.startsWith(".")),
   );
   return names.slice(0, MAX_NAMES).flatMap((name) => {
-    // A name with a blank would look like two words, and no key types a name that is not UTF-8.
+    // A name with a space would look like two words, and no key types a name that is not UTF-8.
     if (/[\s\p{Cc}\ufffd]/u.test(name)) return [];
     const path = join(directory, name);
     return [isFolder(join(place, name)) ? `${path}/` : path];
   });
 }
 
-/** Returns the names in a directory. Empty if it cannot be read: then nothing is offered. */
+/** Returns the names in a directory; none if it cannot be read: then nothing is suggested. */
 function namesIn(directory: string): readonly string[] {
   try {
     return listDir(directory);
@@ -86,7 +86,7 @@ function namesIn(directory: string): readonly string[] {
   }
 }
 
-/** Links are followed: a link to a directory is completed as one. */
+/** Whether a path is a directory, or a link to one. */
 function isFolder(path: string): boolean {
   try {
     return entryOf(`${path}/.`)?.isDirectory() === true;

@@ -15,18 +15,18 @@ interface ProjectFilesOptions {
   readonly cwd: string;
   readonly env: Env;
   problem(error: unknown): void;
-  /** Milliseconds that a listing may take. */
+  /** Time limit of a listing in milliseconds. */
   readonly limitMs?: number;
 }
 
-/** Files that are searched: more would take longer than a key may. */
+/** Maximum files that are searched: with more, a key press would take too long. */
 const MAX_FILES = 50_000;
 /** Milliseconds after which the files are listed again. */
 const CACHE_MS = 15_000;
-/** Milliseconds that a listing may take: a network disk may be slow. */
+/** Time limit of a listing in milliseconds: a network disk may be slow. */
 const LIST_LIMIT_MS = 20_000;
 
-/** Lists the files at the first question, while the person types on. */
+/** Lists the files at the first search, while the person keeps typing. */
 export function projectFiles({
   cwd,
   env,
@@ -35,7 +35,7 @@ export function projectFiles({
 }: ProjectFilesOptions): ProjectFiles {
   const tooSlow = new TeamError(
     "TIMEOUT",
-    `The files of ${cwd} could not be listed in ${limitMs / 1000} s. @ still completes a path part by part.`,
+    `The files of ${cwd} could not be listed within ${limitMs / 1000} s. @ still completes a path part by part.`,
   );
   let isKnownSlow = false;
   let paths: readonly SearchedPath[] = [];
@@ -48,7 +48,7 @@ export function projectFiles({
     const cancel = after(limitMs, () => limit.abort(tooSlow));
     try {
       const files = await listFiles(cwd, { env, signal: limit.signal });
-      // A name with a blank would look like two words.
+      // A name with a space would look like two words.
       const names = files.slice(0, MAX_FILES).map(({ name }) => name);
       paths = searchedPaths(names.filter((name) => !/[\s\p{Cc}\ufffd]/u.test(name)));
     } finally {
@@ -59,7 +59,7 @@ export function projectFiles({
     waiting();
   };
   const failed = (error: unknown): void => {
-    // The disk may stay slow, and the files are listed again with later keys: once is enough.
+    // The disk may stay slow, and later keys list the files again: report it once.
     if (error === tooSlow && isKnownSlow) return;
     if (error === tooSlow) isKnownSlow = true;
     problem(error);
@@ -76,16 +76,16 @@ export function projectFiles({
   };
 }
 
-/** A path, with what a search compares. */
+/** A path, prepared for a search. */
 interface SearchedPath {
   readonly path: string;
   readonly lower: string;
-  /** Index of its name. */
+  /** Index at which the file's name begins. */
   readonly nameAt: number;
   readonly isHidden: boolean;
 }
 
-/** Prepares paths for a search, so that a key compares them only: the shortest first. */
+/** Prepares paths for a search, the shortest first, so that a key press only compares them. */
 export function searchedPaths(paths: readonly string[]): readonly SearchedPath[] {
   return paths
     .map((path) => ({
@@ -97,7 +97,7 @@ export function searchedPaths(paths: readonly string[]): readonly SearchedPath[]
     .sort((a, b) => a.path.length - b.path.length || (a.path < b.path ? -1 : 1));
 }
 
-/** Returns the paths in which the typed letters occur in their order, without regard to their case; hidden ones only if asked for. */
+/** Returns the paths that contain the typed letters in order, ignoring case; hidden paths only if a dot is typed. */
 export function bestPaths(paths: readonly SearchedPath[], typed: string, limit: number): readonly string[] {
   const wanted = typed.toLowerCase();
   const found: readonly [string[], string[], string[], string[]] = [[], [], [], []];
@@ -109,7 +109,7 @@ export function bestPaths(paths: readonly SearchedPath[], typed: string, limit: 
   return found.flat().slice(0, limit);
 }
 
-/** Returns how far a path is from what is typed: its name begins with it, has it, the path has it, or only its letters. */
+/** Ranks a match, 0 is best: the name begins with the text, the name contains it, the path contains it, the path has its letters. */
 function rankOf({ lower, nameAt }: SearchedPath, wanted: string): 0 | 1 | 2 | 3 | undefined {
   if (lower.startsWith(wanted, nameAt)) return 0;
   if (lower.includes(wanted, nameAt)) return 1;

@@ -7,7 +7,7 @@ import type { TeamRef } from "../../team/ref.ts";
 import { conversationLog } from "../../terminal/conversation-log.ts";
 import type { PaneView } from "../../terminal/pane/pane-view.ts";
 
-/** Lines of a conversation's file: more than a screen shows. */
+/** Lines that are read from a conversation's file: more than a screen shows. */
 const LINES = 60;
 
 /** Shows the end of an agent's conversation in its pane, as much as fits. Shows nothing before the first turn. */

@@ -9,15 +9,15 @@ interface SlashCommand {
   readonly help: string;
   /** The choices for its first argument. */
   readonly choices?: readonly string[];
-  /** It only shows something: Enter runs it although its name is not complete. */
+  /** The command only shows something: Enter runs it even if its name is incomplete. */
   readonly onlyShows?: true;
-  /** The words that it takes after its name; any number if omitted. */
+  /** The words that the command takes after its name; any words if omitted. */
   readonly arguments?: RegExp;
   /** Only in the lead's pane. */
   readonly leadOnly?: true;
   /** The differences in a teammate's pane. */
   readonly teammate?: Pick<SlashCommand, "usage" | "help" | "arguments" | "choices">;
-  /** It runs in the lead's directory: a teammate's worktree is not the checkout that gets the work. */
+  /** The command runs in the lead's directory: a teammate's worktree is not the checkout that gets the work. */
   readonly inLeadDirectory?: true;
   /** The same command of `teams`. */
   readonly teams?: (agent: string, words: readonly string[]) => readonly string[] | undefined;
@@ -70,10 +70,10 @@ export const SLASH_COMMANDS = {
   },
   compact: {
     usage: "[focus]",
-    help: "replace the conversation with a summary, which keeps above all what you name",
+    help: "replace the conversation with a summary; name the part that it must keep",
   },
   clear: {
-    help: "begin an empty conversation; `teams logs` still shows the one before",
+    help: "start an empty conversation; `teams logs` still shows the previous one",
     arguments: NONE,
   },
   diff: {
@@ -92,7 +92,7 @@ export const SLASH_COMMANDS = {
     teams: (agent, words) => ["land", ...(agent === LEAD_NAME ? words : [agent])],
   },
   delegate: {
-    help: "let the lead only coordinate; again: let it work itself, too",
+    help: "let the lead only coordinate; again: let the lead work itself, too",
     arguments: NONE,
     leadOnly: true,
   },
@@ -192,11 +192,11 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["!command", "run a command for yourself; the agent does not see it"],
   ["@name", "name a teammate or a file; Tab completes it"],
   ["y, n, a, e", "answer the agent's request, in an empty line: yes, no, always; explain it"],
-  ["Alt-Enter, \\Enter", "begin another line"],
-  ["Up, Ctrl-R", "earlier lines; search in them"],
+  ["Alt-Enter, \\Enter", "start a new line"],
+  ["Up, Ctrl-R", "earlier lines; search them"],
   ["Shift+Tab", "the next permission mode"],
-  ["Ctrl-O", "show the last shortened result whole; again: the one before it"],
-  ["Ctrl-L", "draw the pane again"],
+  ["Ctrl-O", "show the last shortened result in full; again: the previous one"],
+  ["Ctrl-L", "redraw the pane"],
   ["Esc", "interrupt the agent, or your own command"],
   ["Ctrl-C", "discard the line; twice in an empty line: end the run, or this teammate"],
 ];

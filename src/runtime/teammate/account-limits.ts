@@ -16,7 +16,7 @@ interface LimitedCli {
   readonly settings: LiveSettings;
 }
 
-/** Returns the limits of a CLI's account: all members with one login of one CLI share them. */
+/** Returns the limits of a CLI's account: all members with the same login of the same CLI share them. */
 export async function accountLimits(
   adapter: Adapter,
   { worker, env, model, settings }: LimitedCli,

@@ -7,12 +7,12 @@ import type { RunningTeammate } from "./running-teammate.ts";
 
 const REASON = "A person typed /exit in your pane.";
 
-/** Asks a teammate to shut down, for the person in its pane. It answers after its turn, and ends when it agrees. */
+/** Asks a teammate to shut down, for the person in its pane. The teammate answers after its turn, and ends when it agrees. */
 export async function askForShutdown(
   call: AnyCall,
   { ref, member: { name }, view }: Pick<RunningTeammate, "ref" | "member" | "view">,
 ): Promise<void> {
   const ctx = filesContext(call, { home: ref.home, ref, config: readTeam(ref), actor: LEAD_NAME });
   await requestShutdown(ctx, [name], REASON);
-  view.note(`${name} is asked to shut down, and ends once it agrees; Ctrl-C twice ends it at once`);
+  view.note(`${name} was asked to shut down, and ends once it agrees; Ctrl-C twice ends it at once`);
 }

@@ -60,7 +60,7 @@ interface CliLead extends LeadTools {
   instructions(roster: TeamRoster): string;
   /** Called when a person begins a turn in its own screen. */
   readonly onOwnTurn: () => void;
-  /** Called when a person has quit it there. */
+  /** Called when a person has quit the CLI in its own screen. */
   readonly onQuit: () => void;
 }
 
@@ -171,7 +171,7 @@ export async function assembleCli(adapter: Adapter, parts: CliParts): Promise<Ag
 
 /** Shows in its pane, and notifies the lead, that the CLI works without the team's tools. */
 function reportWithoutTools({ ctx, worker, lead, note }: CliParts, { id }: Adapter, remedy: string): void {
-  const what = `${id} has not connected to the team's tools, so it works without them. To do: ${remedy}.`;
+  const what = `${id} has not connected to the team's tools, so it works without them. To fix this: ${remedy}.`;
   note(what);
   if (lead !== undefined) return;
   const text = `${worker.name} cannot use the team's tools. ${what}`;
@@ -180,7 +180,7 @@ function reportWithoutTools({ ctx, worker, lead, note }: CliParts, { id }: Adapt
   );
 }
 
-/** Returns the pane of tmux that this process was started in. */
+/** Returns the tmux pane in which this process was started. */
 function placeHere(env: Env): PlaceRecord | undefined {
   const own = ownPlace(env);
   const instance = env[INSTANCE_VARIABLE];
@@ -189,7 +189,7 @@ function placeHere(env: Env): PlaceRecord | undefined {
     : { ...own, instance, backend: "tmux", spawnedAt: 0 };
 }
 
-/** The CLI has its own system prompt, so it reads this before its first message. */
+/** Returns the text before the CLI's first message: the CLI has its own system prompt. */
 function instructionsOf({ ctx, worker, flags, type }: CliParts, roster: TeamRoster, typed: boolean): string {
   const member = findMember(readTeam(ctx.ref), worker.name);
   const { mode, planFile } = worker.planApproval;

@@ -43,7 +43,7 @@ export async function assembleTeammate(call: AnyCall, self: RunningTeammate, wor
   const cli = cliOf(member, settings);
   const { tools } = agentTypeOrGeneral(flags.agentType, own.types);
   const denials = [...typeDenials, ...(cli === undefined ? [] : denialsFor(tools)), ...(denied ?? [])];
-  // A program that a person started runs outside.
+  // A program that a person started runs outside the sandbox.
   const isOutside = readMetadata(member, "adopted") !== undefined;
   const openSandbox = isOutside ? async () => undefined : openAgentSandbox;
   const sandbox = await openSandbox(
@@ -101,7 +101,7 @@ export async function assembleTeammate(call: AnyCall, self: RunningTeammate, wor
     disallowedTools: flags.disallowedTools,
     tools: flags.tools,
     addDirs,
-    // Unreadable ones allow nothing.
+    // If the patterns cannot be read, no file may be written.
     writes: hasMetadata(member, "writes") ? (readMetadata(member, "writes") ?? []) : undefined,
     snapshot: snapshotOf(io.env),
     signal: self.signal,

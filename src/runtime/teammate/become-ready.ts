@@ -39,7 +39,7 @@ export interface ReadyTeammate {
   /** Called when its state or its tasks change; `runTeammate` sets `changed`. */
   readonly line: { changed(): void };
   readonly status: StatusKeeper;
-  /** A person has started it again in its pane. */
+  /** Whether a person has restarted it in its pane. */
   readonly isPaneRestart: boolean;
   /** Ends it from outside. */
   readonly signal: AbortSignal;
@@ -50,7 +50,7 @@ export interface ReadyTeammate {
 /**
  * Prepares this process as the teammate that its arguments name, without loading code that only its work needs.
  * @throws TeamError TEAM_NOT_FOUND, AGENT_NOT_FOUND, INVALID_INPUT; NESTED_TEAM in the shell of an agent, DUPLICATE_NAME if
- * it runs already; errors of its bell; a system error if its first status cannot be written, since it would never count as ready
+ * it is already running; errors of its bell; a system error if its first status cannot be written: it would never count as ready
  */
 export async function prepareTeammate(io: Io, host?: InProcessHost): Promise<ReadyTeammate> {
   if (host === undefined) refuseInAgentsShell(io);
@@ -77,17 +77,17 @@ export async function prepareTeammate(io: Io, host?: InProcessHost): Promise<Rea
   return defined({ flags, ref, name, sessionId, bell, problems, line, status, isPaneRestart, signal, host });
 }
 
-/** A shell of an agent cannot become another agent; launch scripts unset the variable (protocol.md section 6). */
+/** Refuses the shell of an agent, which cannot become another agent. Launch scripts unset the variable (protocol.md section 6). */
 function refuseInAgentsShell({ env }: Io): void {
   if (!env.TEAMS_AGENT) return;
   throw new TeamError(
     "NESTED_TEAM",
-    `This shell belongs to the agent ${env.TEAMS_AGENT}; it cannot be another one. Nothing was started.`,
+    `This shell belongs to the agent ${env.TEAMS_AGENT}; it cannot become another agent. Nothing was started.`,
     { hint: "Ask the lead to spawn the teammate that you need." },
   );
 }
 
-/** Two processes of one agent would both read its messages, each with its own permissions (S14). */
+/** Refuses a second process of an agent: both would read its messages, each with its own permissions (S14). */
 async function refuseDuplicate(ref: TeamRef, name: string, last: StatusRecord | undefined): Promise<void> {
   if (last === undefined || last.shared || last.process.pid === process.pid) return;
   if (livenessOf(last.process) !== "alive") return;
@@ -130,7 +130,7 @@ function takeBellSocket(io: Io): number | undefined {
   return Number.isInteger(fd) && fd > 2 ? fd : undefined;
 }
 
-/** For a member that another program added: a program that its launch script restarts continues its conversation. */
+/** Returns the session of a member that another program added: a restart by the same launch script continues its conversation. */
 function sessionIdFor(io: Io, last: StatusRecord | undefined): string {
   return isSameStart(io, last) ? last.sessionId : newUuid();
 }

@@ -15,7 +15,8 @@ export async function finishPaneRestart(
   try {
     const ctx = filesContext(call, { home: ref.home, ref, config, actor: name });
     const restored = await completePaneRestart(ctx, name);
-    if (restored.length > 0) view.note(`has its tasks again: ${restored.map((id) => `#${id}`).join(", ")}`);
+    if (restored.length > 0)
+      view.note(`its tasks were restored: ${restored.map((id) => `#${id}`).join(", ")}`);
   } catch (error) {
     view.error(
       `its restart could not be completed, so tasks may be unassigned; the next restart tries again: ${messageOf(error)}`,

@@ -40,11 +40,11 @@ const MIN_MS = 100;
 /** Lets a CLI that reads its inbox itself wait for the end of its account's limit, and continue then: on its own, or by a message. */
 export class OwnInboxLimit {
   readonly #options: LimitedInbox;
-  /** When the last turn ended that was looked at. */
+  /** When the last polled turn ended. */
   #endedAt: number | undefined;
   /** Undefined if that turn met no limit, or may continue. */
   #limit: LastingLimit | undefined;
-  /** When it continues. */
+  /** When the CLI continues. */
   #continueAt = 0;
   /** How many turns in a row met a limit with an unknown end. */
   #unknownInARow = 0;
@@ -101,12 +101,12 @@ export class OwnInboxLimit {
     return lasting;
   }
 
-  /** Returns the time within which the CLI may continue on its own. It does not know when to if its server names no end. */
+  /** Returns the milliseconds within which the CLI may continue on its own. It cannot if its server names no end of the limit. */
   #graceMs({ isKnown }: LastingLimit): number {
     return isKnown && continuesAfterLimit(this.#options.version) !== "no" ? OWN_RESUME_MS : 0;
   }
 
-  /** A turn ended otherwise: the next limit is news. */
+  /** Clears the record after a turn that met no limit, so that the next limit is reported. */
   async #passed(): Promise<void> {
     const { ref, account } = this.#options;
     if (!this.#isRecorded) return;

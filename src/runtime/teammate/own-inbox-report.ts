@@ -37,8 +37,9 @@ export function isLateNotice(noticedAt: number, newestTaken: number, tookAt: num
   return noticedAt > newestTaken && noticedAt <= tookAt && noticedAt >= tookAt - MARK_MS;
 }
 
-/** Milliseconds from its start until a CLI without a session counts as blocked, if a dialog is expected, and otherwise. */
+/** If a dialog is expected, a CLI without a session counts as blocked this many milliseconds after its start. */
 export const EXPECTED_DIALOG_MS = 3_000;
+/** The same if no dialog is expected. */
 const UNEXPECTED_DIALOG_MS = 15_000;
 
 interface StartingCli {

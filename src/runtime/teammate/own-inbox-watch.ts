@@ -37,7 +37,7 @@ import {
 } from "./own-inbox-report.ts";
 import { type RunningTeammate, signalStatus } from "./running-teammate.ts";
 
-/** A CLI that runs. */
+/** A running CLI. */
 interface Watched {
   readonly env: Env;
   /** The name of its adapter. */
@@ -49,14 +49,16 @@ interface Watched {
   readonly end: () => void;
 }
 
-/** Milliseconds after which a message that an idle CLI has not taken shows that it is blocked: it polls each second. */
+/** An idle CLI that leaves a message unread for this many milliseconds is blocked: it polls each second. */
 const UNREAD_MS = 15_000;
-/** Milliseconds between two polls if no bell rings, even during a turn: no hook shows that a person ended it in the CLI's pane. */
+/** Maximum milliseconds between two polls if no bell rings. */
 const SLOW_MS = 10_000;
+/** The same during a turn: no hook shows that a person ended the turn in the CLI's pane. */
 const TURN_MS = 2_000;
 
-const AGREEMENT_LOOKS = 3;
-/** Milliseconds between two of these looks. */
+/** Maximum reads of the lead's inbox for an agreement to shut down. */
+const AGREEMENT_READS = 3;
+/** Milliseconds between two of these reads. */
 const AGREEMENT_PAUSE_MS = 100;
 
 /** Reports the state of a CLI until it ends. */
@@ -75,12 +77,12 @@ export class OwnInboxWatch {
   /** The newest message began its own turn; it was not taken during the turn before. */
   #isTakenByOwnTurn = false;
   #queuedAt: number | undefined;
-  /** When its newest turn began that a hook has reported. */
+  /** When the newest turn that a hook has reported began. */
   #promptedAt = 0;
   #polledAt = 0;
   #turnEnds: readonly TurnEnd[] = [];
   #unreadSince: number | undefined;
-  /** At the last poll. */
+  /** Whether the CLI was in a turn at the last poll. */
   #isInTurn = false;
   #problem = "";
 
@@ -232,7 +234,7 @@ export class OwnInboxWatch {
     return startReport({ id, member, msSinceStart: now - this.#startedAt, expected });
   }
 
-  /** Records its conversation once that can be continued, and again if another program dropped that from the config. */
+  /** Records its conversation once it can be continued, and again if another program dropped it from the config. */
   async #keepConversation(hook: HookRecord | undefined): Promise<void> {
     const { ref, member } = this.#self;
     const { conversation } = hook ?? {};
@@ -260,11 +262,11 @@ export class OwnInboxWatch {
       return EXIT.done;
     }
     throw new TeamError("SPAWN_FAILED", `${id} ended: ${how}.`, {
-      hint: "Its last words are above. To continue its conversation: teams resume",
+      hint: "Its last output is above. To continue its conversation: teams resume",
     });
   }
 
-  /** If it ended during a turn, a message waits for its next start: it continues its conversation, but not its turn. */
+  /** Sends a message for the next start if the CLI ended during a turn: a restart continues the conversation, but not the turn. */
   async #leaveNote(): Promise<void> {
     const { ref, member } = this.#self;
     if (!this.#isInTurn) return;
@@ -276,9 +278,9 @@ export class OwnInboxWatch {
     }
   }
 
-  /** Looks more than once: another program may be writing the inbox of the lead. */
+  /** Reads more than once: another program may be writing the lead's inbox. */
   async #hasAgreed(): Promise<boolean> {
-    for (let left = AGREEMENT_LOOKS; left > 0; left -= 1) {
+    for (let left = AGREEMENT_READS; left > 0; left -= 1) {
       try {
         if (judgeOwnInbox(this.#ctx, this.#entry, this.#seen(undefined)).facts.agreedToStop) return true;
       } catch (error) {

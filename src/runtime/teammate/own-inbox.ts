@@ -67,7 +67,7 @@ interface OwnStart {
   readonly version: string | undefined;
 }
 
-/** Writes the files of its start. @throws TeamError SPAWN_FAILED, INVALID_INPUT */
+/** Writes the files that the CLI's start needs. @throws TeamError SPAWN_FAILED, INVALID_INPUT */
 async function startOf(
   self: RunningTeammate,
   ctx: OperationContext,

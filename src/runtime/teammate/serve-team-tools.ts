@@ -15,7 +15,7 @@ import { teamTools } from "../../team-tools/team-tools.ts";
 import type { Worker } from "../../worker/worker.ts";
 import { taskVerifier } from "../task-verifier.ts";
 
-/** Milliseconds that a CLI is sure to wait for a tool: common ones give up after a minute. */
+/** Every CLI waits for a tool at least this many milliseconds: common CLIs give up after a minute. */
 const CLIENT_PATIENCE_MS = 45_000;
 
 interface ServedTeam {
@@ -40,13 +40,13 @@ export interface LeadTools
 }
 
 /**
- * Serves the team tools of a worker to the CLI that runs instead of our agent. The CLI starts a relay to a socket of this process, so its
- * calls have the worker's identity and rights, even from inside a sandbox.
+ * Serves the team tools of a worker to the CLI that runs instead of teams' own agent. The CLI starts a relay to a socket of this
+ * process, so its calls have the worker's identity and rights, even from inside a sandbox.
  */
 export async function serveTeamTools(served: ServedTeam): Promise<{
   /** The server as the CLI starts it. */
   readonly server: ToolServer;
-  /** Resolves once the CLI has read which tools there are. */
+  /** Resolves once the CLI has read the list of tools. */
   readonly listed: Promise<void>;
   readonly close: () => void;
 }> {
@@ -95,7 +95,7 @@ export async function serveTeamTools(served: ServedTeam): Promise<{
       bytesIn: () => socket,
       bytesOut: (bytes) => pipeline(bytes, socket),
     };
-    const onProblem = (text: string): void => note(`a call of the team's tools: ${text}`);
+    const onProblem = (text: string): void => note(`a problem in a call of the team's tools: ${text}`);
     serveTools(
       { tools: () => tools.filter(isOffered), onListed, call },
       streams,

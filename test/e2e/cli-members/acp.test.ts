@@ -63,11 +63,11 @@ describe("a CLI over the Agent Client Protocol", () => {
     const prompts = () => log().filter(({ prompt }) => prompt !== undefined).length;
     expect(prompts()).toBe(1);
     ada.type("/model opus", "Enter");
-    await ada.sees("fake chooses its model itself; it was not changed.");
+    await ada.sees("fake chooses its model itself; the model was not changed.");
     ada.type("/compact", "Enter");
-    await ada.sees("fake keeps its own conversation: it was not compacted.");
+    await ada.sees("fake keeps its own conversation, which was not compacted.");
     ada.type("/clear", "Enter");
-    await ada.sees("fake keeps its own conversation: it was not cleared.");
+    await ada.sees("fake keeps its own conversation, which was not cleared.");
     ada.type("/nonsense", "Enter");
     await ada.sees("there is no /nonsense");
     expect(prompts()).toBe(1);
@@ -295,7 +295,7 @@ describe("a CLI over the Agent Client Protocol", () => {
     await eventually("its words", async () => (await inbox()).includes("without them"));
     await spawned;
     await leadGot("ada cannot use the team's tools. fake has not connected");
-    expect(await inbox()).toContain("To do: trust the directory.");
+    expect(await inbox()).toContain("To fix this: trust the directory.");
     await state("ada", "idle");
   });
 

@@ -211,7 +211,7 @@ it("teams mcp › a program in the shell of an agent that has the token is not a
       env: { PATH: process.env.PATH, ...env },
     });
   const refused = await answer("permission-1", { TEAMS_AGENT: "ada@crew" });
-  expect(refused.stdout).toContain("No person is known");
+  expect(refused.stdout).toContain("No person is known to have started your client");
   expect(readAnswer(team.ref, "permission-1")).toBeUndefined();
   const accepted = await answer("permission-2", {});
   expect(accepted.stdout).toContain("The person has approved");

@@ -98,7 +98,7 @@ describe("a crashed agent that a user restarted in its pane", () => {
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: formatProtocol(request, new Date()) });
     await again("dev");
     expect(getTask(ref, "1")).toMatchObject({ owner: "dev", status: "pending" });
-    await eventually("the note", () => screen("dev").includes("has its tasks again: #1"));
+    await eventually("the note", () => screen("dev").includes("its tasks were restored: #1"));
     const received = await eventually("the assignment", async () => {
       const all = await history(ref, "dev", { all: true });
       return all.some(({ text, state }) => text.includes("task_assignment") && state === "done") && all;
@@ -127,7 +127,7 @@ describe("a restart in the pane", () => {
     await expect(reconcile(ctx)).rejects.toThrow(inbox);
     expect(getTask(ref, "1").owner).toBeUndefined();
     await again("dev");
-    await eventually("the note", () => screen("dev").includes("has its tasks again: #1"));
+    await eventually("the note", () => screen("dev").includes("its tasks were restored: #1"));
     expect(getTask(ref, "1")).toMatchObject({ owner: "dev", status: "pending" });
     restore();
     await makeDue(ref);

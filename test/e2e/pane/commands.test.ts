@@ -65,11 +65,11 @@ it("a teammate's pane › runs each command that is not about its conversation, 
   await run("/cost", /this agent: 1\.5k tokens, 300 of them output\nthe team: {3}1\.5k tokens/);
 
   const file = join(t.home, "conversation.txt");
-  await run(`/export ${file}`, `the conversation is in ${file}`);
+  await run(`/export ${file}`, `the conversation was written to ${file}`);
   expect(readFileSync(file, "utf8")).toMatch(
     /The work[\s\S]*● Bash\(git add made\.txt[\s\S]*It is committed\./,
   );
-  await run(`/export ${file}`, "conversation.txt exists already; nothing was written.");
+  await run(`/export ${file}`, "conversation.txt already exists; nothing was written.");
 
   await run("/diff --stat", /A made\.txt +2 \+\+/);
   await run("/diff", /^2 \+ two$/m);

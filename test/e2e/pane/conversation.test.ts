@@ -108,11 +108,11 @@ it("an action on the agent › waits for the running turn, and Esc ends a summar
   const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "k" };
   const person = personInside(t, ["run", "--model", "sonnet", "--no-sidebar", "first goal"], { env });
   // Not the row of the turn that ends.
-  await person.sees("nothing is left to do");
+  await person.sees("done: type your next goal");
   person.type("slow line", "Enter");
   await person.sees(/● (Thinking|Writing)/);
   person.type("/compact", "Enter");
-  await person.sees("after this turn; Esc interrupts it");
+  await person.sees("runs after this turn; Esc interrupts the turn");
   goOn();
   await person.sees("A slow answer.");
   await person.sees(/● Compacting · \d+ .* · Esc interrupts/);
@@ -210,7 +210,7 @@ it("a teammate's pane › compacts and clears nothing while its plan waits for a
   for (const [i, command] of ["/compact", "/clear"].entries()) {
     dev.type(command, "Enter");
     await eventually("the refusal", () => {
-      const refused = dev.screen().split("A plan waits for its answer; nothing was changed.");
+      const refused = dev.screen().split("A plan is waiting for an answer; nothing was changed.");
       return refused.length === i + 2;
     });
   }

@@ -141,7 +141,7 @@ describe("run --detach", () => {
       expect(ended.code).toBe(1);
       expect(ended.error()).toMatchObject({
         code: "SPAWN_FAILED",
-        message: "The lead in the session teams-crew ended before it had started.",
+        message: "The lead in the session teams-crew ended before it was ready.",
       });
     },
   );
@@ -150,7 +150,7 @@ describe("run --detach", () => {
     const t = privateTmux();
     const person = personInside(t, run(t, "--detach", "go"), { env: { TERM: "vt100" } });
     expect(await person.code()).toBe(0);
-    expect(person.screen()).toContain("crew runs in the tmux session teams-crew");
+    expect(person.screen()).toContain("crew is running in the tmux session teams-crew");
     expect(await goalOf(t)).toBe("go");
     expect(readFileSync(join(t.home, "term"), "utf8")).toMatch(/^(screen|tmux)/);
     expect(t.tmux("list-panes", "-s", "-t", "=work:").split("\n")).toHaveLength(1);

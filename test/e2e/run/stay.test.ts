@@ -9,7 +9,7 @@ import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 import { type Person, personInside, personOutside } from "../../support/tmux/terminal-user.ts";
 
-const REACHED = "nothing is left to do: type what comes next, or /exit";
+const REACHED = "done: type your next goal, or /exit";
 const task = (name: string, input: object) => ({ name, input });
 const CREATE = task("TaskCreate", { subject: "count the words", description: "d" });
 const complete = task("TaskUpdate", { taskId: "1", status: "completed" });
@@ -62,7 +62,7 @@ describe("run with a goal on a terminal", () => {
     await continuesConversation(person);
     person.type("/exit", "Enter");
     expect(await person.code()).toBe(0);
-    expect(person.screen()).toMatch(/1 task is not done[\s\S]*To continue: teams run --resume --team crew/);
+    expect(person.screen()).toMatch(/1 task is unfinished[\s\S]*To continue: teams run --resume --team crew/);
     expect((await teamsIn(t.env, t.home)(["delete", "crew"])).code).toBe(0);
   });
 

@@ -144,9 +144,9 @@ it.each([
       const panes = t.tmux("list-panes", "-a", "-F", "#{pane_id}").trim().split("\n");
       const texts = panes.map((pane) => t.tmux("capture-pane", "-p", "-S", "-", "-t", pane));
       const shown = texts.join("\n").replace(/\s+/g, " ");
-      expect(shown).toContain(`the team is called review-team now; ${first} still works as its name`);
-      expect(shown).toContain("the team is called next-team now");
-      expect(shown).not.toContain("next-team now; review-team");
+      expect(shown).toContain(`the team is now called review-team; its former name ${first} still works`);
+      expect(shown).toContain("the team is now called next-team");
+      expect(shown).not.toContain("next-team; its former name review-team");
     }
     const sent = await teams(["send", `${LEAD_NAME}@${first}`, "a late word"]);
     expect([sent.code, sent.err]).toEqual([0, ""]);

@@ -104,7 +104,7 @@ describe("a permission request of another program", () => {
     // As for dotfiles that another program keeps in a read-only place.
     symlinkSync("/dev/null/settings.json", settings);
     const failed = await cli(["approve", ID, "--save", "user", "--json"]);
-    expect(failed.error().message).toMatch(/^The answer was given, and applies\. .*no rule was saved\.$/);
+    expect(failed.error().message).toMatch(/^The request was answered\. .*no rule was saved\.$/);
     expect(failed.error().message).toContain(`${settings} cannot be written`);
     expect((await cli(["approvals", "--json"])).json()).toMatchObject({ approvals: [] });
   });

@@ -197,7 +197,7 @@ describe("teams delete --backup", () => {
     const teams = await home();
     mkdirSync(join(teams.directory, ".git"));
     const top = realpathSync(teams.directory);
-    const warning = `It is in the git worktree ${top}, and contains whole conversations: move it, or don't commit it.\n`;
+    const warning = `The archive is in the git worktree ${top}, and contains whole conversations: move it, or don't commit it.\n`;
     expect((await teams(["export", "my-review", "-o", "again.tar.gz"])).out).toContain(warning);
     expect((await teams(["delete", "my-review", "--backup"])).out).toContain(warning);
   });

@@ -97,7 +97,9 @@ test("approve --save › sends no rules to a foreign claude that drops them, and
   await joinByHand(ref, "bob");
   peerSays(ref, "bob", { type: "permission_request", request_id: ID, tool_name: "Bash", input: {} });
   const done = await teams("approve", ID, "--rule", "Bash(make:*)", "--save", "user");
-  expect(done.err).toContain("claude 2.1.330 accepts no rules while it runs: ada continues without them.");
+  expect(done.err).toContain(
+    "claude 2.1.330 does not accept rules while it runs: ada continues without them.",
+  );
   expect(done.out).toMatch(
     /Allowed without asking for other agents, saved in .*\n.*Whether bob keeps the rules is unknown/,
   );

@@ -33,7 +33,7 @@ it("withRecording › records a turn that could not be written with the next one
   writeFileSync(directory, "");
   const first = await answerTo([user("a")]);
   expect(notes).toEqual([
-    expect.stringMatching(/^its newest turn is recorded only if a later one can be: E/),
+    expect.stringMatching(/^the newest turn is not recorded yet; the next turn retries: E/),
   ]);
   rmSync(directory);
   await answerTo([user("a"), first, user("b")]);

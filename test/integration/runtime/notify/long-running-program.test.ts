@@ -140,7 +140,7 @@ describe("a long-running program of teams.notify", () => {
     says(`{"token":"${"x".repeat(70_000)}"}`);
     const lines = (await hears(1 + wrong.length + 1)).slice(1);
     expect(lines.every((line) => line.ok === false)).toBe(true);
-    expect(problems).toEqual(["teams.notify: A line is not JSON; nothing was answered."]);
+    expect(problems).toEqual(["teams.notify: The line is not JSON; nothing was answered."]);
   });
 
   it("gets notices without a request, and no model's key", async () => {
@@ -160,8 +160,8 @@ describe("a long-running program of teams.notify", () => {
     const lines = await hears(3);
     expect(new Set(lines.map(({ token }) => token)).size).toBe(3);
     await eventually("the last problem", () => problems.length === 3);
-    expect(problems[0]).toBe("teams.notify ended, and starts again in 0.01 s: exit code 3: failed");
-    expect(problems[2]).toBe("teams.notify ended 3 times and is not started again: exit code 3: failed");
+    expect(problems[0]).toBe("teams.notify ended and will restart in 0.01 s: exit code 3: failed");
+    expect(problems[2]).toBe("teams.notify ended 3 times and is not restarted: exit code 3: failed");
     ask("perm-2");
     expect(readFileSync(join(cwd, "heard"), "utf8").split("\n")).toHaveLength(4);
   });

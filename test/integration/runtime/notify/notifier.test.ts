@@ -130,7 +130,7 @@ describe("teams.notify (S63)", () => {
     own.notify("five", "person");
     await written("said", "five");
     expect(file("said")).toBe("Team crew: five\n");
-    expect(problems[0]).toBe("teams.notify failed, you were not notified: exit code 3: no bus");
+    expect(problems[0]).toBe("teams.notify failed, so you were not notified: exit code 3: no bus");
     expect(problems[1]).toContain("ENOENT");
     expect(problems).toHaveLength(3);
   });

@@ -18,7 +18,7 @@ describe("promptText", () => {
 
   it("only names an embedded file that is too long", () => {
     const long: ContentBlock = { type: "resource", resource: { uri: "file:///c", text: "c".repeat(60_000) } };
-    expect(promptText([text("See"), long])).toBe("See\n\nfile:///c (too long to be part of this prompt)");
+    expect(promptText([text("See"), long])).toBe("See\n\nfile:///c (too long to include in this prompt)");
   });
 
   it("does not let an embedded file close its tag", () => {

@@ -15,7 +15,7 @@ it("withWaitNotices › reports a note only if it says why a typed line is not t
   view.permissionClosed();
   view.note("after the request");
   expect(lines).toEqual([
-    "May it run? Bash(touch made): teams approve perm-1@lead, or teams reject perm-1@lead",
+    "The lead asks to run Bash(touch made): teams approve perm-1@lead, or teams reject perm-1@lead",
     "not an answer: kept for later",
   ]);
 });

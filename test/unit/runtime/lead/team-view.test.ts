@@ -203,7 +203,7 @@ describe("renderFrame", () => {
     const gone = agent("ann", { state: "failed" });
     const frame = drawn({ at: "agent", selected: "ann", scrolledBack: 0 }, facts({ agents: [gone] }));
     expect(frame.rows[0]).toMatch(/^✗ ann {2}crashed/);
-    expect([frame.rows.at(-1), frame.cursor]).toEqual(["it has ended", undefined]);
+    expect([frame.rows.at(-1), frame.cursor]).toEqual(["this teammate has ended", undefined]);
   });
 
   test("lists each task with its owner and its blockers", () => {

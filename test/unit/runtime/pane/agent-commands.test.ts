@@ -25,6 +25,6 @@ test("agentCommands › shows the model without the control characters that anot
 
 test("agentCommands › names no command that changes the model of another program", async () => {
   expect(await shownModel({ model: "gpt-5", metadata: { _cli: "codex" } })).toEqual([
-    "model: gpt-5\ncodex chooses it itself",
+    "model: gpt-5\ncodex chooses its model itself",
   ]);
 });

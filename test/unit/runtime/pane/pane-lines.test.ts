@@ -20,7 +20,7 @@ test("paneLines › shows the end of a person's command, even if teams could not
       type: "tool_ended",
       id: "shell-1",
       isError: true,
-      content: "(it may still run: the process table cannot be read)",
+      content: "(the command may still be running: the process table cannot be read)",
     },
   ]);
   expect(lines.interrupt()).toBe(false);
@@ -44,6 +44,6 @@ test("paneLines › writes the conversation to a file with blanks in its name, a
   await lines.handle("/export my notes.txt", 0);
   await lines.handle("/export ~/notes.txt", 0);
   const files = [join(cwd, "my notes.txt"), join(home, "notes.txt")];
-  expect(notes).toEqual(files.map((file) => `the conversation is in ${file}`));
+  expect(notes).toEqual(files.map((file) => `the conversation was written to ${file}`));
   for (const file of files) expect(readFileSync(file, "utf8")).toBe("› begin\n");
 });
