@@ -7,7 +7,7 @@ import type { EventFacts } from "../schema/event.ts";
 interface OwnChoices {
   readonly model?: string | undefined;
   readonly tools?: readonly string[] | undefined;
-  /** The tools of the type of the agent whose subagent it is. */
+  /** For a subagent: the tools of its parent agent's type. */
   readonly within?: readonly string[] | undefined;
   /** Its prompt comes from the flags of its start. */
   readonly hasOwnPrompt?: boolean;
@@ -15,7 +15,7 @@ interface OwnChoices {
 
 export type NewAgentFacts = Extract<EventFacts, { readonly what: "created"; readonly type: "agent" }>;
 
-/** Returns the facts of the event of a new agent. @param root the directory of teams, which has the user's agent types */
+/** Returns the facts for the event of a created agent. @param root the directory of teams, which has the user's agent types */
 export function newAgentFacts(
   root: string,
   type: AgentType,
@@ -35,7 +35,7 @@ export function newAgentFacts(
   };
 }
 
-/** Returns the number of tools in all lists that are given; a pattern of names counts as one. */
+/** Counts the tools that are in every given list; a pattern of names counts as one tool. Returns "all" if no list limits them. */
 function toolCount(...lists: readonly (readonly string[] | undefined)[]): number | "all" {
   const limits = lists.filter((list) => list !== undefined).filter((list) => !list.includes("*"));
   const [first, ...rest] = limits.map((list) => new Set(list.map((name) => name.toLowerCase())));

@@ -25,7 +25,7 @@ export type AgentTask = BackgroundTask & { readonly agent: string };
 export function backgroundTasks(ref: TeamRef, agent: string): readonly AgentTask[] {
   const record = readRecordFile(ref.paths.agent(agent).background, backgroundRecord);
   if (record === undefined) return [];
-  // Background work ends with its agent, which may have been killed before it could write that.
+  // Background work ends with its agent, which may have been killed before it could record that.
   const isOver = livenessOf(record.process) === "dead" || livenessOfAgent(ref, agent) === "dead";
   return record.tasks.map((task) =>
     isOver && task.status === "running"
@@ -49,8 +49,8 @@ interface EndOptions {
 }
 
 /**
- * Ends a background task and everything that it started. The agent owns its processes, so it gets a control message, which it
- * handles at once in every state, and notices the end as any other.
+ * Ends a background task and everything that it started. The agent owns the processes, so it gets a control message. It handles
+ * the message at once in every state, and notices the end like any other.
  * @returns the task as it ended; unchanged if it had ended before
  * @throws TeamError NOT_LEAD, TASK_NOT_FOUND; TIMEOUT if the agent does not react in time
  */
@@ -94,7 +94,7 @@ function endTimeout(ref: TeamRef, { agent, id }: AgentTask, timeoutMs: number): 
     "TIMEOUT",
     `${agent} did not end ${id} within ${timeoutMs / 1000} s; the request waits in its inbox.`,
     {
-      hint: `See what it does: teams peek ${memberWord(ref, agent)}. To end it with all its work: teams kill ${memberWord(ref, agent)}`,
+      hint: `See what the agent is doing: teams peek ${memberWord(ref, agent)}. To end the agent with all its work: teams kill ${memberWord(ref, agent)}`,
     },
   );
 }

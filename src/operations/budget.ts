@@ -30,9 +30,9 @@ interface BudgetReport {
 }
 
 /**
- * Returns the budget of a member, or without a name of the team. Sets new limits first and wakes the members that wait for them.
+ * Returns the budget of a member; without a name, that of the team. Sets new limits first and wakes the members that wait for them.
  * @param limits only the changed limits; empty to read the budget
- * @param decider a model can neither set nor raise a budget, since it binds the model
+ * @param decider a model can neither set nor raise a budget, since it limits the model
  * @throws TeamError NOT_LEAD, PERMISSION_DENIED, AGENT_NOT_FOUND, INVALID_MODEL if a price is unknown, INVALID_INPUT if the member's
  * CLI does not report what the limit counts; then nothing was changed
  */
@@ -73,7 +73,7 @@ export async function budget(
 
 /** Whether the CLI of a member reports its tokens or its cost; undefined for our own agents and unknown CLIs. */
 function reports(member: TeamMember, what: "tokens" | "cost", costs: KnownCosts): boolean | undefined {
-  // Whatever its CLI could report elsewhere: an adopted codex is only typed to.
+  // Regardless of what its CLI could report: teams only types to an adopted codex.
   if (readMetadata(member, "typed") === true) return false;
   const cli = readMetadata(member, "cli");
   return cli === undefined ? undefined : costs.reportsOf(cli)?.includes(what);
@@ -105,23 +105,23 @@ async function setLimitsAndWake(
 }
 
 function unstoppable(member: TeamMember): TeamError {
-  const what = `${readMetadata(member, "cli")} takes its messages itself, so teams cannot stop ${member.name} at a limit`;
+  const what = `${readMetadata(member, "cli")} reads its inbox itself, so teams cannot stop ${member.name} at a limit`;
   return new TeamError("INVALID_INPUT", `${what}. Nothing was changed.`, {
-    hint: "Limit the team: its budget counts these tokens, and the other members pause.",
+    hint: "Limit the team instead: its budget counts these tokens, and the other members pause at its limit.",
   });
 }
 
 function unreported(member: TeamMember, what: "tokens" | "cost"): TeamError {
   const cli = readMetadata(member, "cli");
   if (readMetadata(member, "typed") === true) {
-    const why = `teams only types to ${member.name} and does not see what it spends, so a limit would count nothing.`;
+    const why = `teams only types to ${member.name} and does not see what it spends, so a limit would have no effect.`;
     return new TeamError("INVALID_INPUT", `${why} Nothing was changed.`);
   }
-  const message = `${cli} does not report its ${what}, so a limit for ${member.name} would count nothing. Nothing was changed.`;
+  const message = `${cli} does not report its ${what}, so a limit for ${member.name} would have no effect. Nothing was changed.`;
   const hint =
     what === "cost"
       ? "Limit tokens instead: --max-tokens"
-      : `If it does report them, add that to "reports" of its entry under teams.adapters.`;
+      : `If it does report them, add "${what}" to "reports" in its entry under teams.adapters.`;
   return new TeamError("INVALID_INPUT", message, { hint });
 }
 

@@ -4,7 +4,7 @@ import type { OperationContext } from "./context.ts";
 import { placeOfMember, unprovenPaneError } from "./processes/place-of-member.ts";
 import { resumeHint } from "./resume-hint.ts";
 
-/** How many lines of a screen are shown by default: a usual screen. */
+/** How many lines of a screen are shown by default: the height of a usual screen. */
 export const SCREEN_LINES = 40;
 
 /**

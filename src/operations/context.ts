@@ -18,7 +18,7 @@ export interface Backends {
   of(type: string): Backend | undefined;
 }
 
-/** Everything that an operation acts with. Operations read nothing from the process itself. */
+/** Everything that an operation uses. Operations read nothing from the process itself. */
 export interface OperationContext extends CallerPosition {
   readonly home: Home;
   readonly ref: TeamRef;

@@ -10,7 +10,7 @@ interface FollowOptions {
   readonly signal: AbortSignal;
   /** Milliseconds; if omitted, only the check or the signal ends the wait. */
   readonly timeoutMs?: number | undefined;
-  /** Further directories to watch, outside the team's directories. */
+  /** Additional directories to watch, outside the team's directories. */
   readonly alsoWatch?: readonly string[];
 }
 
@@ -20,8 +20,8 @@ export function teamBell({ paths }: TeamRef, alsoWatch: readonly string[] = []):
 }
 
 /**
- * Calls `check` at once and after each change of the team, until it returns true. An error of `check` ends it. If the team gets
- * another name, its ref moves along.
+ * Calls `check` at once and after each change of the team, until it returns true. If the team is renamed, the ref gets the new name.
+ * @throws the error of `check`
  */
 export async function follow(
   ref: TeamRef,

@@ -14,8 +14,8 @@ import { resumeHint } from "./resume-hint.ts";
 
 /**
  * Hides a teammate's pane or shows it again, and records that in the team's config (`hiddenPaneIds`). Idempotent. A pane
- * with its own window stays there (`apart`) and is not recorded as hidden.
- * @throws TeamError RECIPIENT_INACTIVE if the teammate has no pane, TMUX_ERROR
+ * with its own window stays there (`own-window`) and is not recorded as hidden.
+ * @throws TeamError RECIPIENT_INACTIVE if the teammate has no pane, PERMISSION_DENIED if its pane is a person's, TMUX_ERROR
  */
 export async function setHidden(
   ctx: OperationContext,
@@ -34,9 +34,11 @@ export async function setHidden(
 }
 
 function isPersonsPane(name: string): TeamError {
-  return new TeamError("PERMISSION_DENIED", `${name} runs in a pane of yours, which teams does not move.`, {
-    hint: "Move it with tmux: break-pane, join-pane.",
-  });
+  return new TeamError(
+    "PERMISSION_DENIED",
+    `${name} runs in your own pane, which teams does not move; nothing was changed.`,
+    { hint: "Move the pane with tmux: break-pane, join-pane." },
+  );
 }
 
 /** A hidden pane no longer shares its caller's window, so its end restores no layout there. */

@@ -20,9 +20,10 @@ import { mayShowStartDialog, recordedFacts, START_DIALOG } from "./processes/for
 import { proveForeignMember } from "./processes/foreign-members.ts";
 
 /**
- * Interrupts a foreign member by Escape in its proven pane: its program takes no interrupt in a message. The time is recorded, since
- * claude sends no idle notice then.
- * @returns `pressed`; `idle` if it is known to be in no turn, where a second Escape would open a menu; `unproven` without a proven pane
+ * Interrupts a foreign member by Escape in its proven pane: its program accepts no interrupt by message. Records the time, since
+ * claude sends no idle notice after an interrupt.
+ * @returns `pressed`; `idle` if it is known to be between turns, where a second Escape would open a menu; `unproven` without a
+ * proven pane
  * @throws TeamError RECIPIENT_INACTIVE if its process has ended; PERMISSION_DENIED if its pane takes no key now, or may show a
  * startup dialog: nothing was pressed
  */
@@ -78,8 +79,7 @@ async function pressIn(
   pid: number,
   place: PlaceRecord | undefined,
 ): Promise<void> {
-  if (place?.server === undefined)
-    throw refusal(ctx.ref, name, "it is not a pane of a tmux server that teams knows");
+  if (place?.server === undefined) throw refusal(ctx.ref, name, "it is in no tmux pane that teams knows");
   if (!hasInput(pid, processTable())) throw refusal(ctx.ref, name, "another program in it has the keyboard");
   const server = serverAt(place.server, ctx.env);
   const screen = await readPaneScreen(server, place);
@@ -91,7 +91,9 @@ async function pressIn(
 }
 
 function refusal(ref: TeamRef, name: string, why: string): TeamError {
-  return new TeamError("PERMISSION_DENIED", `Escape was not pressed in the pane of ${name}: ${why}.`, {
-    hint: `Go to the pane and press Escape there: teams attach ${memberWord(ref, name)}`,
-  });
+  return new TeamError(
+    "PERMISSION_DENIED",
+    `Escape was not pressed in the pane of ${name}, so its turn was not interrupted: ${why}.`,
+    { hint: `Go to the pane and press Escape there: teams attach ${memberWord(ref, name)}` },
+  );
 }

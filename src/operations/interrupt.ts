@@ -86,7 +86,7 @@ export async function interruptAgent(
       };
       await bell.wait(waited);
     }
-    // A message that could not be typed was waiting, and waits no longer.
+    // In needs-input, a message that could not be typed was waiting; the interrupt ended that wait.
     const isTyped = readMetadata(member, "typed") === true && state !== "needs-input";
     return isTyped || state === "unknown"
       ? { name, outcome: "pressed", endsSeen: false }
@@ -124,9 +124,11 @@ function isSameTurn(now: StatusRecord | undefined, before: StatusRecord | undefi
 }
 
 function waitInterrupted(word: string, name: string): TeamError {
-  return new TeamError("INTERRUPTED", `${name} was asked to end its turn; its answer was not awaited.`, {
-    hint: `See what it does: teams peek ${word}`,
-  });
+  return new TeamError(
+    "INTERRUPTED",
+    `Interrupted while waiting for ${name} to end its turn; the request waits in its inbox.`,
+    { hint: `See what it is doing: teams peek ${word}` },
+  );
 }
 
 function interruptTimeout(word: string, name: string, timeoutMs: number): TeamError {
@@ -134,7 +136,7 @@ function interruptTimeout(word: string, name: string, timeoutMs: number): TeamEr
     "TIMEOUT",
     `${name} did not react to the interrupt within ${timeoutMs / 1000} s; the request waits in its inbox.`,
     {
-      hint: `See what it does: teams peek ${word}. To end it: teams kill ${word}`,
+      hint: `See what it is doing: teams peek ${word}. To end it: teams kill ${word}`,
     },
   );
 }

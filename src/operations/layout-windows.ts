@@ -31,7 +31,7 @@ export async function layOutWindows(ctx: OperationContext, layout: LayoutName): 
   });
 }
 
-/** Takes the lock that spawns hold too: a spawn plans by the panes that it lists, so no pane may move meanwhile. */
+/** Runs `act` under the lock that spawns take, too: a spawn plans by the panes that it lists, so no pane may move meanwhile. */
 export function withPaneLock<T>({ ref }: OperationContext, act: () => Promise<T>): Promise<T> {
   return withLock(join(dirname(ref.paths.agent(LEAD_NAME).run), "panes"), act);
 }

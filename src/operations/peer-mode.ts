@@ -5,14 +5,14 @@ import { type Ability, peerTitle, takesChanges } from "../team/members/peer-abil
 import type { OperationContext } from "./context.ts";
 import { peerOf } from "./processes/peer.ts";
 
-/** The answer to a new mode by a program that reads its inbox itself: it obeys, or its version is unknown. */
+/** How a program that reads its inbox itself handles a new mode: it accepts the mode, or its version is unknown. */
 export interface PeerAnswer {
   readonly takes: Exclude<Ability, "no">;
   readonly version?: string | undefined;
 }
 
 /**
- * Returns what a foreign member, or a CLI that reads its inbox itself, does with a new mode, which no answer confirms.
+ * Returns how a foreign member, or a CLI that reads its inbox itself, handles a new mode. It sends no confirmation.
  * @returns undefined for teams' own agent
  * @throws TeamError PERMISSION_DENIED if its program does not accept modes
  */

@@ -47,7 +47,7 @@ interface ModeChange {
  * the mode from the team's config.
  * @param decider a model cannot grant more than the lead's own mode
  * @param forbidden why bypassPermissions is unavailable; undefined if it is available
- * @param onPeer receives what a foreign member does with the change, which no answer confirms
+ * @param onPeer receives how a foreign member handles the change; it sends no confirmation
  * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, PERMISSION_DENIED, also for a program that does not accept modes; then nothing was changed
  */
 export async function setPermissionMode(
@@ -100,8 +100,8 @@ async function peerAnswer(
   if (member.name === LEAD_NAME) return undefined;
   if (readMetadata(member, "typed") === true) {
     throw denied(
-      `teams only types to the program of ${member.name}, which has modes of its own`,
-      `Change it there: teams attach ${memberWord(ctx.ref, member.name, ctx.env)}`,
+      `teams only types to the program of ${member.name}, which has its own modes`,
+      `Change the mode in its pane: teams attach ${memberWord(ctx.ref, member.name, ctx.env)}`,
     );
   }
   const status = readStatus(ctx.ref, member.name);

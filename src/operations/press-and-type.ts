@@ -22,12 +22,12 @@ import { type OperationContext, requireLead } from "./context.ts";
 import { mayShowStartDialog, START_DIALOG } from "./processes/foreign-facts.ts";
 import { inputOfMember, unprovenPaneError } from "./processes/place-of-member.ts";
 
-/** Most keys of one call. */
+/** Maximum number of keys in one call. */
 const MAX_KEYS = 100;
 
 /**
  * Presses keys in the pane of a member, as a person would there.
- * @throws TeamError INVALID_INPUT for an unknown key; RECIPIENT_INACTIVE without a pane of tmux; PERMISSION_DENIED if the pane takes
+ * @throws TeamError INVALID_INPUT for an unknown key; RECIPIENT_INACTIVE without a tmux pane; PERMISSION_DENIED if the pane takes
  * no key now. Nothing was pressed.
  */
 export async function pressInPane(
@@ -42,12 +42,15 @@ export async function pressInPane(
       "INVALID_INPUT",
       `${JSON.stringify(unknown)} is not the name of a key. Nothing was pressed.`,
       {
-        hint: "Use names of tmux, such as Escape, Enter, C-c, M-Enter, Up, F5, or one character. For text: teams type",
+        hint: "Use key names of tmux, such as Escape, Enter, C-c, M-Enter, Up, F5, or one character. To type text: teams type",
       },
     );
   }
   if (keys.length > MAX_KEYS)
-    throw new TeamError("INVALID_INPUT", `At most ${MAX_KEYS} keys at a time. Nothing was pressed.`);
+    throw new TeamError(
+      "INVALID_INPUT",
+      `${keys.length} keys were given; the maximum is ${MAX_KEYS}. Nothing was pressed.`,
+    );
   const pane = await paneOf(ctx, memberName);
   const { name, place, server } = pane;
   const nothingPressed = `No key was pressed in the pane of ${name}`;
@@ -58,9 +61,9 @@ export async function pressInPane(
 
 /**
  * Types a text into the pane of a member and presses Enter, unless a person has begun to type there.
- * @returns whether the program has reacted to Enter in time
- * @throws TeamError INVALID_INPUT for an empty text; RECIPIENT_INACTIVE without a pane of tmux; PERMISSION_DENIED if the pane takes no
- * text now, with what was typed; LOCK_TIMEOUT if another sender takes too long
+ * @returns whether the program reacted to Enter in time
+ * @throws TeamError INVALID_INPUT for an empty text; RECIPIENT_INACTIVE without a tmux pane; PERMISSION_DENIED if the pane takes no
+ * text now: the message says what was typed; LOCK_TIMEOUT if another sender takes too long
  */
 export async function typeInPane(
   ctx: OperationContext,
@@ -77,11 +80,12 @@ export async function typeInPane(
   }
 }
 
-/** Milliseconds in which a text is tried again while the screen changes, and between two tries. */
+/** Milliseconds for which typing is retried while the screen changes. */
 const REDRAW_MS = 3_000;
+/** Milliseconds between two attempts. */
 const REDRAW_PAUSE_MS = 200;
 
-/** @throws TeamError PERMISSION_DENIED over a draft, LOCK_TIMEOUT */
+/** @throws TeamError PERMISSION_DENIED if a person has begun to type, LOCK_TIMEOUT */
 async function typeOnce(ctx: OperationContext, pane: PaneToType, text: string): Promise<TypingOutcome> {
   const { name, place, server } = pane;
   const also = await requireForeground(pane, nothingTyped(name));
@@ -90,7 +94,7 @@ async function typeOnce(ctx: OperationContext, pane: PaneToType, text: string): 
   const draft = draftOf(idleScreen);
   if (draft !== undefined) {
     const shown = JSON.stringify(shortenedStart(draft, 40));
-    throw refusal(name, nothingTyped(name), `a person has typed there: ${shown}`);
+    throw refusal(name, nothingTyped(name), `a person has typed ${shown} there`);
   }
   const lock = ctx.ref.paths.agent(name).typing;
   ensureDir(dirname(lock));
@@ -99,7 +103,7 @@ async function typeOnce(ctx: OperationContext, pane: PaneToType, text: string): 
 
 /**
  * Requires that the member's own program has the input of its pane: not a shell after Ctrl-Z, and not an editor.
- * @returns the condition of tmux that it stays so; undefined if its program is not known
+ * @returns a condition of tmux that is true while this stays so; undefined if its program is not known
  * @throws TeamError PERMISSION_DENIED
  */
 async function requireForeground(
@@ -149,14 +153,14 @@ async function paneOf(ctx: OperationContext, memberName: string): Promise<PaneTo
   if (place?.server === undefined) {
     throw (
       (await unprovenPaneError(ctx, name)) ??
-      new TeamError("RECIPIENT_INACTIVE", `${name} has no pane of tmux now. Nothing was typed.`, {
+      new TeamError("RECIPIENT_INACTIVE", `${name} has no tmux pane now. Nothing was typed.`, {
         hint: `To send a message: teams send ${memberWord(ctx.ref, name, ctx.env)}`,
       })
     );
   }
   if (mayShowStartDialog(ctx, member)) {
     throw new TeamError("PERMISSION_DENIED", `${nothingTyped(name)}: ${START_DIALOG}.`, {
-      hint: `Answer it there: teams attach ${operand(name)}`,
+      hint: `Answer the dialog in the pane: teams attach ${operand(name)}`,
     });
   }
   return { name, place, pid, server: serverAt(place.server, ctx.env) };
@@ -165,11 +169,11 @@ async function paneOf(ctx: OperationContext, memberName: string): Promise<PaneTo
 const REASONS: Readonly<Record<PressRefusal | InputRefusal, string>> = {
   ...PRESS_REFUSALS,
   "screen-changed": "its screen changed meanwhile",
-  unbracketed: "its program would submit each line alone, so the text must have one line",
+  unbracketed: "its program would submit each line separately, so the text must be a single line",
 };
 
 function refusal(name: string, what: string, why: string): TeamError {
   return new TeamError("PERMISSION_DENIED", `${what}: ${why}.`, {
-    hint: `Look at it: teams peek ${operand(name)}. Go there: teams attach ${operand(name)}`,
+    hint: `See its screen: teams peek ${operand(name)}. Go to its pane: teams attach ${operand(name)}`,
   });
 }

@@ -21,8 +21,8 @@ export function resumeHint(ref: TeamRef, names: readonly string[]): string | und
       ref,
       names.filter((name) => !lost.includes(name)),
     );
-    const one = `The program of ${lost.join(", ")} has ended, and teams cannot start it again. To remove a member: teams kill ${memberWord(ref, first)}`;
-    return rest === undefined ? one : `${rest}\n${one}`;
+    const lostHint = `The program of ${lost.join(", ")} has ended, and teams cannot start it again. To remove a member: teams kill ${memberWord(ref, first)}`;
+    return rest === undefined ? lostHint : `${rest}\n${lostHint}`;
   }
   const gone = ended.filter((name) => isServerGone(ref, name));
   const isOne = ended.length === 1;

@@ -3,7 +3,7 @@ import { badEntriesNotices } from "../team/inbox/original-copies.ts";
 import { unfinishedEndings } from "../team/members/ending-claims.ts";
 import type { TeamRef } from "../team/ref.ts";
 
-/** Returns the problems of a team that still need a person or another try, one sentence each. */
+/** Returns the problems of a team that still need a person or another attempt, one sentence each. */
 export function problemsOf(ref: TeamRef, config: TeamConfig): readonly string[] {
   const ofEndings = unfinishedEndings(config).flatMap(({ name, problem }) =>
     problem === undefined

@@ -49,7 +49,7 @@ export interface TeamStatus {
   readonly approvals: readonly Approval[];
   /** The team's limits and what it has spent; null without a limit. */
   readonly budget: (BudgetLimits & { readonly spent: SpentAmount }) | null;
-  /** Failures that are tried again, as sentences; omitted without any. */
+  /** Failures that will be retried, as sentences; omitted if there are none. */
   readonly problems?: readonly string[];
 }
 
@@ -115,7 +115,7 @@ export async function teamStatus(
   // Several parts of a status judge the same processes.
   const ctx = { ...outer, ref: { livenessCache: new LivenessCache(), ...outer.ref } };
   const config = readTeam(ctx.ref);
-  // Before the records: a message that one of our agents reads meanwhile still counts as unread, so none in a turn seems to be at rest.
+  // Before the records: a message that an agent reads meanwhile still counts as unread, so an agent in a turn is never at rest.
   const inboxes = new Map(config.members.map(({ name }) => [name, peekInbox(ctx.ref, name)]));
   const ofMembers = memberRecords(ctx.ref, config);
   // Before the states are judged: a request is one of their sources.

@@ -50,7 +50,7 @@ function refusal(event: string, outcome: string, why: string): TeamError {
 
 function interrupted(event: string, outcome: string): TeamError {
   return new TeamError("INTERRUPTED", `A ${event} hook was interrupted, so the task was ${outcome}.`, {
-    hint: "Try again, and let the hook end.",
+    hint: "Try again, and let the hook finish.",
   });
 }
 
@@ -69,7 +69,7 @@ export function recordTaskHooks(
     } catch (error) {
       // Without its record, commands below it run the hooks of its event.
       if (!isSystemError(error) && !(error instanceof TeamError)) throw error;
-      onNotice(event, `its record cannot be kept: ${error.message}`);
+      onNotice(event, `its record could not be updated: ${error.message}`);
     }
   };
   return {

@@ -52,7 +52,7 @@ const AT_WORK: ReadonlySet<AgentState> = new Set([
   "stopping",
 ]);
 
-/** Summarizes a team from its files. Notices no deaths and changes nothing; a file that cannot be read becomes the problem. */
+/** Summarizes a team from its files. Does not reconcile and changes nothing; a file that cannot be read becomes the problem. */
 export function teamOverview(home: Home, entry: TeamEntry): TeamOverview {
   const { team, config, ours, problem } = entry;
   const lead = config?.members.find(({ name }) => name === LEAD_NAME) ?? config?.members[0];

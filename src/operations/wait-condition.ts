@@ -35,7 +35,7 @@ export function unmetCondition(
   return condition.message && unread === 0 ? `there is no message for ${ctx.actor}` : undefined;
 }
 
-/** An idle member that is awaited has unread messages. */
+/** Describes a member that is not at rest; if it is idle, it has unread messages. */
 function busyWords({ name, state, unread }: MemberStatus): string {
   if (state !== "idle") return `${name} is ${state}`;
   return `${name} has ${unread === 1 ? "an unread message" : `${unread} unread messages`}`;
@@ -47,7 +47,7 @@ export function awaitedMembers({ members }: TeamStatus, names: readonly string[]
   return names.length === 0 ? all : members.filter(({ name }) => names.includes(name));
 }
 
-/** Whether a member is idle or has ended. One with an unread message is not idle: its turn is about to begin. */
+/** Whether a member is idle or has ended. A member with an unread message is not idle: its turn is about to begin. */
 export function isAtRest({ state, unread }: Pick<MemberStatus, "state" | "unread">): boolean {
   return (state === "idle" && unread === 0) || state === "exited";
 }
@@ -72,7 +72,7 @@ function isIdle(member: MemberStatus, { ref, env }: WaitContext): boolean {
         // Of a foreign member, only the end of its process is known.
         hint:
           stateFrom === undefined
-            ? `See its last lines with teams status --json, or end it: teams kill ${memberWord(ref, name, env)}`
+            ? `See its last lines with teams status --json, or remove it: teams kill ${memberWord(ref, name, env)}`
             : `Start it again in its pane, or remove it: teams kill ${memberWord(ref, name, env)}`,
       },
     );

@@ -31,7 +31,7 @@ export interface AdoptedMember {
   readonly program: string;
   readonly pid: number;
   readonly paneId: string;
-  /** How its messages reach it: it reads its `inbox` itself, `codex queue`, or its `keys`. */
+  /** How it gets messages: it reads its `inbox` itself, `codex queue` delivers them, or they are typed (`keys`). */
   readonly delivery: "inbox" | "codex queue" | "keys";
   /** Why a better delivery was not possible; null if this is the best one. */
   readonly note: string | null;
@@ -39,7 +39,8 @@ export interface AdoptedMember {
 
 /**
  * Makes the program of a person's pane a member of the team. The pane stays the person's: nothing in it is started, moved or ended.
- * @throws TeamError NOT_LEAD; INVALID_INPUT for a program that is a member or leads; errors of a spawn. Nothing was adopted.
+ * @throws TeamError NOT_LEAD; PERMISSION_DENIED if a sandbox is required, or if another user owns the team's files; INVALID_INPUT
+ * for a program that is already a member or leads this team; the errors of a spawn. Nothing was adopted then.
  */
 export async function adoptProgram(
   ctx: OperationContext,
@@ -80,7 +81,7 @@ export async function adoptProgram(
     {
       ...options,
       mode: "process",
-      // It runs already, so nothing is started or chosen.
+      // The program is already running, so there is no CLI to check.
       checkCli: () => ({ ownScreen: false, ownInbox: false, typed: true }),
     },
   );
@@ -94,11 +95,11 @@ export async function adoptProgram(
   };
 }
 
-/** Variables that name the memory of a claude, and a key that it asks about. */
+/** Variables that decide whether claude shows a startup dialog: the directory of its config, and an API key. */
 const CLAUDE_VARIABLES = ["CLAUDE_CONFIG_DIR", "HOME", "ANTHROPIC_API_KEY"];
 
 /**
- * Refuses a claude that shows a startup dialog, according to its own memory: a message that is typed could answer it.
+ * Refuses a claude that, according to its config, may show a startup dialog: a typed message could answer the dialog.
  * @throws TeamError INVALID_INPUT
  */
 function refuseStartDialog({ program, startedWith, cwd, pane }: PaneProgram): void {
@@ -110,7 +111,7 @@ function refuseStartDialog({ program, startedWith, cwd, pane }: PaneProgram): vo
   if (dialog === undefined) return;
   throw adoptionRefused(
     `The claude in pane ${pane.paneId} may show ${dialog.name}, which a message could answer`,
-    `Answer it in the pane: ${dialog.remedy}. Then adopt the pane again, or run teams join in its own input.`,
+    `Answer the dialog in the pane: ${dialog.remedy}. Then adopt the pane again, or run teams join in claude's input.`,
   );
 }
 
@@ -123,7 +124,7 @@ function requireOwnTeam({ ref }: OperationContext): void {
   throw new TeamError(
     "PERMISSION_DENIED",
     `The files of team ${ref.team} belong to another user; nothing was adopted.`,
-    { hint: "Use a team of your own: teams create <name>" },
+    { hint: "Create another team: teams create <name>" },
   );
 }
 
@@ -131,10 +132,10 @@ function noteOf(found: PaneProgram, cli: string | undefined, hasThread: boolean)
   if (!isCodex(found) || cli !== undefined) return null;
   return hasThread
     ? "codex is not on the PATH, so its messages are typed."
-    : "No thread is proven to belong to this codex, so its messages are typed. It may have had no turn yet, or other Codex programs run. To retry after a turn: teams kill <name>, then teams adopt <pane>.";
+    : "No thread is proven to belong to this codex, so its messages are typed. It may not have had a turn yet, or other Codex programs may be running. To retry after a turn: teams kill <name>, then teams adopt <pane>.";
 }
 
-/** Returns a name of a member for a program. */
+/** Derives a member's name from the name of a program. */
 function memberName(program: string): string {
   const plain = program
     .toLowerCase()
@@ -150,7 +151,7 @@ function requireFree(
   { process, pane }: PaneProgram,
 ): void {
   const lead = readStatus(ref, LEAD_NAME);
-  // Another server has panes of the same ids.
+  // Pane ids are unique only within one tmux server.
   if (
     lead?.paneId === pane.paneId &&
     (lead.server ?? pane.server).pid === pane.server.pid &&
@@ -177,7 +178,8 @@ function isProgramOf(member: TeamMember, { pid, procStart }: PaneProgram["proces
 }
 
 /**
- * Takes a claude that a person has started as a teammate of this team: it reads its inbox itself, so it needs only its entry.
+ * Adopts a claude that a person started as a teammate of this team. It reads its inbox itself, so it needs only an entry in the
+ * config.
  * @returns its name; undefined for any other program
  * @throws TeamError INVALID_INPUT for a claude of another team
  */
@@ -187,8 +189,8 @@ async function adoptClaudeTeammate(
   { startedWith, process, pane, cwd, table }: PaneProgram,
 ): Promise<string | undefined> {
   const { words } = startedWith;
-  const option = (of: string): string | undefined =>
-    words.includes(of) ? words[words.indexOf(of) + 1] : undefined;
+  const option = (flag: string): string | undefined =>
+    words.includes(flag) ? words[words.indexOf(flag) + 1] : undefined;
   if (!words.includes("--agent-name") || !words.includes("--team-name")) return undefined;
   const name = option("--agent-name") ?? "";
   const agentId = option("--agent-id") ?? "";

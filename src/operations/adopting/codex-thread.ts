@@ -17,9 +17,9 @@ export function isCodex({ startedWith }: PaneProgram): boolean {
 }
 
 /**
- * Proves the thread of a running Codex by the files that are open. In 0.169.0 one daemon opens the files for all screens,
- * so its files count only if no other Codex runs.
- * @returns undefined without proof: no thread since its start (or named in its command line) is open, or several are
+ * Identifies the thread of a running Codex by its open files. In 0.169.0 one daemon opens the files for all screens,
+ * so the daemon's files count only if no other Codex runs.
+ * @returns undefined unless exactly one open thread was created since its start or is named in its command line
  */
 export function codexThread(program: PaneProgram): AdoptedProgram["thread"] {
   const { process, startedWith, table } = program;
@@ -52,13 +52,13 @@ export function codexThread(program: PaneProgram): AdoptedProgram["thread"] {
   return { id, ...(home === undefined ? {} : { home }) };
 }
 
-/** The id of a thread is a UUID of version 7, which begins with its time in milliseconds. */
+/** Reads from a thread's id, a UUID of version 7, when the thread was created: in milliseconds since the epoch; NaN if unknown. */
 function createdAt(id: string): number {
   const [, high, low = ""] = /^([\da-f]{8})-([\da-f]{4})-7/i.exec(id) ?? [];
   return high === undefined ? Number.NaN : Number.parseInt(high + low, 16);
 }
 
-/** Returns the directory above `sessions/` of a thread's file. */
+/** Returns the directory that contains the `sessions/` of a thread's file. */
 function homeOf(file: string): string | undefined {
   const parts = dirname(file).split(sep);
   const at = parts.lastIndexOf("sessions");

@@ -22,8 +22,8 @@ const VARIABLES = ["pane_tty", "pane_current_path", "socket_path", TAG.sidebar];
 
 /**
  * Finds the foreground program of a pane, and identifies its process.
- * @param target as tmux takes it: `%5`, `session:window.pane`
- * @param isWanted gets the PID of the program; false: it did not start this command
+ * @param target a target of tmux: `%5`, `session:window.pane`
+ * @param isWanted receives the pid of the program; returns false if that program did not start this command
  * @throws TeamError INVALID_INPUT without such a pane, or for a pane of teams, a shell, or a program that cannot be identified
  */
 export async function programInPane(
@@ -40,18 +40,18 @@ export async function programInPane(
     throw adoptionRefused(`Pane ${pane.id} belongs to teams`, LIST_PANES);
   if (pane.dead) throw adoptionRefused(`The program of pane ${pane.id} has ended`, LIST_PANES);
   const table = processTable();
-  const front = foregroundProcess(pane, table);
-  if (front === undefined)
+  const foreground = foregroundProcess(pane, table);
+  if (foreground === undefined)
     throw adoptionRefused(
       `teams cannot tell which program is in the foreground of pane ${pane.id}`,
       "Wait until one program is in the foreground, then adopt the pane again.",
     );
-  if (!isWanted(front.pid)) {
-    // A command of a shell has the keyboard itself.
-    const isOwn = table.some((row) => row.pid === ownPid && row.pgid === front.pgid);
+  if (!isWanted(foreground.pid)) {
+    // A command that a shell started is itself in the foreground.
+    const isOwn = table.some((row) => row.pid === ownPid && row.pgid === foreground.pgid);
     throw isOwn ? bareShell(pane.id) : notStarter(pane.id);
   }
-  return describe(pane, serverPid, front, table);
+  return describe(pane, serverPid, foreground, table);
 }
 
 function describe(
@@ -91,17 +91,17 @@ function describe(
   };
 }
 
-/** Returns the pane that tmux finds for a target; undefined if there is none. */
+/** Returns the id of the pane that tmux finds for a target; undefined if there is none. */
 async function resolveTarget(server: TmuxServer, target: string): Promise<string | undefined> {
-  const found = "pane ";
+  const prefix = "pane ";
   // The first command fails without a pane, and ends the chain: display-message would take the current one.
   const chain: TmuxCommand[] = [
     ["show-options", "-p", "-t", target],
-    ["display-message", "-p", "-t", target, `${found}#{pane_id}`],
+    ["display-message", "-p", "-t", target, `${prefix}#{pane_id}`],
   ];
   try {
     const { lines } = await server.batch([{ chain }]);
-    return lines.find((one) => one.startsWith(found))?.slice(found.length);
+    return lines.find((one) => one.startsWith(prefix))?.slice(prefix.length);
   } catch (error) {
     if (isNoServer(error)) return undefined;
     throw error;
@@ -116,9 +116,9 @@ export function foregroundProcess(
   const own = table.find(({ pid }) => pid === pane.pid);
   if (own === undefined) return undefined;
   // Processes of one terminal belong to one session; macOS shows only the terminal.
-  const isThere = (row: ProcessRow): boolean =>
+  const isOnTerminal = (row: ProcessRow): boolean =>
     own.tty === undefined ? row.sid === own.sid : row.tty === own.tty;
-  return table.find((row) => row.foreground === true && row.pid === row.pgid && isThere(row));
+  return table.find((row) => row.foreground === true && row.pid === row.pgid && isOnTerminal(row));
 }
 
 export const LIST_PANES = "List the panes: tmux list-panes -a";
@@ -127,7 +127,7 @@ export const LIST_PANES = "List the panes: tmux list-panes -a";
 function bareShell(pane: string): TeamError {
   return adoptionRefused(
     `Pane ${pane} shows a shell, which would run each message as a command`,
-    "Start the program there first. Or start it as a member in a new pane: teams spawn <name> --cli <cli> --here",
+    "Start the program in that pane first. Or start it as a member in a new pane: teams spawn <name> --cli <cli> --here",
   );
 }
 

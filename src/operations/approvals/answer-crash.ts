@@ -10,8 +10,8 @@ import { resumeMember } from "../resume/resume.ts";
  * Answers the request of a crashed teammate (product.md). Approval restarts it with its conversation and its tasks; rejection
  * removes it from the team.
  * @param signal aborts a restart
- * @throws TeamError SPAWN_FAILED if it could not be restarted, INTERRUPTED if the signal aborted that, and then the request stays open;
- * PERMISSION_DENIED if it was removed but some of its processes could not be ended
+ * @throws TeamError SPAWN_FAILED if the restart fails, INTERRUPTED if the signal aborts it; the request then stays open.
+ * PERMISSION_DENIED if the teammate was removed but some of its processes could not be ended
  */
 export async function answerCrash(
   ctx: OperationContext,
@@ -19,13 +19,14 @@ export async function answerCrash(
   { approve, signal }: { readonly approve: boolean; readonly signal?: AbortSignal | undefined },
 ): Promise<void> {
   if (approve) return restartMember(ctx, name, signal);
-  // The launch script still holds its pane, and background commands may still run.
+  // The launch script keeps its pane open, and background commands may still run.
   const left = await endProcesses(ctx, name);
   await removeEndedMember(ctx, name, "dismissed");
   if (left.length === 0) return;
   throw new TeamError(
     "PERMISSION_DENIED",
     `${name} has left the team, but some of its processes could not be ended: ${left.join(", ")}.`,
+    { hint: `See which programs they are: ps -p ${left.join(",")}` },
   );
 }
 

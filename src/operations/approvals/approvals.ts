@@ -43,7 +43,7 @@ export interface Approval {
   readonly at: number;
   /** The choices that a question offers. */
   readonly choices?: readonly string[];
-  /** The answer of a question if the person only agrees. */
+  /** The answer to a question if the person approves it without another answer. */
   readonly default?: string;
   /** When the default becomes the answer, in milliseconds since the epoch. */
   readonly deadline?: number;
@@ -53,7 +53,7 @@ export interface Approval {
   readonly change?: readonly string[];
   /** The rules that an “always” would add; absent if no rule can allow the call. */
   readonly always?: readonly string[];
-  /** This row is only a part of the request. Its details are all of it. */
+  /** This row shows only a part of the request; the details show all of it. */
   readonly partial?: true;
 }
 
@@ -63,7 +63,7 @@ export interface ApprovalDetails extends Approval {
   readonly tool?: string;
   /** The input of the tool call. */
   readonly input?: unknown;
-  /** The summary is cut: only the input is the whole call. */
+  /** The summary is cut: only the input shows the whole call. */
   readonly isCut?: boolean;
   readonly question?: string;
   readonly planFilePath?: string;
@@ -97,7 +97,7 @@ function findCrash(ref: TeamRef, members: readonly MemberRecords[], id: string):
   return listCrashes(ref, members).find((crash) => crash.id === id);
 }
 
-/** @throws TeamError REQUEST_NOT_FOUND; ALREADY_ANSWERED if its asker has the answer already */
+/** @throws TeamError REQUEST_NOT_FOUND; ALREADY_ANSWERED if its asker already has the answer */
 export async function approvalDetails(ref: TeamRef, id: string): Promise<ApprovalDetails> {
   const crash = isCrashId(id) ? findCrash(ref, memberRecords(ref), id) : undefined;
   if (crash !== undefined) return crash;
@@ -147,7 +147,7 @@ function approvalOf(request: RequestRecord): Approval {
   };
 }
 
-/** Returns all lines of a change; undefined if the summary is complete. Only a shortened one is made from the input again. */
+/** Returns all lines of a change; undefined if the summary is complete. Computes only a shortened change again, from the input. */
 async function wholeChange({ summary, payload }: RequestRecord): Promise<ApprovalDetails["change"]> {
   const { tool, input, isCut } = payload;
   const saved = savedChange(payload.change, true);
@@ -211,7 +211,7 @@ export async function answerAgentRequest(
   ) {
     throw new TeamError(
       "PERMISSION_DENIED",
-      `A lead's model cannot set mode ${answer.mode}, which allows more than its own. Nothing was sent.`,
+      `A lead's model cannot set mode ${answer.mode}, which allows more than the lead's own. Nothing was sent.`,
       { hint: "Leave out the mode, or ask the user." },
     );
   }
@@ -272,7 +272,7 @@ function requireChoice(request: RequestRecord, approve: boolean, note: string | 
   );
 }
 
-/** Returns the open plans whose requests the lead has read. When the lead has nothing left to do, only a person answers them. */
+/** Returns the open plans whose requests the lead has read. When the lead has nothing left to do, only a person can answer them. */
 export function unansweredPlans(ref: TeamRef): readonly RequestRecord[] {
   const plans = listRequests(ref).filter(({ kind }) => kind === "plan");
   if (plans.length === 0) return [];

@@ -6,9 +6,10 @@ import { type Approval, listApprovals } from "./approvals.ts";
 
 /**
  * Finds an open request.
- * @param wanted an id, the name of who asks (its oldest request), or the beginning of one id; undefined: the oldest request
- * @returns its id; `wanted` itself if nothing open fits, so that the caller can distinguish an answered request from an unknown one
- * @throws TeamError REQUEST_NOT_FOUND if nothing waits, INVALID_INPUT if several ids begin so
+ * @param wanted an id, the beginning of one id, or the name of the asking member, which selects its oldest request; undefined
+ * selects the oldest request of all
+ * @returns its id; `wanted` itself if no open request matches: the caller then distinguishes answered requests from unknown ones
+ * @throws TeamError REQUEST_NOT_FOUND if no request is open, INVALID_INPUT if several ids begin with `wanted`
  */
 export function chooseRequest(ref: TeamRef, wanted: string | undefined): string {
   const open = listApprovals(ref);
@@ -21,12 +22,12 @@ export function chooseRequest(ref: TeamRef, wanted: string | undefined): string 
   if (first === undefined || wanted === "") return wanted;
   if (second === undefined) return first.id;
   const ids = [first, second, ...more].map(({ id }) => id).join(", ");
-  throw new TeamError("INVALID_INPUT", `Several requests begin with ${wanted}; nothing was answered.`, {
+  throw new TeamError("INVALID_INPUT", `Several request ids begin with ${wanted}; nothing was answered.`, {
     hint: `Give more of the id: ${ids}`,
   });
 }
 
-/** Returns whether an open request of a team has this id, or an id that begins so. */
+/** Returns whether an open request of a team has this id, or an id that begins with it. */
 export function hasRequest(ref: TeamRef, wanted: string): boolean {
   return wanted !== "" && listApprovals(ref).some(({ id }) => id.startsWith(wanted));
 }
@@ -34,6 +35,6 @@ export function hasRequest(ref: TeamRef, wanted: string): boolean {
 function oldest(ref: TeamRef, [first]: readonly Approval[]): string {
   if (first !== undefined) return first.id;
   throw new TeamError("REQUEST_NOT_FOUND", `Nothing is waiting for you in ${ref.team}.`, {
-    hint: `To see what the team does: teams status${teamOption(ref, {})}`,
+    hint: `To see what the team is doing: teams status${teamOption(ref, {})}`,
   });
 }

@@ -29,7 +29,7 @@ export interface LeadRights {
   readonly directories: readonly string[];
 }
 
-/** The tool call of a permission request, whichever of the two message types it came in. */
+/** The tool call of a permission request of either message type. */
 interface RequestedCall {
   readonly id: string;
   readonly tool: string;
@@ -49,7 +49,7 @@ export async function decideByLeadRules(
   rights: LeadRights,
 ): Promise<"answered" | "person"> {
   const member = readTeam(ctx.ref).members.find(({ name }) => sameName(name, from));
-  // The teammate has left the team and waits for no answer.
+  // The teammate has left the team and no longer waits for an answer.
   if (member === undefined) return "answered";
   const { cwd } = member;
   const asked = requestedCall(message, { cwd, env: ctx.env });
@@ -88,7 +88,7 @@ function isRecordedCall({ kind, payload }: RequestRecord, { tool, input }: Reque
   return kind === "permission" && isSame;
 }
 
-/** Decides the call as if the lead made it itself in the teammate's directory, except that files reserved from the teammate ask. */
+/** Decides the call as if the lead made it in the teammate's directory, but asks for files that another member's task reserves. */
 async function decideAsLead(
   ctx: OperationContext,
   { name, cwd }: Pick<TeamMember, "name" | "cwd">,

@@ -31,7 +31,7 @@ interface Origin {
 }
 
 /**
- * Opens requests for the messages of foreign members, which only send a message to the lead. The requests are then listed and
+ * Opens requests for the messages of foreign members, which only ask the lead by message. The requests are then listed and
  * answered like all others; answered ones stay answered. Messages of a former holder of the name are ignored.
  * @throws TeamError TEAM_NOT_FOUND
  */
@@ -55,7 +55,7 @@ export async function openForeignRequests(ref: TeamRef, env: Env): Promise<void>
 }
 
 /**
- * Whether a member is foreign, or a CLI that writes its messages itself: it opens no requests. Our own members lack a status only
+ * Whether a member is foreign, or a CLI that writes its messages itself: neither opens requests. Our own members lack a status only
  * during a start.
  */
 export function isForeign(ref: TeamRef, member: TeamMember): boolean {
@@ -63,14 +63,14 @@ export function isForeign(ref: TeamRef, member: TeamMember): boolean {
   return status === undefined ? !hasStartClaim(member) : status.ownInbox === true;
 }
 
-/** Opens a request for this message if it is one. @throws TeamError TEAM_NOT_FOUND */
+/** Opens a request for this message if the message asks for an answer. @throws TeamError TEAM_NOT_FOUND */
 export async function openForeignRequest(
   ref: TeamRef,
   message: ProtocolMessage,
   from: Origin,
 ): Promise<void> {
   const id = requestIdOf(message);
-  // Rules are made only for a new request: that reads the tools and the grammar of command lines.
+  // Rules are computed only for a new request: that loads the tools and the grammar of command lines.
   if (id === undefined || isRequested(ref, id)) return;
   const opened = await requestOf(message, { cwd: from.member.cwd, env: from.env });
   if (opened !== undefined) openRequest(ref, { id, ...opened, from: from.member.name, at: from.at });
@@ -123,7 +123,7 @@ async function requestOf(message: ProtocolMessage, where: CallPlace): Promise<Ne
   }
 }
 
-/** Marks a request whose summary is not all of the call. A call may end in `…` itself: it is then marked, too. */
+/** Marks a request whose summary may be cut. A call that contains `…` itself is marked, too. */
 function cutMark(summary: string): { readonly isCut?: true } {
   return summary.includes("…") ? { isCut: true } : {};
 }
@@ -138,7 +138,7 @@ function callText(tool: string, input: unknown): string {
   return `${shortened(revealHidden(name), MAX_TOOL_CHARS)}(${shown})`;
 }
 
-/** Returns the command of a Bash call that has nothing else but a description; undefined for any other call. */
+/** Returns the command of a Bash call that has no other input than a description; undefined for any other call. */
 function plainCommand(tool: string, input: unknown): string | undefined {
   if (tool !== "Bash" || typeof input !== "object" || input === null || !("command" in input))
     return undefined;

@@ -17,12 +17,12 @@ export function accessOf(name: string, input: unknown, where: CallPlace): ToolAc
   return tool !== undefined && parsed?.success ? tool.access(parsed.data, where) : { kind: "external" };
 }
 
-/** A name or an address. Any other text could name additional hosts in a rule. */
+/** A host name or an address. Any other text could name additional hosts in a rule. */
 const HOST = /^[\p{L}\p{N}](?:[\p{L}\p{N}.:-]*[\p{L}\p{N}])?$/u;
 
 /**
- * Returns our rules for “always” on another program's call, for exactly this call. The other program's
- * suggestions are never used: they could be any rule. Empty for a tool that we do not know, since a rule would allow all of the tool.
+ * Returns the rules that “always” adds for another program's call; they allow exactly this call. The other program's suggestions are
+ * never used: they could be any rule. Empty for a tool that we do not know, since a rule would allow its every call.
  */
 export function rulesForCall(tool: string, input: unknown, where: CallPlace): readonly string[] {
   const access = accessOf(tool, input, where);

@@ -5,7 +5,7 @@ import { type Ability, keepsRules, takesChanges } from "../../team/members/peer-
 import type { OperationContext } from "../context.ts";
 import { peerOf } from "../processes/peer.ts";
 
-/** The use that a program that reads its inbox itself makes of rules. */
+/** How a program that reads its inbox itself handles permission rules. */
 export interface PeerRules {
   readonly name: string;
   /** Whether it keeps the rules that come with an answer to it. */
@@ -16,7 +16,7 @@ export interface PeerRules {
 }
 
 /**
- * Returns what the program of a foreign member, or a CLI that reads its inbox itself, does with rules.
+ * Returns how the program of a foreign member, or a CLI that reads its inbox itself, handles rules.
  * @returns undefined for a lead, and for teams' own agent
  * @throws TeamError TEAM_NOT_FOUND
  */

@@ -11,9 +11,8 @@ import type { PeerRules } from "./peer-rules.ts";
  * Sends new permission rules of a settings file to the running teammates: a third-party program may read that file only
  * at its start.
  * @param asker the member whose request added the rules; it gets them with its answer
- * @param directory sends them only to members in this directory; without it to all
- * @param onPeer receives each foreign member whose program does not accept rules, so that none are sent, or may ignore
- * them
+ * @param directory sends them only to members in this directory; undefined for all members
+ * @param onPeer receives each foreign member whose program may ignore rules, or does not accept them and so gets none
  */
 export async function shareRules(
   ctx: OperationContext,

@@ -10,7 +10,7 @@ import { endMarkedProcesses, endProcesses } from "../processes/end-processes.ts"
 import { closePlace } from "./process-ending.ts";
 
 /**
- * Ends the processes of a member's previous start: the launch script that holds a crashed agent's pane, background commands,
+ * Ends the processes of a member's previous start: the launch script that keeps a crashed agent's pane open, background commands,
  * and the processes of a start that a killed process had begun.
  * @returns the pids that could not be ended
  */

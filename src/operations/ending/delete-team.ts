@@ -20,7 +20,7 @@ export interface DeleteOptions {
   readonly force?: boolean;
   /** Runs after all checks and before any member is ended; an error from it cancels the deletion. */
   readonly backup?: () => Promise<void>;
-  /** Reports a failure that does not prevent the deletion; without it, such a failure does. */
+  /** Reports a failure that need not prevent the deletion; without this function, the failure prevents it. */
   readonly problem?: ((text: string) => void) | undefined;
   /** Worktrees that the caller has just handled when it ended the members. */
   readonly worktrees?: readonly WorktreeEnd[];
@@ -32,7 +32,7 @@ export interface DeleteOptions {
  * Removes a team: its files, tasks, FIFOs, remaining panes, and worktrees without unsaved changes.
  * @returns its worktrees, removed or kept; the caller reports the kept ones
  * @throws TeamError ACTIVE_MEMBERS while a member's process lives, NOT_LEAD, TEAM_NOT_FOUND; then nothing was removed. INTERRUPTED; then
- * the team's files are still there. An INTERRUPTED and a later error say which members were ended before it.
+ * the team's files are still there. INTERRUPTED and later errors name the members that were ended before.
  */
 export async function deleteTeam(
   ctx: OperationContext,
@@ -88,15 +88,14 @@ function refuseAborted({ ref }: OperationContext, signal: AbortSignal | undefine
   throw new TeamError("INTERRUPTED", message, { hint: `Run it again: teams delete ${operand(ref.team)}` });
 }
 
-/** Adds to the error of a deletion which of these members it has ended. Unchanged if it ended none, or if the team is gone. */
+/** Adds to the error of a deletion the members that it has ended. Unchanged if it ended none, or if the team is gone. */
 function withEnded(ctx: OperationContext, error: unknown, alive: readonly string[]): unknown {
   const ended = alive.filter((name) => !isAlive(ctx, name));
   if (!(error instanceof TeamError) || ended.length === 0 || !teamExists(ctx.ref)) return error;
   const { code, message, hint, details } = error;
-  const were = ended.length > 1 ? "were" : "was";
   return new TeamError(
     code,
-    `${message} ${ended.join(", ")} ${were} already ended; the team is not deleted.`,
+    `${message} Ended before that: ${ended.join(", ")}. The team was not deleted.`,
     defined({ hint, details: { ...details, ended }, cause: error }),
   );
 }
@@ -126,7 +125,7 @@ export async function requireEnded(ctx: OperationContext): Promise<void> {
     "ACTIVE_MEMBERS",
     `${active.join(", ")} still ${active.length > 1 ? "run" : "runs"}; nothing was deleted.`,
     {
-      hint: `Shut them down first: teams shutdown --all ${optionWords("--team", ctx.ref.team)}; or end them with the team: teams delete --force ${operand(ctx.ref.team)}`,
+      hint: `Shut them down first: teams shutdown --all ${optionWords("--team", ctx.ref.team)}. Or end them and delete the team: teams delete --force ${operand(ctx.ref.team)}`,
       details: { active },
     },
   );

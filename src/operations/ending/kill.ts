@@ -28,7 +28,7 @@ export const KILL_TIMEOUT = 5_000;
 export interface KillReport {
   readonly name: string;
   /**
-   * `shut-down`: it agreed in time. `killed`: signals ended it. `gone`: it no longer ran. `out-of-reach`: it was removed by
+   * `shut-down`: it agreed in time. `killed`: signals ended it. `gone`: it was no longer running. `out-of-reach`: it was removed by
    * force without a signal, because it runs in another pid space, or because no process is proven to be its own.
    */
   readonly outcome: "shut-down" | "killed" | "gone" | "out-of-reach";
@@ -103,7 +103,7 @@ async function endEachMember(
   const living = members.filter((name) => foreign.has(name) || isAlive(ctx, name) || isRemote(ctx, name));
   const ends = options.force ? [] : await requestAgreement(ctx, living, options);
   const agreed = ends.map(({ name }) => name);
-  if (options.signal?.aborted && !options.force) requireAllAgreed(living, agreed);
+  if (options.signal?.aborted && !options.force) requireAllAgreed(ctx.ref, living, agreed);
   if (!options.force) {
     requireReachable(ctx, living, agreed);
     requireProven(
@@ -147,21 +147,22 @@ async function requestAgreement(
   if (living.length === 0) return [];
   const reports = await shutdownTeammates(ctx, living, {
     timeoutMs: options.timeoutMs ?? KILL_TIMEOUT,
-    reason: "The team is shutting down.",
+    reason: "This member is being ended.",
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
   return reports.filter(({ outcome }) => outcome === "approved" || outcome === "gone");
 }
 
 /** An abort while it asks prevents the signals. @throws TeamError INTERRUPTED unless all members agreed */
-function requireAllAgreed(living: readonly string[], agreed: readonly string[]): void {
+function requireAllAgreed(ref: TeamRef, living: readonly string[], agreed: readonly string[]): void {
   const others = living.filter((name) => !agreed.includes(name));
-  if (others.length === 0) return;
+  const [first] = others;
+  if (first === undefined) return;
   throw new TeamError(
     "INTERRUPTED",
-    `${others.join(", ")} had been asked to shut down; no signal was sent.`,
+    `Interrupted while waiting for ${others.join(", ")} to agree to shut down; no signal was sent.`,
     {
-      hint: "They may still agree. To end them without asking: teams kill --force",
+      hint: `They may still agree. To end a member without asking: teams kill ${memberWord(ref, first)} --force`,
     },
   );
 }
@@ -169,11 +170,14 @@ function requireAllAgreed(living: readonly string[], agreed: readonly string[]):
 /** A pid of another pid space would name another process here, so no signal can be sent (S77). @throws TeamError PERMISSION_DENIED */
 function requireReachable(ctx: OperationContext, living: readonly string[], agreed: readonly string[]): void {
   const others = living.filter((name) => !agreed.includes(name) && isRemote(ctx, name));
-  if (others.length === 0) return;
+  const [first] = others;
+  if (first === undefined) return;
   throw new TeamError(
     "PERMISSION_DENIED",
     `${others.join(", ")} did not agree to shut down. No signal from here reaches their machine or container; none was sent.`,
-    { hint: "End it there. If that machine or container is gone for good, remove the member with --force." },
+    {
+      hint: `End the member on its machine or in its container. If that is gone for good, remove the member: teams kill ${memberWord(ctx.ref, first)} --force`,
+    },
   );
 }
 

@@ -32,7 +32,7 @@ import { cleanUpAfterEnding } from "../worktrees/remove-worktree.ts";
 const LEAVING_KINDS: ReadonlySet<EndingKind> = new Set(["shutdown", "killed", "dismissed"]);
 
 /**
- * The steps that need git or tmux, for the worktree and the pane, are given up after this many tries. All others are repeated until
+ * The steps that need git or tmux, for the worktree and the pane, are given up after this many attempts. All others are repeated until
  * they succeed: without them tasks stay assigned, or the lead waits for a member that has ended.
  */
 const MAX_CLEAN_UPS = 3;
@@ -41,7 +41,7 @@ const MAX_CLEAN_UPS = 3;
  * Carries out all consequences of a claimed ending: closes the member's requests, unassigns its tasks and notifies the lead. For a
  * member that left for good, also ends its remaining processes, removes its worktree if it has no unsaved changes, closes its
  * pane and removes its run files. Every step is idempotent: if this process is killed, the next reconcile repeats them.
- * @throws the error of a failed step, even if this try gives the step up
+ * @throws the error of a failed step, even if this attempt gives the step up
  */
 export async function processEnding(ctx: OperationContext, ending: Ending): Promise<void> {
   const { ref } = ctx;
@@ -110,7 +110,8 @@ async function removeFifos({ ref }: OperationContext, { name }: Ending): Promise
 }
 
 /**
- * Closes the open plans, permissions and questions of an ended member, which waits for no answer. Questions with a deadline stay.
+ * Closes the open plans, permissions and questions of an ended member, which no longer waits for answers. Questions with a deadline
+ * stay.
  * @param before closes only older requests (milliseconds since the epoch); all by default
  */
 export function closeRequestsOf(ref: TeamRef, name: string, before = Number.POSITIVE_INFINITY): void {
@@ -127,8 +128,8 @@ function deleteRequestsOf(ref: TeamRef, name: string, before: number): void {
 }
 
 /**
- * Returns when the next process with the name of an ended member started, in milliseconds since the epoch: requests since then are
- * of that process. Infinity without one.
+ * Returns when the next process with the name of an ended member started, in milliseconds since the epoch: later requests
+ * belong to that process. Infinity without one.
  */
 function startOfNext(ref: TeamRef, { name, process, place }: Ending): number {
   const status = readStatus(ref, name);
@@ -144,7 +145,7 @@ async function notifyLead(ctx: OperationContext, { id, name }: Ending, message: 
   await ifLeadExists(() => sendMessage(ctx.ref, { from: SYSTEM_NAME, to: LEAD_NAME, text, messageId }));
 }
 
-/** Sends messages that the member could not deliver itself. A member that a person restarted does it. */
+/** Sends messages that the member could not deliver itself. A member that a person restarted sends them itself. */
 async function sendLastReports({ ref }: OperationContext, { name, how }: Ending): Promise<void> {
   if (how !== "restarted") await ifLeadExists(() => sendReportsOf(ref, name));
 }
@@ -162,7 +163,7 @@ const NO_RECIPIENT: ReadonlySet<string> = new Set(["RECIPIENT_NOT_FOUND", "RECIP
 
 async function cleanUpStart(ctx: OperationContext, ending: Ending): Promise<void> {
   const { name, how, process, place } = ending;
-  // Ends background commands of an agent that left on its own; after this, no record would lead to them. A kill has
+  // Ends background commands of an agent that left on its own; after this step, no record leads to them. A kill has
   // already ended them.
   if (how !== "killed") await endStartProcesses(ctx, { process, place, instance: place?.instance });
   if (place !== undefined) await closePlace(ctx, place);

@@ -138,9 +138,9 @@ async function waitFor(bell: Bell, remainingMs: number, signal?: AbortSignal): P
 }
 
 /**
- * Handles all teammates that have ended, together: the steps of one wait for the disk and for processes.
+ * Handles all ended teammates concurrently: the steps for each wait for the disk and for processes.
  * @param requests the ids of open requests, by name
- * @returns the reports of those that refused or ended
+ * @returns the reports of the teammates that refused or ended
  * @throws the first error of `ended`, after it has handled the others
  */
 async function checkShutdowns(
@@ -170,7 +170,7 @@ async function checkShutdowns(
     if (answer?.type === "shutdown_rejected") return [{ name, outcome: "rejected", reason: answer.reason }];
     const agreed = answer?.type === "shutdown_approved";
     // If liveness is unknown here (an unproven foreign member), only its answer counts, once it has had time to exit: a peer writes
-    // the config while it exits, and would bring its entry back.
+    // the config while it exits, and would restore its entry.
     const hasLeft = agreed && ctx.clock.now() - answeredAt(answer) >= UNPROVEN_EXIT_MS;
     if (lives === true || (lives === null && (!hasLeft || isAmbiguous(foreign.get(name))))) return [];
     if (lives === null) return [{ name, outcome: "approved", unproven: true }];
@@ -184,7 +184,7 @@ async function checkShutdowns(
   return reports;
 }
 
-/** Whether several processes run that could be the member's own: it has not ended. */
+/** Whether several running processes could be the member's own; then it has not ended. */
 function isAmbiguous(proof: ForeignProof | undefined): boolean {
   return proof?.alive === null && proof.why === "ambiguous";
 }

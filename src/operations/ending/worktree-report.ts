@@ -19,7 +19,7 @@ interface Report {
  * Adds to the reports of ended members whether their worktrees were removed or kept. Processing the ending has already handled
  * the worktree; if it still exists, the removal is tried again to find the reason.
  * @param discard the kill that removes worktrees with unsaved changes
- * @param members the members as they were before
+ * @param members the members as they were before they ended
  */
 export async function withWorktreeEnds<R extends Report>(
   ctx: OperationContext,

@@ -8,7 +8,7 @@ import { readTeam } from "../../team/config/config.ts";
 import { findMember, lookUpMember } from "../../team/members/members.ts";
 import type { TeamRef } from "../../team/ref.ts";
 
-/** Where an agent does its work, or did it: a worktree can outlive its member. */
+/** Where an agent works, or worked: a worktree can outlive its member. */
 export interface AgentWork {
   readonly agent: string;
   /** Undefined for an agent that has left the team. */
@@ -63,7 +63,7 @@ export function requireWorktree({ agent, directory, worktree }: AgentWork): Work
       hint:
         agent === LEAD_NAME
           ? "Name a teammate that was spawned with --worktree."
-          : "Its changes are in that directory already: commit them there.",
+          : "Its changes are already in that directory; commit them there.",
     },
   );
 }

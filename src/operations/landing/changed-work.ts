@@ -32,10 +32,10 @@ export interface WorkStart {
   readonly heads: ReadonlyMap<string, string>;
 }
 
-/** The clock of a file system may be slightly behind, in milliseconds. */
+/** Milliseconds by which the clock of a file system may be slow. */
 const CLOCK_SKEW_MS = 1_000;
 
-/** Reads the commit that the lead's directory is at. Never rejects: without it, only uncommitted changes count. */
+/** Reads the current commit of the lead's directory; empty outside a repository or if git fails. Then only uncommitted changes count. */
 export async function readHeads({ cwd, env }: OperationContext): Promise<WorkStart["heads"]> {
   const top = gitDirectoriesOf(cwd)?.top;
   if (top === undefined) return new Map();
@@ -84,8 +84,8 @@ async function commitsOf({ env }: OperationContext, { directory, base }: AgentDi
 }
 
 /**
- * Whether a file has changed since a time. A deleted file has the time of the next directory that still exists; a file whose name is not
- * UTF-8 always counts.
+ * Whether a file has changed since a time. A deleted file has the time of its nearest directory that still exists; a file whose name
+ * is not UTF-8 always counts.
  */
 function wasTouched(top: string, { path, status }: FileDiff, since: number): boolean {
   if (status !== "deleted" && entryOf(join(top, path)) === undefined) return true;

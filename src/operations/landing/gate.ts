@@ -22,7 +22,7 @@ export interface Gate {
 }
 
 export interface GateFailure {
-  /** `exit code 1`, `SIGKILL`, `no end within 30 minutes`. */
+  /** `exit code 1`, `SIGKILL`, `timed out after 30 minutes`. */
   readonly how: string;
   readonly output: string;
 }
@@ -50,7 +50,7 @@ export async function runGate(
   if (end.code === 0 && end.failure === undefined) return undefined;
   const how =
     end.failure === "timed-out"
-      ? `no end within ${TIMEOUT_MS / 60_000} minutes`
+      ? `timed out after ${TIMEOUT_MS / 60_000} minutes`
       : (end.message ?? end.signal ?? `exit code ${end.code}`);
   return { how, output: stripControls(output.text).trim() };
 }

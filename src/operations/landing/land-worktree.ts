@@ -54,8 +54,8 @@ export type Landed =
   | { readonly outcome: "rework"; readonly rework: Rework };
 
 /**
- * Lands the commits of a clean worktree: rebases them onto the target, runs the gate and moves the target. The caller has the lock of the
- * repository, and has recovered an earlier landing. The target moves last, so a failure before leaves it as it was.
+ * Lands the commits of a clean worktree: rebases them onto the target, runs the gate and moves the target. The caller holds the lock of
+ * the repository, and has recovered an earlier landing. The target moves last, so an earlier failure leaves it unchanged.
  * @throws TeamError; GitError
  */
 export async function landWorktree(
@@ -109,14 +109,14 @@ async function attempts(
     const place = await placeOfTarget(ctx, worktree, target, env);
     if ((await requireCommit(path, `refs/heads/${target}`, env)) !== onto) continue;
     const { added: commits } = await commitsSince(path, onto, commit, env);
-    // Every commit is on the target already, in another form.
+    // Every commit is already on the target, in another form.
     if (commits === 0) return { outcome: "nothing" };
     await move(place, { target, onto, commit }, env, extra);
     return { outcome: "landed", commit, commits, checkout: place.checkout };
   }
   throw new TeamError(
     "AGENT_BUSY",
-    `${target} got new commits during each of ${MAX_ATTEMPTS} checks; it was not changed. The branch of ${work.agent} is rebased.`,
+    `${target} got new commits during each of ${MAX_ATTEMPTS} checks, so it was not moved. The branch of ${work.agent} was rebased.`,
     { hint: `Try again when ${target} gets no new commits: teams land ${shellWord(work.agent)}` },
   );
 }
@@ -142,7 +142,7 @@ async function tryRebase(
     );
   return {
     kind: "conflict",
-    reason: `The rebase onto ${target} has conflicts in ${listed(conflicts)}. It was aborted; the branch is as before.`,
+    reason: `The rebase onto ${target} has conflicts in ${listed(conflicts)}. The rebase was aborted; the branch is as before.`,
     todo: `Run git rebase ${shellWord(target)} in your worktree, resolve the conflicts, check the result, and commit it.`,
     output,
     commit: before,
@@ -196,7 +196,7 @@ async function requireClean(
   const { changed, untracked, hasFlags } = await changesInWorktree(path, env, repository);
   if (rebaseIn(path) !== undefined)
     throw new TeamError("WORKTREE_DIRTY", `A rebase is in progress in ${path}.`, {
-      hint: `Finish it there, or end it: git -C ${shellWord(path)} rebase --abort`,
+      hint: `Finish that rebase, or abort it: git -C ${shellWord(path)} rebase --abort`,
     });
   if (changed + untracked === 0) return;
   const counts = [
@@ -208,7 +208,7 @@ async function requireClean(
     hint:
       member === undefined
         ? `Commit, ignore or delete it: git -C ${shellWord(path)} status`
-        : `Ask for a commit: teams send ${shellWord(agent)} "Commit your work." Or do it: git -C ${shellWord(path)} status`,
+        : `Ask for a commit: teams send ${shellWord(agent)} "Commit your work." Or commit it yourself: git -C ${shellWord(path)} status`,
     details: { changed, untracked, worktree: path },
   });
 }
@@ -227,7 +227,9 @@ async function requireUnchanged(
   throw new TeamError(
     "WORKTREE_DIRTY",
     `The worktree of ${agent} changed during its landing (${what} in ${path}). The target was not moved.`,
-    { hint: `Look at it (git -C ${shellWord(path)} status), then run teams land ${shellWord(agent)} again.` },
+    {
+      hint: `Look at the worktree (git -C ${shellWord(path)} status), then run teams land ${shellWord(agent)} again.`,
+    },
   );
 }
 

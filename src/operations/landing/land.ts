@@ -44,7 +44,7 @@ export interface LandOptions {
   readonly gate?: Gate | undefined;
   /** Ends the gate, or the wait for another landing. */
   readonly signal: AbortSignal;
-  /** Called before a step that may take a while. @param pid for `waits`, the process that lands meanwhile */
+  /** Called before a step that may take a while. @param pid for `waits`, the process that is landing now */
   readonly onStep?: (agent: string, step: LandingStep, pid?: number) => void;
 }
 
@@ -80,7 +80,7 @@ export async function landWork(
 function withLanded(error: unknown, reports: readonly LandReport[]): unknown {
   const landed = reports.filter(({ outcome }) => outcome === "landed").map(({ agent }) => agent);
   if (landed.length === 0) return error;
-  const before = `Landed before: ${landed.join(", ")}.`;
+  const before = `Already landed: ${landed.join(", ")}.`;
   const known = isSystemError(error) ? systemRefusal(error) : error;
   if (!(known instanceof TeamError)) return error;
   const { code, message, hint, details, cause } = known;
@@ -145,12 +145,12 @@ async function requireNoTurn(ctx: OperationContext, { agent, member }: AgentWork
   if (known === undefined) return;
   const verdict = judgeShown(ctx.ref, known.member, known);
   const { state, alive } = verdict;
-  // Nothing ever shows whether such a member works: the caller decides.
+  // teams cannot see whether such a member works: the caller decides.
   if (alive === false || state === "unknown") return;
   if (!MAY_BEGIN.has(state) && isBetweenTurns(ctx.ref, known.member, verdict, known.status)) return;
   const word = memberWord(ctx.ref, agent, ctx.env);
   throw new TeamError("AGENT_BUSY", `${agent} is at work (${state}).`, {
-    hint: `Wait for the end of its turn: teams wait ${word} --idle   or stop it: teams interrupt ${word}`,
+    hint: `Wait for the end of its turn: teams wait ${word} --idle   or interrupt it: teams interrupt ${word}`,
   });
 }
 

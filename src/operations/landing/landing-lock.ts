@@ -4,13 +4,13 @@ import { pause } from "../../os/clock.ts";
 import { readRecordLink } from "../../os/files/symlinks.ts";
 import { ownerOf, seekOwnerLock } from "../../store/owner-lock.ts";
 
-/** Milliseconds between two tries; a landing takes as long as its check. */
+/** Milliseconds between two attempts; a landing takes as long as its check. */
 const RETRY_MS = 200;
 
 interface LockOptions {
   /** Ends the wait. */
   readonly signal: AbortSignal;
-  /** Called once with the pid of the process that lands meanwhile, if this one must wait. */
+  /** Called once with the pid of the process that is landing, if this one must wait. */
   readonly onWait: (pid: number | undefined) => void;
 }
 
@@ -40,7 +40,7 @@ export async function whileLandingAlone<T>(
 }
 
 export function interrupted(): TeamError {
-  return new TeamError("INTERRUPTED", "Landing was interrupted; the branch was not moved.", {
+  return new TeamError("INTERRUPTED", "The landing was interrupted; the target branch was not moved.", {
     hint: "Run teams land again to continue.",
   });
 }

@@ -14,17 +14,17 @@ import { readRecordFile } from "../../store/json-file.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 
-/** Milliseconds for the git commands that a killed landing left behind. */
+/** Milliseconds to wait for git commands that a killed landing left running. */
 const GIT_WAIT_MS = 60_000;
 const POLL_MS = 50;
 
 /**
- * A landing that is under way in a worktree, in the team's directory, where no agent may write. It is written before the rebase begins
- * and removed after the last step, so a remaining record belongs to a killed process.
+ * A landing that is in progress in a worktree. Its file is in the team's directory, where no agent may write. It is written before
+ * the rebase begins and removed after the last step, so a remaining record belongs to a killed process.
  */
 const landingRecord = z.object({
   worktree: z.string(),
-  /** The commit of the worktree before a rebase that this landing has begun; undefined while none is under way. */
+  /** The commit of the worktree before a rebase that this landing has begun; undefined while none is in progress. */
   from: z.optional(z.string()),
   /** Marks the processes of the gate, and with `-git` at its end those of git. */
   mark: z.uuid(),
@@ -60,7 +60,7 @@ export function finishLanding(ref: TeamRef, agent: string): void {
   if (record === undefined || !isRebasing(record)) endLanding(ref, agent);
 }
 
-/** Whether a rebase of this landing is in progress. Any other one is the agent's own, with work that an abort would lose. */
+/** Whether a rebase of this landing is in progress. Any other rebase is the agent's own, with work that an abort would lose. */
 function isRebasing({ worktree, from }: LandingRecord): boolean {
   return from !== undefined && rebaseIn(worktree)?.from === from;
 }
@@ -74,9 +74,10 @@ function endLanding(ref: TeamRef, agent: string): void {
 }
 
 /**
- * Cleans up a worktree after a killed landing: ends its gate, waits for its git commands, and aborts its rebase. The caller has
+ * Cleans up a worktree after a killed landing: ends its gate, waits for its git commands, and aborts its rebase. The caller holds
  * the lock of the repository. Idempotent.
- * @throws TeamError AGENT_BUSY if one of them still runs, WORKTREE_DIRTY if an abort would lose work; GitError if git cannot abort the rebase
+ * @throws TeamError AGENT_BUSY if its gate or git still runs, WORKTREE_DIRTY if an abort would lose work; GitError if git cannot
+ * abort the rebase
  */
 export async function recoverLanding(ref: TeamRef, agent: string, env: Env): Promise<void> {
   const record = readRecordFile(recordPath(ref, agent), landingRecord);
@@ -86,10 +87,11 @@ export async function recoverLanding(ref: TeamRef, agent: string, env: Env): Pro
   if (!isOwn && livenessOf(by) === "alive") throw stillLanding(agent, `process ${by.pid} is landing it`);
   const left = await endMarked(mark);
   if (left.length > 0) throw stillLanding(agent, `its check still runs (process ${left.join(", ")})`);
-  // git finishes its work in milliseconds. Ended in the middle, it would leave locks behind.
+  // git finishes its work in milliseconds. Ending it in the middle would leave its locks.
   const deadline = steadyNow() + GIT_WAIT_MS;
   while (isMarkedRunning(markOfGit(record))) {
-    if (steadyNow() > deadline) throw stillLanding(agent, `a git command of it still runs in ${worktree}`);
+    if (steadyNow() > deadline)
+      throw stillLanding(agent, `one of its git commands still runs in ${worktree}`);
     await pause(POLL_MS);
   }
   if (isRebasing(record)) {
@@ -104,7 +106,7 @@ function workedOn(worktree: string): TeamError {
   return new TeamError(
     "WORKTREE_DIRTY",
     `A killed landing left its rebase in ${worktree}, and that rebase was worked on since then; nothing was changed.`,
-    { hint: `Finish it (${git} --continue) or give it up (${git} --abort), then land again.` },
+    { hint: `Finish it (${git} --continue) or abort it (${git} --abort), then land again.` },
   );
 }
 

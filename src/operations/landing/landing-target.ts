@@ -19,7 +19,7 @@ export interface TargetPlace {
 }
 
 /**
- * Finds out how a branch can be moved. Only the caller's own checkout is ever touched, and only if no tracked file in it is changed:
+ * Determines how a branch can be moved. Only the caller's own checkout is ever touched, and only if no tracked file in it is changed:
  * elsewhere a person or an agent may be at work.
  * @throws TeamError INVALID_INPUT, WORKTREE_DIRTY; GitError
  */
@@ -40,7 +40,7 @@ export async function placeOfTarget(
     const rebasing = await worktreeRebasing(repository, target, env);
     if (rebasing === undefined) return { repository, checkout: null };
     throw new TeamError("WORKTREE_DIRTY", `${target} is being rebased in ${rebasing}; it was not moved.`, {
-      hint: `Finish or end that rebase first: git -C ${shellWord(rebasing)} status`,
+      hint: `Finish or abort that rebase first: git -C ${shellWord(rebasing)} status`,
     });
   }
   const caller = gitDirectoriesOf(cwd);
@@ -49,7 +49,7 @@ export async function placeOfTarget(
       "INVALID_INPUT",
       `${target} is checked out in ${where}, and teams land changes only the checkout it runs in.`,
       {
-        hint: `Run it there: cd ${shellWord(where)}   or check out another branch there: git switch --detach`,
+        hint: `Run teams land there: cd ${shellWord(where)}   or check out another branch there: git switch --detach`,
       },
     );
   requireOwnConfig(caller.top);

@@ -8,10 +8,10 @@ import { shellWord } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
 import { type AgentWork, allWork, workOf } from "./agent-work.ts";
 
-/** The changes of one agent. Of agents that share a directory, git cannot tell whose they are. */
+/** The changes of one agent. If agents share a directory, git cannot tell which of them made a change. */
 export interface AgentDiff extends Diff {
   readonly agent: string;
-  /** Other agents that work in the same worktree of git, without one of their own. */
+  /** Other agents that have no worktree and work in the same working tree. */
   readonly sharedWith: readonly string[];
   /** The top of the worktree. */
   readonly directory: string;
@@ -20,9 +20,9 @@ export interface AgentDiff extends Diff {
 }
 
 interface DiffOptions {
-  /** Reads no patches. */
+  /** Lists the changed files without their patches. */
   readonly filesOnly?: boolean;
-  /** Instead of HEAD in shared directories: a commit, by the top of its worktree. */
+  /** The commits to compare shared directories with, instead of HEAD, by the top of the working tree. */
   readonly bases?: ReadonlyMap<string, string>;
 }
 
@@ -62,7 +62,7 @@ export async function readDiffs(
   for (const work of onePerDirectory(works)) {
     const diff = await tryDiff(ctx, work, options);
     if ("problem" in diff) {
-      // A directory outside of any repository is not worth a remark, unless it was a worktree.
+      // A directory outside a repository is no problem, unless it was a worktree.
       if (work.worktree !== undefined) problems.push(diff);
     } else if (diff.files.length > 0) diffs.push(diff);
   }
@@ -73,7 +73,7 @@ interface SharedWork extends AgentWork {
   readonly sharedWith: readonly string[];
 }
 
-/** Groups agents by the worktree of git that they work in. The lead comes last: its name says least about a change. */
+/** Groups agents by the worktree of git that they work in. The lead comes last: its name says the least about a change. */
 function onePerDirectory(works: readonly AgentWork[]): readonly SharedWork[] {
   const groups = new Map<string, readonly AgentWork[]>();
   for (const work of works) {
@@ -82,7 +82,7 @@ function onePerDirectory(works: readonly AgentWork[]): readonly SharedWork[] {
   }
   return [...groups.values()].flatMap((group) => {
     const isLead = ({ agent }: AgentWork): boolean => agent === LEAD_NAME;
-    // The agent whose worktree it is, if there is one.
+    // The owner of the worktree comes first, if there is one.
     const [first, ...rest] = group.toSorted(
       (a, b) =>
         Number(a.worktree === undefined) - Number(b.worktree === undefined) ||
@@ -102,7 +102,7 @@ async function tryDiff(
   try {
     if (worktree !== undefined) requireLinkedWorktree(worktree.path, worktree.repository);
     const top = worktree?.path ?? gitDirectoriesOf(directory)?.top;
-    if (top === undefined) return { agent, directory, problem: "it is in no git repository" };
+    if (top === undefined) return { agent, directory, problem: "its directory is not in a git repository" };
     const base = bases?.get(top) ?? (await baseOf(top, work, ctx));
     const diff = await diffSince(top, base, env, filesOnly ? "files" : "whole");
     return { agent, sharedWith, directory: top, base, ...diff };

@@ -22,16 +22,16 @@ export interface Rework {
   /** The next step of the agent, as a sentence. */
   readonly todo: string;
   readonly output: string;
-  /** The commits that could not be put together, or that failed together. */
+  /** The agent's commit and the target's: they conflict, or fail the gate together. */
   readonly commit: string;
   readonly onto: string;
 }
 
-/** The result of giving work back. */
+/** The result of returning work. */
 export interface ReturnedWork {
   /** The task that is open again, or was still open; null if the agent owns none. */
   readonly taskId: string | null;
-  /** Whether the agent has a message about it; false if it left the team. */
+  /** Whether the agent got a message about it; false if it left the team. */
   readonly notified: boolean;
 }
 
@@ -39,8 +39,8 @@ export interface ReturnedWork {
 const MAX_QUOTED = 2_000;
 
 /**
- * Gives work back to its agent: reopens the task that the agent completed last, unless it has one in progress, and sends a message. The task
- * of an agent that left becomes free. Idempotent: repeated for the same commits, it reopens no second task and sends no second message.
+ * Returns work to its agent: reopens the task that the agent completed last, unless it has one in progress, and sends a message. The
+ * task of an agent that left becomes unassigned. Idempotent: for the same commits, it reopens one task and sends one message.
  */
 export async function returnWork(
   ctx: OperationContext,
@@ -71,10 +71,13 @@ export async function returnWork(
   return { taskId: task?.id ?? null, notified: true };
 }
 
-/** The key in the metadata of a reopened task that holds why: an agent that left owns it no longer. */
+/** The metadata key that records why a task was reopened: an agent that left no longer owns the task. */
 const RETURNED = "_returned";
 
-/** Returns the task that was reopened for the same reason, else the agent's task in progress, else its last completed task, by the time of the file. */
+/**
+ * Returns the task that was reopened for the same reason, else the agent's task in progress, else its last completed task, by the
+ * modification time of the file.
+ */
 function taskToReopen(ref: TeamRef, agent: string, reason: string): Task | undefined {
   const all = listTasks(ref);
   const returned = all.find((task) => task.metadata?.[RETURNED] === reason && task.status !== "completed");

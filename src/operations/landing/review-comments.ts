@@ -34,7 +34,7 @@ interface QuotedComment extends ReviewComment {
 }
 
 const COMMENT = /^([^\s:][^:]*):(\d{1,7})(?:-(\d{1,7}))?(?::\d+)?:\s*(\S.*)$/;
-/** An object, or a list that is empty or holds objects: a path may begin with a bracket, as `[id]/page.tsx` does. */
+/** An object, or a list that is empty or contains objects: a path may begin with a bracket, as `[id]/page.tsx` does. */
 const JSON_START = /^\s*(?:\{|\[\s*[\]{])/;
 /** How many wrong lines an error names. */
 const MAX_NAMED = 5;
@@ -44,7 +44,7 @@ const MAX_QUOTED_CHARS = 200;
 
 /**
  * Parses comments: lines as `path:line: text` or `path:first-last: text` (a column after the line is ignored, as compilers and
- * linters print it), blank lines, and indented lines, which continue the comment before. Or JSON: a list of
+ * linters print it), blank lines, and indented lines, which continue the previous comment. Or JSON: a list of
  * `{path, line, lastLine?, text}`, or an object with that list as `comments`.
  * @param source the name of the file, for errors
  * @throws TeamError INVALID_INPUT with the number of each wrong line
@@ -52,7 +52,7 @@ const MAX_QUOTED_CHARS = 200;
 export function parseComments(text: string, source: string): readonly ReviewComment[] {
   const comments = JSON_START.test(text) ? parseJson(text, source) : parseLines(text, source);
   if (comments.length > 0) return comments;
-  throw new TeamError("INVALID_INPUT", `${source} has no comment; nothing was sent.`, { hint: FORM_HINT });
+  throw new TeamError("INVALID_INPUT", `${source} has no comments; nothing was sent.`, { hint: FORM_HINT });
 }
 
 const FORM_HINT = "Write one comment on each line: src/parse.ts:12: use the cache here";
@@ -94,7 +94,7 @@ function parseJson(text: string, source: string): readonly ReviewComment[] {
   const list = Array.isArray(value) ? value : (value as { readonly comments?: unknown }).comments;
   if (!Array.isArray(list))
     throw new TeamError("INVALID_INPUT", `${source} has no list of comments; nothing was sent.`, {
-      hint: 'Its JSON is a list: [{"path": "src/parse.ts", "line": 12, "text": "use the cache here"}]',
+      hint: 'Write a JSON list: [{"path": "src/parse.ts", "line": 12, "text": "use the cache here"}]',
     });
   const wrong: string[] = [];
   const comments = list.flatMap((entry: unknown, i): ReviewComment[] => {
@@ -182,7 +182,7 @@ function quoteOf(top: string, { path, line, lastLine = line, at }: ReviewComment
   const text = isInside && isShortFile(real) ? readText(real) : undefined;
   if (text === undefined)
     throw new TeamError("INVALID_INPUT", `${place} is not a text file in ${top}; nothing was sent.`, {
-      hint: `Give paths from the top of that directory, as teams diff prints them.`,
+      hint: `Give paths relative to that directory, as teams diff prints them.`,
     });
   const rows = text.replace(/\n$/, "").split(/\r?\n/);
   if (lastLine > rows.length)

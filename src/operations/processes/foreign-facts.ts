@@ -59,7 +59,7 @@ export async function liveForeignMembers(
   );
 }
 
-/** Whether a foreign member counts as alive: its end is not proven, and it has shown a sign, unless its process is proven. */
+/** Whether a foreign member counts as alive: its process is proven to run or, without any proof, it has shown a sign. */
 export function countsAsAlive({ alive, isActive, taken, saidAt, turnEnds }: ForeignFacts): boolean {
   return alive ?? (isActive || taken.length > 0 || saidAt !== undefined || turnEnds.length > 0);
 }
@@ -84,7 +84,7 @@ export const START_DIALOG = "a startup dialog may be open there (trust, login, A
  */
 export function mayShowStartDialog(ctx: OperationContext, member: TeamMember): boolean {
   const status = readStatus(ctx.ref, member.name);
-  // After its end, the pane asks whether to start it again.
+  // After its end, the launch script asks in the pane whether to restart it.
   if (status !== undefined && livenessOf(status.process) === "dead") return false;
   if (status?.startDialog === true) return true;
   const showsOwnScreen = readMetadata(member, "ownScreen") === true && readMetadata(member, "typed") !== true;
@@ -124,22 +124,22 @@ export function judgeOwnInbox(
   // The hook of its start may report after it has taken its first message.
   const reportedAt = hook?.event === "started" ? startedAt : hook?.at;
   const facts = factsOf(ctx, member, { alive: null, why: "unseen" });
-  const now = withOwnInterrupt(hook, {
+  const current = withOwnInterrupt(hook, {
     ...facts,
     alive: true,
     tookAt,
     queuedAt,
     reported: hook && reportedAt !== undefined ? { ...reportOfHook(hook), at: reportedAt } : undefined,
     interruptedAt: hook?.event === "interrupted" ? hook.at : undefined,
-    // Signs of a process before this one, which may also have agreed to stop, and stayed in the team.
+    // Without the signs of an earlier process, which may have agreed to stop and still stayed in the team.
     turnEnds: merged(seen.turnEnds, facts.turnEnds).filter(({ at }) => at >= startedAt),
     taken: facts.taken.filter((at) => at >= startedAt),
     agreedToStop: facts.agreedToStop && (facts.saidAt ?? 0) >= startedAt,
   });
   // A request may come from its background work.
-  const { state } = judgeForeign({ ...now, request: undefined });
+  const { state } = judgeForeign({ ...current, request: undefined });
   const isInTurn = state === "running" || state === "needs-input";
-  return { verdict: judgeForeign(now), facts: now, isInTurn, newestTaken: facts.taken.at(-1) ?? 0 };
+  return { verdict: judgeForeign(current), facts: current, isInTurn, newestTaken: facts.taken.at(-1) ?? 0 };
 }
 
 function merged(seen: readonly TurnEnd[], now: readonly TurnEnd[]): readonly TurnEnd[] {
@@ -147,10 +147,10 @@ function merged(seen: readonly TurnEnd[], now: readonly TurnEnd[]): readonly Tur
   return [...all.values()].sort((a, b) => a.at - b.at).slice(-MANY_ENDS);
 }
 
-/** More ends than a verdict needs. */
+/** Maximum number of turn ends that are kept; a verdict needs fewer. */
 const MANY_ENDS = 20;
 
-/** Judges a foreign member. It is paused, not failed, if its last turn met a limit of its account that may last. */
+/** Judges a foreign member. It is paused, not failed, if its last turn hit an account limit that may still apply. */
 export function judgeWithLimit(facts: ForeignFacts): ForeignVerdict {
   const verdict = judgeForeign(facts);
   const end = facts.turnEnds.at(-1);
@@ -174,8 +174,8 @@ function reportOfHook({ event, at, detail }: HookRecord): ReportedTurn {
 }
 
 /**
- * Adds that a person has ended the turn in the CLI's own screen: claude sends no notice then, and calls no hook, but writes it into
- * its transcript.
+ * Adds the time at which a person interrupted the turn on the CLI's own screen: claude then sends no notice and calls no hook, but
+ * records the interrupt in its transcript.
  */
 function withOwnInterrupt(hook: HookRecord | undefined, facts: ForeignFacts): ForeignFacts {
   if (hook?.transcript === undefined) return facts;
@@ -186,7 +186,7 @@ function withOwnInterrupt(hook: HookRecord | undefined, facts: ForeignFacts): Fo
   return { ...facts, interruptedAt };
 }
 
-/** Returns the last report of a foreign member's hooks; one of an earlier member or process does not count. */
+/** Returns the last report of a foreign member's hooks; a report of an earlier member or process does not count. */
 function hookOf(ref: TeamRef, { name, joinedAt }: TeamMember, proof: ForeignProof): HookRecord | undefined {
   const hook = readHook(ref, name);
   if (hook === undefined || hook.at < joinedAt) return undefined;

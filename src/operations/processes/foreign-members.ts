@@ -49,7 +49,7 @@ export function isForeignMember(ref: TeamRef, member: TeamMember): boolean {
 /**
  * Proves the processes and panes of foreign members, by name. A process that runs is recorded, except in another program's team,
  * so that its end is known later. Reads the processes of the system at most once, and not at all while all recorded ones run,
- * or within 2 s after it saw none of a member: callers ask after each change of a file.
+ * or within 2 s after it found none of a member: callers ask after each change of a file.
  * @throws TeamError TEAM_NOT_FOUND; an error of tmux only leaves the pane unproven
  */
 export async function proveForeignMembers(
@@ -58,7 +58,7 @@ export async function proveForeignMembers(
   members: readonly TeamMember[] = config.members,
 ): Promise<ReadonlyMap<string, ForeignProof>> {
   let view: ProcessView | undefined;
-  const look = (): ProcessView => {
+  const readView = (): ProcessView => {
     view ??= viewProcesses();
     return view;
   };
@@ -66,7 +66,7 @@ export async function proveForeignMembers(
   for (const member of members.filter((one) => isForeignMember(ctx.ref, one))) {
     const key = `${ctx.ref.paths.dir} ${member.name} ${member.joinedAt}`;
     const isRecent = steadyNow() - (unseenAt.get(key) ?? Number.NEGATIVE_INFINITY) < RESCAN_MS;
-    const proof = isRecent ? recordedProof(ctx.ref, member) : await prove(ctx, config, member, look);
+    const proof = isRecent ? recordedProof(ctx.ref, member) : await prove(ctx, config, member, readView);
     proofs.set(member.name, proof);
     if (!isRecent && proof.alive !== true) unseenAt.set(key, steadyNow());
   }
@@ -99,7 +99,7 @@ async function prove(
   ctx: OperationContext,
   config: TeamConfig,
   member: TeamMember,
-  look: () => ProcessView,
+  readView: () => ProcessView,
 ): Promise<ForeignProof> {
   const { ref } = ctx;
   const recorded = recordOf(ref, member);
@@ -107,7 +107,7 @@ async function prove(
   if (recorded !== undefined && liveness === "alive" && recorded.pane !== undefined)
     return { alive: true, ...proven(recorded) };
   if (liveness === "unknown") return { alive: null, why: "elsewhere" };
-  const view = look();
+  const view = readView();
   const found = await findProven(ctx, config, member, view);
   if (found.length > 1) return { alive: null, why: "ambiguous" };
   const [record] = found;
@@ -123,7 +123,7 @@ async function prove(
   return { alive: liveness === "alive", ...proven(recorded) };
 }
 
-/** Returns the record of this member; one of an earlier holder of the name does not count. */
+/** Returns the record of this member; a record of an earlier holder of the name does not count. */
 function recordOf(ref: TeamRef, { name, joinedAt }: TeamMember): ForeignRecord | undefined {
   const record = readForeign(ref, name);
   return record?.joinedAt === joinedAt ? record : undefined;
@@ -170,7 +170,7 @@ async function paneOf(
   try {
     return await provenPane((socket) => serverAt({ socket }, ctx.env), process, table, recorded);
   } catch (error) {
-    // The process is proven without it.
+    // The process is proven even without its pane.
     if (error instanceof TmuxError) return undefined;
     throw error;
   }

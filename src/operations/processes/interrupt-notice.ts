@@ -8,9 +8,9 @@ import { eventMessageId, sendMessage } from "../../team/mailbox/send.ts";
 import type { ForeignFacts, ForeignVerdict } from "../../team/members/judge-foreign.ts";
 import type { TeamRef } from "../../team/ref.ts";
 
-/** Milliseconds in which a CLI writes an interrupt that our key has caused. */
+/** Milliseconds within which a CLI records an interrupt that our key caused. */
 const WRITTEN_MS = 10_000;
-/** Milliseconds by which its time of an interrupt may be before ours. */
+/** Milliseconds by which its time of an interrupt may precede ours. */
 const SAME_MS = 2_000;
 
 /** Sends the idle notice of a turn that was interrupted, in its own screen or by our key: claude itself sends none. */
@@ -25,7 +25,7 @@ export class InterruptNotice {
     this.#member = member;
   }
 
-  /** Sends the notice once the transcript shows the interrupt. @returns whether it may still show one */
+  /** Sends the notice once the transcript shows the interrupt. @returns whether the transcript may still show one */
   async poll(
     { state, stateFrom }: ForeignVerdict,
     { interruptedAt, turnEnds, now }: ForeignFacts,
@@ -47,7 +47,7 @@ export class InterruptNotice {
       messageId: eventMessageId("interrupted", name, String(written)),
       ...(color === undefined ? {} : { color }),
     };
-    // The time of the interrupt: a message that it took since then began a turn.
+    // Dated with the interrupt: a message that the member took since then began a turn.
     await sendMessage(this.#ref, mail, { ...systemClock, now: () => interruptedAt });
     this.#noticed = written;
     return false;

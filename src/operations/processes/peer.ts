@@ -4,7 +4,7 @@ import type { OperationContext } from "../context.ts";
 import { isForeignMember, proveForeignMember } from "./foreign-members.ts";
 
 /**
- * Returns the program of a member that reads its inbox itself: a foreign member, or a CLI that teams started.
+ * Returns the version of a program that reads its inbox itself: that of a foreign member, or of a CLI that teams started.
  * @returns undefined for teams' own agent
  */
 export async function peerOf(

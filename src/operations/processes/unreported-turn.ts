@@ -11,8 +11,8 @@ type Verdict = ReturnType<typeof judgeShown>;
 const RESTING: ReadonlySet<AgentState> = new Set(["idle", "failed", "unknown"]);
 
 /**
- * Whether a CLI that reads its inbox itself has taken a message since its process last looked. It marks the message before its turn
- * begins, so its status may still say that it is idle.
+ * Whether a CLI that reads its inbox itself has taken a message since its process last checked the inbox. It marks the message before
+ * its turn begins, so its status may still say that it is idle.
  */
 export function hasUnreportedTurn(ref: TeamRef, member: TeamMember, status?: StatusRecord): boolean {
   if (status?.newestTaken === undefined || !RESTING.has(status.state)) return false;

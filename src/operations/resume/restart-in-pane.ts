@@ -6,8 +6,8 @@ import type { OperationContext } from "../context.ts";
 import { takeOverFromPreviousProcess } from "../ending/clear-previous-start.ts";
 
 /**
- * Does for a member that a person restarted in its pane what `resume` does for the others: it drops shutdown requests of the previous
- * process, and restores the member's tasks. Call it in the member's new process, before that reads its inbox. Idempotent.
+ * Completes a restart that a person made in the member's pane, as `resume` does for other members: drops shutdown requests of the
+ * previous process, and restores the member's tasks. Call it in the new process, before that process reads its inbox. Idempotent.
  * @returns the ids of the tasks that were unassigned meanwhile
  */
 export async function completePaneRestart(ctx: OperationContext, name: string): Promise<readonly string[]> {

@@ -13,12 +13,12 @@ import { judgeWithLimit, recordedFacts } from "../processes/foreign-facts.ts";
 
 export interface ResumedPause {
   readonly name: string;
-  /** `resumed`: it tries again now. `budget`: only more budget lets it continue. `not-paused`: nothing was sent. */
+  /** `resumed`: it tries again now. `budget`: only a higher budget lets it continue. `not-paused`: nothing was sent. */
   readonly outcome: "resumed" | "budget" | "not-paused";
 }
 
 /**
- * Lets members that wait for their account's limit try again at once.
+ * Lets members that are paused at an account limit try again at once.
  * @param memberName a member; all paused members if undefined
  * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND; RECIPIENT_INACTIVE if the named member does not run
  */

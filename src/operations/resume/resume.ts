@@ -51,7 +51,7 @@ export interface ResumedMember {
   readonly name: string;
   readonly color: string | null;
   /**
-   * `alive`: ran already. `restarted`: by this call. `failed`: this call could not restart it. `down`: another call claimed it
+   * `alive`: was already running. `restarted`: by this call. `failed`: this call could not restart it. `down`: another call claimed it
    * and did not start it. `unknown`: cannot be judged from here (a foreign member, or another machine's).
    */
   readonly outcome: "alive" | "restarted" | "failed" | "down" | "unknown";
@@ -128,7 +128,7 @@ function refuseAborted(signal: AbortSignal | undefined): void {
     throw new TeamError("INTERRUPTED", "Interrupted before the first start; nothing was started.");
 }
 
-/** Milliseconds to wait for an agent whose terminal is gone to end; its shell commands get 2 s of them. */
+/** Milliseconds to wait for an agent whose terminal is gone to end; its shell commands get 2 s of that. */
 const HANGUP_MS = 5_000;
 /** Milliseconds to wait for a concurrent resume of the same team; a start fails after 30 s. */
 const OTHER_RESUME_MS = 45_000;
@@ -222,8 +222,8 @@ function restartableSession(
 }
 
 /**
- * Adopts agents whose restart was cut off because the restarting process died. Waits for those that still start, at most as long
- * as a start may take. A running agent becomes the member's current start, although its place was never recorded.
+ * Adopts agents whose restart was cut off because the restarting process died. Waits for agents that are still starting, at most
+ * as long as a start may take. A running agent becomes the member's current start, although its place was never recorded.
  */
 async function adoptInterruptedRestarts(ctx: OperationContext, signal?: AbortSignal): Promise<void> {
   const { ref } = ctx;

@@ -8,15 +8,15 @@ const POLL_MS = 250;
 /** Waits while a condition holds, at most `forMs` milliseconds, or until the signal aborts. */
 export async function waitWhile(
   { ref }: Pick<OperationContext, "ref">,
-  isSo: () => boolean,
+  condition: () => boolean,
   forMs: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  if (!isSo()) return;
+  if (!condition()) return;
   const bell = openTreeBell([ref.paths.dir]);
   const deadline = steadyNow() + forMs;
   try {
-    while (signal?.aborted !== true && isSo() && steadyNow() < deadline)
+    while (signal?.aborted !== true && condition() && steadyNow() < deadline)
       await bell.wait({ timeoutMs: POLL_MS, ...(signal && { signal }) });
   } finally {
     bell.close();

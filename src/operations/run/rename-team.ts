@@ -38,10 +38,10 @@ import { lockTasks } from "../../team/tasks/tasks.ts";
 //   4. the first task list is removed, and the config gets the new name
 // After a kill before step 3 the team is whole under its old name, and the copy is removed when the name is used again. After a
 // kill later it is whole under the new name, and the next lead repeats step 4. All locks of the team are held from 1 to 3: no
-// process is in the middle of a change, and a waiting process finds no team and changes nothing. The rename waits until senders
-// whose message another process has written know that.
+// process is in the middle of a change, and a waiting process finds no team and changes nothing. Before the rename, each sender
+// whose message another process has written must have seen that.
 
-/** Whether the lead may choose the name of its team's directory: no person has. */
+/** Whether the lead may choose the name of its team's directory: no person has chosen it. */
 export function mayBeRenamed(
   { team, moveTo }: Pick<TeamRef, "team" | "moveTo">,
   config: Pick<TeamConfig, "metadata">,
@@ -51,7 +51,7 @@ export function mayBeRenamed(
 }
 
 /**
- * Gives the directories of a team another name, if the run has generated the present one, the team never had a teammate and the
+ * Gives the directories of a team another name, if the run has generated the current one, the team never had a teammate and the
  * new name is free. The ref moves with them.
  * @returns false if the team was left as it is
  * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT, PERMISSION_DENIED; the team is whole under one of the names
@@ -74,7 +74,7 @@ export async function renameTeam(ref: TeamRef, name: string): Promise<boolean> {
   return isRenamed;
 }
 
-/** Finishes the rename of a team that a killed process has begun. Idempotent. @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT */
+/** Finishes a rename that a killed process has begun. Idempotent. @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT */
 export async function finishRename(ref: TeamRef): Promise<void> {
   const former = unfinishedRenameOf(ref, readConfigFile(ref));
   if (former === undefined) return;

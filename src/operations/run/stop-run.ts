@@ -24,7 +24,7 @@ export interface StopReport {
  * Ends a run whose team has unfinished work: ends the teammates by signal and keeps members, tasks, worktrees and conversations, so
  * that `run --resume` continues. Teammates are not asked: an interrupted turn is continued at the next start, and an agreed
  * shutdown would end it. Does nothing if this process does not lead the team.
- * @throws what the recording of the ends throws; the teammates have ended and are still members then
+ * @throws the error of recording the ends; the teammates have then ended and are still members
  */
 export async function stopRun(ctx: OperationContext): Promise<readonly StopReport[]> {
   const config = teamLedHere(ctx);

@@ -94,7 +94,7 @@ export async function restoreManualLead(ref: TeamRef): Promise<void> {
 const RELEASED = "released";
 
 /**
- * Ends the lead of a process that continues: its record counts as that of a dead process, so that the team can be resumed.
+ * Ends the lead while its process continues: its record counts as that of a dead process, so that the team can be resumed.
  * @throws TeamError TEAM_NOT_FOUND
  */
 export async function releaseLead(ref: TeamRef): Promise<void> {

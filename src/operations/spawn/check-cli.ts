@@ -75,7 +75,7 @@ export async function checkCliVersion(
 function ownInboxRefusal({ name = LEAD_NAME, budget = {} }: CliInput): Refusal | undefined {
   const hint = "Use --acp.";
   if (agentFileName(name) !== name)
-    return { option: `the name ${name}`, why: "its name may have only letters, digits, - and _" };
+    return { option: `the name ${name}`, why: "its name may contain only letters, digits, - and _" };
   if (budget.maxTokens !== undefined || budget.maxCostUsd !== undefined)
     return {
       option: "--max-tokens or --max-cost",
@@ -107,15 +107,15 @@ function refuseShell({ id, command, args }: Adapter, env: Env): void {
   throw new TeamError(
     "INVALID_INPUT",
     `${id} is a shell, which would run each message as a command; nothing was started.`,
-    { hint: "Name the program that a shell would start, or a script in its args." },
+    { hint: "Name the program that the shell would start, or add a script to its args." },
   );
 }
 
-/** Returns the first option that needs what a program which is only typed to does not show: its requests, its costs, its modes. */
+/** Returns the first option that teams cannot apply to a program that it only types to: it sees no requests, costs or modes. */
 function typedRefusal(input: CliInput): Refusal | undefined {
   const { permissionMode, plan, allowedTools = [], disallowedTools = [], budget = {} } = input;
   const rules = "teams only types to it and does not see its requests";
-  const hint = "Set what it may do by its own options, in the args of its adapter.";
+  const hint = "Restrict it by its own options, in the args of its adapter.";
   if (permissionMode !== undefined && permissionMode !== "default")
     return { option: `--permission-mode ${permissionMode}`, why: rules, hint };
   if (plan === true) return { option: "--plan or in plan mode", why: rules, hint };
@@ -140,7 +140,7 @@ function requireOwnRoot({ id, env: own }: Adapter, outer: Env): void {
   if (used === root) return;
   throw new TeamError(
     "INVALID_INPUT",
-    `${id} looks for its team in ${used}, and this team is in ${root}. Nothing was started.`,
+    `${id} looks for its team in ${used}, but this team is in ${root}. Nothing was started.`,
     { hint: "Set CLAUDE_CONFIG_DIR instead of TEAMS_HOME, or start it without its own screen: --acp" },
   );
 }
@@ -152,7 +152,7 @@ interface Refusal {
   readonly hint?: string;
 }
 
-/** Returns the first option that is neither ours alone nor translated for this CLI. */
+/** Returns the first option that neither teams applies itself nor the adapter passes to this CLI. */
 function refusalOf(adapter: Adapter, input: CliInput): Refusal | undefined {
   const { tools = [], promptOverrides, plan, model, effort, budget = {} } = input;
   const { efforts, reports } = adapter;
@@ -166,22 +166,23 @@ function refusalOf(adapter: Adapter, input: CliInput): Refusal | undefined {
     return { option: "--plan or in plan mode", why: "it has no plan mode" };
   if (model !== undefined) {
     const option = `--model ${model}`;
-    if (isScripted(model)) return { option, why: "it plays no playbook" };
+    if (isScripted(model)) return { option, why: "it cannot play playbooks" };
     if (adapter.modelArgs === undefined)
-      return { option, why: "it has no option for it", hint: "Choose the model in its own settings." };
+      return { option, why: "it has no option for the model", hint: "Choose the model in its own settings." };
     // The CLI could read it as an option, for example as one for all permissions.
     if (!/^[^-\s\p{C}][^\s\p{C}]*$/u.test(model)) return { option, why: "that is not the name of a model" };
   }
   if (effort !== undefined) {
     const option = `--effort ${effort}`;
-    if (!takesEffort(adapter)) return { option, why: "it has no option for it" };
-    if (!efforts.includes(effort)) return { option, why: `it knows ${efforts.join(", ")}` };
+    if (!takesEffort(adapter)) return { option, why: "it has no option for the effort" };
+    if (!efforts.includes(effort)) return { option, why: `it supports ${efforts.join(", ")}` };
   }
   const isReported = (what: "tokens" | "cost"): boolean => reports.includes(what);
-  const hint = `If it does, add it to "reports" of its entry under teams.adapters.`;
+  const reportHint = (what: "tokens" | "cost"): string =>
+    `If it does, add "${what}" to "reports" in its entry under teams.adapters.`;
   if (budget.maxTokens !== undefined && !isReported("tokens"))
-    return { option: "--max-tokens", why: "it does not report its tokens", hint };
+    return { option: "--max-tokens", why: "it does not report its tokens", hint: reportHint("tokens") };
   if (budget.maxCostUsd !== undefined && !isReported("cost"))
-    return { option: "--max-cost", why: "it does not report its cost", hint };
+    return { option: "--max-cost", why: "it does not report its cost", hint: reportHint("cost") };
   return undefined;
 }

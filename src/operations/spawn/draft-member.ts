@@ -63,7 +63,7 @@ export interface SpawnInput extends ToolLimits {
   readonly sandbox?: SandboxMode;
   /** The third-party CLI that runs instead of our agent. */
   readonly cli?: string;
-  /** How hard the model of that CLI thinks. */
+  /** The reasoning effort of that CLI's model. */
   readonly effort?: string;
   /** A program that a person started, and that becomes this member. */
   readonly adopted?: AdoptedProgram;
@@ -121,7 +121,7 @@ export function draftMember(
   const own = withCliOf(type, given);
   const { plansFirst, ...rights } = startRights(ctx, own, type);
   const limits = own.maxMode === undefined || lead === undefined ? {} : recordedLimits(lead);
-  // After the check of a model's options.
+  // Only for the member, not for `rights`: the lead's own allowed tools are not a request of its model.
   const input = withLimitsOf(own, limits);
   const mode = spawnMode({ ...rights, bypassForbidden }, inheritedMode(config), rights.typeMode);
   const cwd = workingDirectory(ctx, input);
@@ -234,7 +234,7 @@ function metadataOf(
 ): NewMember["metadata"] {
   return changedMetadata(redactValue(metadata, ownSecrets()), {
     tools: tools?.slice(),
-    // Kept if it is empty: such a member writes nothing.
+    // Kept if it is empty: such a member may write nothing.
     writes: writes?.slice(),
     sandbox,
     cli,

@@ -81,7 +81,7 @@ export function requireCliRights<T extends Requested>(
 }
 
 /**
- * Refuses a playbook that a model names outside of its project: the errors of a playbook quote the file.
+ * Refuses a playbook that a model names outside its project: the errors of a playbook quote the file.
  * @param own the model of the requesting agent, which it may name
  * @throws TeamError PERMISSION_DENIED
  */
@@ -94,11 +94,7 @@ export function requireProjectPlaybook(
   if (!model?.startsWith(prefix) || model === own) return;
   const file = resolve(cwd, model.slice(prefix.length));
   if (isInside(realPathOf(file), realPathOf(cwd))) return;
-  throw new TeamError(
-    "PERMISSION_DENIED",
-    `The playbook ${file} is outside of ${cwd}; nothing was started.`,
-    {
-      hint: "Name a playbook of the project, or ask the user to start it.",
-    },
-  );
+  throw new TeamError("PERMISSION_DENIED", `The playbook ${file} is outside ${cwd}; nothing was started.`, {
+    hint: "Name a playbook of the project, or ask the user to start the teammate.",
+  });
 }

@@ -40,15 +40,15 @@ export async function requireSandboxes(
   setting: SandboxMode = "off",
   env: Env,
 ): Promise<void> {
-  const needy = drafts.find((draft) => modeOfMember(setting, readMetadata(draft, "sandbox")) === "required");
-  if (needy === undefined) return;
+  const first = drafts.find((draft) => modeOfMember(setting, readMetadata(draft, "sandbox")) === "required");
+  if (first === undefined) return;
   const { requireSandbox } = await import("../../agent/sandbox/require-sandbox.ts");
-  await requireSandbox(needy.name, env);
+  await requireSandbox(first.name, env);
 }
 
 /**
- * Selects the sandbox mode of a spawn that the settings do not give anyway: the requested one, else the type's, if that is
- * stricter.
+ * Selects the sandbox mode of a spawn: the requested one, else the type's, if that is stricter than the settings' mode.
+ * @returns undefined for the mode of the settings
  * @throws TeamError PERMISSION_DENIED for a weaker mode than `required` in the settings, or than a lead's model may choose
  */
 export function spawnSandbox(
@@ -68,7 +68,7 @@ export function spawnSandbox(
   if (isWeaker && (setting === "required" || maxMode !== undefined)) {
     throw new TeamError(
       "PERMISSION_DENIED",
-      `teams.sandbox.mode is ${setting}, so ${name} cannot have the sandbox ${sandbox}; it was not started.`,
+      `teams.sandbox.mode is ${setting}, so ${name} cannot use sandbox mode ${sandbox}; it was not started.`,
       { hint: "Leave out --sandbox, or change the setting." },
     );
   }
@@ -92,19 +92,19 @@ export async function requirePlace(
 /** @throws TeamError INVALID_INPUT if the screen of a CLI needs a terminal, or its keyboard needs tmux, and its place has none */
 export function requireScreens(drafts: readonly NewMember[], backend: string): void {
   const hasTerminal = backend !== "process" && backend !== "in-process";
-  const needy = drafts.find(
+  const misplaced = drafts.find(
     (draft) =>
       (!hasTerminal && readMetadata(draft, "ownScreen") === true) ||
       (backend !== "tmux" &&
         readMetadata(draft, "typed") === true &&
         readMetadata(draft, "adopted") === undefined),
   );
-  if (needy === undefined) return;
-  const cli = readMetadata(needy, "cli") ?? "";
-  const isTyped = readMetadata(needy, "typed") === true;
+  if (misplaced === undefined) return;
+  const cli = readMetadata(misplaced, "cli") ?? "";
+  const isTyped = readMetadata(misplaced, "typed") === true;
   throw new TeamError(
     "INVALID_INPUT",
-    `${cli} shows its own screen, which needs a pane${isTyped ? " of tmux" : ""}; ${needy.name} was not started.`,
+    `${cli} shows its own screen, which needs a ${isTyped ? "tmux " : ""}pane; ${misplaced.name} was not started.`,
     { hint: isTyped ? "Run it in tmux." : `Run it in tmux, or without a screen: ${withoutScreen(cli)}` },
   );
 }
@@ -120,6 +120,6 @@ export function requireOpenType(
   throw new TeamError(
     "INVALID_INPUT",
     `The agent type ${name} restricts its members (${field}), and teams cannot restrict a program that it only types to; ${member} was not started.`,
-    { hint: "Choose another type, or leave it out." },
+    { hint: "Choose another type, or leave the type out." },
   );
 }

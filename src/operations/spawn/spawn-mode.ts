@@ -57,14 +57,14 @@ export function spawnMode(
   if (permissionMode !== undefined && exceedsLimit(permissionMode)) {
     throw new TeamError(
       "PERMISSION_DENIED",
-      `You work in mode ${maxMode} and cannot start ${name} in ${permissionMode}.`,
+      `You work in mode ${maxMode}, so you cannot start ${name} in mode ${permissionMode}; it was not started.`,
       { hint: "Leave out the mode; the teammate then gets yours." },
     );
   }
   if (allowedTools?.length && exceedsLimit("bypassPermissions")) {
     throw new TeamError(
       "PERMISSION_DENIED",
-      `You work in mode ${maxMode} and cannot let ${name} use ${allowedTools.join(", ")} unasked.`,
+      `You work in mode ${maxMode}, so you cannot let ${name} use ${allowedTools.join(", ")} without asking; it was not started.`,
       { hint: "Leave out the allowed tools; the teammate then asks when you would be asked." },
     );
   }

@@ -133,7 +133,7 @@ async function startDrafts(
       throw signal?.aborted ? interruptedStarts(members, error) : error;
     },
   );
-  // After the start, since the user's shell start-up files would compete for the processor.
+  // After the start, since the user's shell startup files would compete for the processor.
   const snapshotTaken = launched.some(({ ok }) => ok) ? snapshot?.take() : undefined;
   if (snapshotTaken !== undefined) options.background?.(snapshotTaken);
   const outcomes = [...prepared.filter((one) => !one.ok), ...launched];
@@ -255,9 +255,7 @@ function spawnFailure(
   const [first] = failed;
   const error = first?.error;
   const running =
-    spawned.length === 0
-      ? ""
-      : ` ${spawned.map(({ name }) => name).join(", ")} did start and continue to run.`;
+    spawned.length === 0 ? "" : ` Started and still running: ${spawned.map(({ name }) => name).join(", ")}.`;
   const others = failed.length > 1 ? ` (and ${failed.length - 1} more)` : "";
   return new TeamError(
     isInterrupted ? "INTERRUPTED" : error instanceof TeamError ? error.code : "SPAWN_FAILED",

@@ -127,7 +127,7 @@ export function paneRecorder({ ref }: OperationContext, members: readonly TeamMe
     placed(name, place) {
       waiting.set(name, { tmuxPaneId: paneIdInConfig(place) });
       last = last.then(record, record);
-      // `done` rejects with this error; here it must only not be unhandled.
+      // `done` rejects with this error; this only prevents an unhandled rejection.
       last.catch(() => undefined);
     },
     done: () => {

@@ -63,7 +63,7 @@ export function withLimitsOf<T extends ToolLimits & { readonly name: string }>(
     throw new TeamError(
       "PERMISSION_DENIED",
       `The lead's only tools are ${lead.tools?.join(", ")}, so ${name} cannot have ${beyond.join(", ")}; it was not started.`,
-      { hint: "Leave out --tools; the teammate then has the lead's." },
+      { hint: "Leave out --tools; the teammate then has the lead's tools." },
     );
   }
   return {

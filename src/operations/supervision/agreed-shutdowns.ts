@@ -24,6 +24,6 @@ export async function reconcileAgreed(ctx: OperationContext, signal?: AbortSigna
 function restOf(ctx: OperationContext, member: TeamMember): number {
   const { agreedToStop, alive, saidAt } = recordedFacts(ctx, member) ?? {};
   if (agreedToStop !== true || alive !== null || saidAt === undefined) return 0;
-  // Never longer: the member sets the time of its message.
+  // Never longer: the member itself dates its message.
   return Math.min(UNPROVEN_EXIT_MS, Math.max(0, saidAt + UNPROVEN_EXIT_MS - ctx.clock.now()));
 }

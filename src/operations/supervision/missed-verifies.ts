@@ -14,7 +14,7 @@ interface MissedOptions {
 
 /**
  * Runs the verify commands of tasks that another program completed: it writes the task's file itself, so our code learns of it
- * afterwards. A failure reopens the task. Runs them apart from the caller, since they may take minutes.
+ * afterwards. A failure reopens the task. Runs them in the background, since they may take minutes.
  */
 export class MissedVerifies {
   readonly #ctx: OperationContext;

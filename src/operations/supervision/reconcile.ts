@@ -91,7 +91,7 @@ export function reconcile(ctx: OperationContext): Promise<readonly NoticedEnd[]>
 async function reconcileOnce(ctx: OperationContext): Promise<readonly NoticedEnd[]> {
   const failures: unknown[] = [];
   const ends: NoticedEnd[] = [];
-  const one = async (work: () => Promise<readonly NoticedEnd[]>): Promise<void> => {
+  const attempt = async (work: () => Promise<readonly NoticedEnd[]>): Promise<void> => {
     try {
       ends.push(...(await work()));
     } catch (error) {
@@ -106,13 +106,13 @@ async function reconcileOnce(ctx: OperationContext): Promise<readonly NoticedEnd
   };
   const config = readTeam(ctx.ref);
   for (const unfinishedEnd of unfinishedEndings(config)) {
-    await one(async () =>
+    await attempt(async () =>
       (await reclaimEndings(ctx, [unfinishedEnd])).map((ending) => toNoticedEnd(ctx, ending)),
     );
   }
-  for (const member of config.members) await one(() => reconcileMember(ctx, member, unfinished));
-  await one(() => endDeadLeadWatches(ctx).then(() => []));
-  await one(() => notifyForeignInterrupts(ctx, config).then(() => []));
+  for (const member of config.members) await attempt(() => reconcileMember(ctx, member, unfinished));
+  await attempt(() => endDeadLeadWatches(ctx).then(() => []));
+  await attempt(() => notifyForeignInterrupts(ctx, config).then(() => []));
   if (failures.length > 0) throw failures[0];
   return ends;
 }
@@ -175,7 +175,7 @@ interface UnnoticedEnd {
   readonly known?: ProvenEnd;
 }
 
-/** Returns the end of a member if it is not processed yet; undefined while the member lives or after that. */
+/** Returns the unprocessed end of a member; undefined while the member lives, and once its end is processed. */
 export function unnoticedEnd(ctx: OperationContext, member: TeamMember): UnnoticedEnd | undefined {
   if (member.name === LEAD_NAME) return undefined;
   const status = readStatus(ctx.ref, member.name);

@@ -1,10 +1,10 @@
 import { messageOf } from "../../errors.ts";
 
-/** Milliseconds before the first retry; each further one waits twice as long. */
+/** Milliseconds before the first retry; each later one waits twice as long. */
 const FIRST_MS = 500;
 const MAX_MS = 10_000;
 
-/** Failures in a row of one repeated check: reports each message once, and gives the delay before the next try. */
+/** Consecutive failures of a repeated check: reports each message once, and returns the delay before the next attempt. */
 export class Retries {
   readonly #report: (message: string) => void;
   #reported = new Set<string>();
@@ -14,7 +14,7 @@ export class Retries {
     this.#report = report;
   }
 
-  /** @returns the milliseconds to wait before the next try */
+  /** @returns the milliseconds to wait before the next attempt */
   failed(error: unknown): number {
     const message = messageOf(error);
     if (!this.#reported.has(message)) this.#report(message);

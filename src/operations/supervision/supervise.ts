@@ -20,11 +20,11 @@ interface SuperviseOptions {
   readonly signal: AbortSignal;
   /** Called once for each end of a member. */
   onEnd(end: NoticedEnd): void;
-  /** Called when a file of the team changed or a process ended. An error of it is a problem, and ends no supervision. */
+  /** Called when a file of the team changed or a process ended. Its errors are reported as problems and do not end the supervision. */
   onChange(): void;
   /** Proves a task that another program completed. */
   readonly verify?: (task: Task, signal: AbortSignal) => Promise<void>;
-  /** Called with a failure of the check, once for failures in a row with the same message. Must not throw. */
+  /** Called with a failure of the check, once for consecutive failures with the same message. Must not throw. */
   onProblem(message: string): void;
   /** Milliseconds until the first slow check, if nothing rings before; by default those of the timer bell. */
   readonly slowCheckMs?: number;
@@ -33,8 +33,8 @@ interface SuperviseOptions {
 }
 
 /**
- * Watches a team until the signal aborts. Reconciles whenever files change, launch scripts end or tmux servers end, and at the
- * long intervals of the timer bell. Tries again soon after a failure, which may be a held lock or a full disk.
+ * Watches a team until the signal aborts or the team is deleted. Reconciles whenever files change, launch scripts end or tmux
+ * servers end, and at the long intervals of the timer bell. Tries again soon after a failure, which may be a held lock or a full disk.
  */
 export async function supervise(ctx: OperationContext, options: SuperviseOptions): Promise<void> {
   const lifelines = new Lifelines(ctx);
@@ -61,7 +61,7 @@ export async function supervise(ctx: OperationContext, options: SuperviseOptions
       try {
         lifelines.follow();
         servers?.follow();
-        // While it runs: its end is known only after its process was proven.
+        // Proves processes while they run: an end is known only if the process was proven before.
         await proveForeignMembers(ctx, readTeam(ctx.ref));
         for (const end of await reconcile(ctx)) options.onEnd(end);
         await notifyMissedTaskChanges(ctx);

@@ -19,7 +19,7 @@ import type { OperationContext } from "../context.ts";
  */
 const MAX_STAT_CALLS = 1_000;
 const FULL_CHECK_MS = 5_000;
-/** How many milliseconds a file's time may lie before its change: file systems count in ticks. */
+/** Milliseconds by which a file's time may precede its change: file systems count in ticks. */
 const TICK_MS = 50;
 
 /** The state of the tasks at the last check. */
@@ -34,8 +34,8 @@ const lastChecks = new WeakMap<OperationContext, LastCheck>();
 
 /**
  * Sends notifications of task changes that no process has sent: changes that a killed process had recorded, and tasks that
- * another program completed since this context's last check, or at any time if their owner is a foreign member. Only for teams created by this program; it changes nothing in others
- * (protocol.md, Whose is it). Reads no task if none has changed.
+ * another program completed since this context's last check, or at any time if their owner is a foreign member. Only for teams
+ * created by this program; it changes nothing in others (protocol.md, Whose is it). Reads no task if none has changed.
  * @throws TeamError TEAM_NOT_FOUND, and the first error of a notification; the others were sent
  */
 export async function notifyMissedTaskChanges(ctx: OperationContext): Promise<void> {
@@ -71,8 +71,8 @@ function recordCompletion(ref: TeamRef, id: string): Promise<Task> {
 }
 
 /**
- * Sends the notifications of some tasks that a command without a memory can know of: recorded ones, and completions by foreign
- * members. Only for teams created by this program.
+ * Sends the notifications of some tasks that a command can know of without an earlier check: recorded ones, and completions by
+ * foreign members. Only for teams created by this program.
  */
 export async function notifyTaskChanges(
   { ref, clock }: OperationContext,

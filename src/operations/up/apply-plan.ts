@@ -34,7 +34,7 @@ export interface AppliedPlan {
 }
 
 /**
- * Makes the changes of a plan in an existing team. Tasks come before the members, which thus find them at their start.
+ * Makes the changes of a plan in an existing team. Adds tasks before it starts members, so that the members find them.
  * @throws TeamError the first failure; its message says what was done, and that another `up` continues
  */
 export async function applyPlan(
@@ -87,7 +87,7 @@ export async function applyPlan(
 
 /**
  * Notifies the owners of added tasks. A started member is notified of every open task that it owns: another process may have
- * tried to notify it before it was a member, and an `up` that failed half-way may have added the task.
+ * tried to notify it before it was a member, or an `up` that failed half-way may have added the task.
  */
 async function notifyOwners(
   { ref, actor, clock }: OperationContext,
@@ -107,7 +107,7 @@ async function notifyOwners(
   }
 }
 
-/** Adds a task whose owner may join later in this `up`: it is notified then. */
+/** Adds a task. Its owner may join later in this `up`, and is notified then. */
 async function addDeclaredTask(
   { ref, actor, clock }: OperationContext,
   { subject, description, owner, blockedBy, metadata, verify, reviewer, touches }: DeclaredTask,
@@ -118,7 +118,7 @@ async function addDeclaredTask(
   const reserved = hooks?.created === undefined ? undefined : await reserveTaskId(ref);
   if (reserved !== undefined)
     await hooks?.created?.({ id: reserved, subject, description: description ?? "" });
-  // The plan was made before a person confirmed it.
+  // Checked again: another process may have added the task since the plan was made.
   const assertMay = (): void => {
     if (listTasks(ref).some((task) => task.subject === subject)) throw addedMeanwhile(subject);
   };
@@ -159,9 +159,9 @@ async function restart(ctx: OperationContext, name: string, { background }: Spaw
 
 function cutOff(error: TeamError, done: readonly string[], { file }: DeclaredTeam, team: string): TeamError {
   if (done.length === 0) return error;
-  const further = `To continue: teams up ${shellWord(file)} --yes   to give up: teams kill ${operand(team)}`;
+  const next = `To continue: teams up ${shellWord(file)} --yes   to give up: teams kill ${operand(team)}`;
   return new TeamError(error.code, `${error.message}\nBefore that, ${done.join("; ")}. All of that stays.`, {
-    hint: [error.hint, further].filter((text) => text !== undefined).join("\n"),
+    hint: [error.hint, next].filter((text) => text !== undefined).join("\n"),
     details: { ...error.details, done },
     cause: error,
   });

@@ -99,7 +99,7 @@ function fieldOf(
   return member.cli === undefined ? undefined : "cli";
 }
 
-/** Returns the message of an error of a spawn, without its words about the state, which those of the file replace. */
+/** Returns the message of a spawn's error without its clause that nothing was started: the error of the file says that for all. */
 export function problemText({ message, hint }: TeamError): string {
   const what = message.replace(
     /(?:[;.]| and) (?:[^;.]* was not started|nothing was (?:created|done|started))\.?$/i,

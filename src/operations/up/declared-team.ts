@@ -70,7 +70,7 @@ export interface DeclaredLead {
 export interface DeclaredTeam {
   /** The file as the user named it. */
   readonly file: string;
-  /** The directory of the file, where members work that name no other. */
+  /** The directory of the file; members that name no other directory work there. */
   readonly directory: string;
   readonly name: string;
   readonly description?: string;

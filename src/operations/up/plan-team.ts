@@ -28,7 +28,7 @@ interface BudgetChange {
   readonly limits: BudgetLimits;
 }
 
-/** What `up` does to make a team as its file declares it. Nothing is ever ended or deleted. */
+/** The changes that make a team match its file. Nothing is ever ended or deleted. */
 export interface TeamPlan {
   readonly isNew: boolean;
   readonly members: readonly DeclaredMember[];
@@ -114,7 +114,7 @@ interface Present {
   readonly found: TeamMember;
 }
 
-/** A mode of plan mode is only the first one: an approved plan gives another. */
+/** Returns the mode changes. Plan mode is only a member's first mode: an approved plan sets another. */
 function modeChanges(
   { permissionMode }: DeclaredTeam,
   config: TeamConfig,
@@ -122,7 +122,7 @@ function modeChanges(
 ): ModeChange[] {
   const lead = config.members.find(({ name }) => name === LEAD_NAME);
   const wanted = [
-    // A lead that delegates has this mode for its teammates alone.
+    // A lead in delegate mode keeps that mode; the declared mode is only for its teammates.
     ...(lead === undefined || lead.mode === "delegate" ? [] : [{ of: lead, mode: permissionMode }]),
     ...present.map(({ member: { permissionMode: mode, plan }, found }) => ({
       of: found,
@@ -164,10 +164,12 @@ function leftAlone(
   return [
     ...(lead === undefined || !hasLead || leadLives
       ? []
-      : [`Its lead has ended. To continue it: teams run --resume ${optionWords("--team", config.name)}`]),
+      : [
+          `The team's lead has ended. To resume it: teams run --resume ${optionWords("--team", config.name)}`,
+        ]),
     ...(others.length === 0
       ? []
-      : [`In the team and not in ${file}, so left as they are: ${listed(others)}.`]),
+      : [`Members that are not in ${file}, so left as they are: ${listed(others)}.`]),
     ...(extra.length === 0
       ? []
       : [
@@ -177,7 +179,7 @@ function leftAlone(
     ...(unreadable.length === 0
       ? []
       : [
-          `Tasks that cannot be read, so they count as missing: ${listed(unreadable.map((id) => `#${id}`))}. To repair them first: teams doctor --fix`,
+          `Tasks that cannot be read count as missing: ${listed(unreadable.map((id) => `#${id}`))}. To repair them first: teams doctor --fix`,
         ]),
   ];
 }
@@ -207,7 +209,7 @@ export function differences(config: TeamConfig, drafted: readonly DraftedMember[
   });
 }
 
-/** Whether a member works in the declared directory, or in the same one of its worktree. */
+/** Whether a member works in the declared directory, or in the corresponding one of its worktree. */
 function isDirectoryOf({ cwd }: DeclaredMember, found: TeamMember): boolean {
   const worktree = worktreeOf(found);
   return worktree === undefined
@@ -222,7 +224,7 @@ function isWorktreeOf({ worktree: wanted }: DeclaredMember, found: TeamMember): 
   return typeof wanted === "string" ? branch === wanted : wanted === (branch !== undefined);
 }
 
-/** Whether a member keeps these facts of a user; it may have more. */
+/** Whether a member has this metadata of the user; it may have more. */
 function hasFacts({ metadata: kept = {} }: TeamMember, wanted: Started["metadata"]): boolean {
   return Object.entries(wanted ?? {}).every(
     ([key, value]) => key.startsWith("_") || isDeepStrictEqual(kept[key], value),

@@ -34,7 +34,7 @@ export function taskChanges(
 }
 
 function changedFields({ verify, reviewer, touches }: DeclaredTask, task: ProvenTask): TaskFields {
-  // The command is kept without secrets.
+  // Secrets are redacted in the stored command.
   const isSameVerify = verify !== undefined && redactText(verify, ownSecrets()) === task.verify;
   const isSameReviewer = reviewer !== undefined && sameName(reviewer, task.reviewer ?? "");
   const isSameTouches = isDeepStrictEqual(touches, task.touches);
@@ -72,9 +72,7 @@ export function taskDifferences(
             `Task #${task.id} keeps its ${update.join(" and ")}, which ${differ} from ${file}. To change ${them}: teams task update ${task.id}`,
           ]),
       ...(lacks
-        ? [
-            `Task #${task.id} waits for fewer tasks than in ${file}. To change that: teams task dep ${task.id}`,
-          ]
+        ? [`Task #${task.id} lacks blockers that ${file} declares. To add them: teams task dep ${task.id}`]
         : []),
     ];
   });

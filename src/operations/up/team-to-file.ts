@@ -11,7 +11,7 @@ import { ownerName } from "../../team/tasks/tasks.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A team file, and sentences about the parts of the team that it cannot hold. */
+/** A team file, and sentences about the parts of the team that it cannot contain. */
 export interface WrittenTeam {
   readonly file: Json;
   readonly left: readonly string[];
@@ -37,7 +37,7 @@ export function teamToFile(config: TeamConfig, tasks: readonly ProvenTask[], dir
     members: members.map((member) => memberFields(member, mode, directory)),
     tasks: unique.length === 0 ? undefined : unique.map((task) => taskFields(task, unique, isMember)),
   });
-  const doubles = tasks.length - unique.length;
+  const duplicates = tasks.length - unique.length;
   const proposals = unique.flatMap(({ id, proposedVerify }) =>
     proposedVerify === undefined ? [] : [`#${id}`],
   );
@@ -45,10 +45,10 @@ export function teamToFile(config: TeamConfig, tasks: readonly ProvenTask[], dir
     file: escaped(file) as Json,
     left: [
       ...adopted.map(({ name }) => `${name} is a program that a person started, so it is left out.`),
-      ...(doubles === 0
+      ...(duplicates === 0
         ? []
         : [
-            `${doubles === 1 ? "1 task is" : `${doubles} tasks are`} left out: another one has the same subject.`,
+            `${duplicates === 1 ? "1 task is" : `${duplicates} tasks are`} left out: another one has the same subject.`,
           ]),
       ...(proposals.length === 0
         ? []

@@ -20,7 +20,7 @@ export interface VerifyPlace {
   readonly passSecrets: readonly string[];
   /** The owner's deny rules. */
   readonly deny: readonly string[];
-  /** The owner's sandbox; undefined if its commands run as their user. */
+  /** The owner's sandbox; undefined if its commands run without one. */
   readonly sandbox?: Sandbox | undefined;
 }
 
@@ -40,7 +40,7 @@ const MAX_LINES = 40;
 /**
  * Runs a verify command in its owner's directory, with its sandbox and deny rules. A time limit ends it with all processes that
  * it started.
- * @returns undefined if the signal interrupted it: then nothing is known
+ * @returns undefined if the signal interrupted it: the result is then unknown
  */
 export async function runVerify(
   command: string,
@@ -107,7 +107,7 @@ async function refusalOf(command: string, { cwd, deny, env }: VerifyPlace): Prom
   return behavior === "deny" ? reason : undefined;
 }
 
-/** Returns the commit of a directory and its number of uncommitted files; nothing outside of a repository. */
+/** Returns the commit of a directory and its number of uncommitted files; nothing outside a repository. */
 async function commitOf(cwd: string, env: Env): Promise<Pick<VerifyRun, "commit" | "uncommitted">> {
   const guarded = guardedGitEnv(env);
   try {

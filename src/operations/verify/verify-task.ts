@@ -14,14 +14,14 @@ import { runVerify, type VerifyPlace } from "./run-verify.ts";
 /** The options of a verification. */
 export interface VerifyOptions {
   readonly ref: TeamRef;
-  /** The member that says that the task is completed. */
+  /** The member that completes the task. */
   readonly actor: string;
   /** Returns the place of a member, by its name. */
   readonly placeOf: (owner: string) => Promise<VerifyPlace>;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly timeoutMs?: number | undefined;
-  /** The actor may not see a result that takes longer than this, in milliseconds: then it gets a message too. */
+  /** Milliseconds after which the actor may no longer see the result; it then gets a message, too. */
   readonly patienceMs?: number | undefined;
 }
 
@@ -100,7 +100,7 @@ async function notify(
   try {
     await sendMessage(ref, { from: "system", to, text, summary: `Task #${taskId} is not verified` }, clock);
   } catch (error) {
-    // A lead by hand need not be a member, and an owner may have left: there is no one to notify.
+    // A manual lead need not be a member, and an owner may have left: then there is no recipient.
     const isGone =
       error instanceof TeamError &&
       (error.code === "RECIPIENT_NOT_FOUND" || error.code === "RECIPIENT_INACTIVE");

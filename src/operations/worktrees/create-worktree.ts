@@ -137,7 +137,7 @@ function withRemains(error: unknown, remains: readonly string[]): unknown {
   return new TeamError(code, [error.message, ...remains].join("\n"), { ...(hint && { hint }), cause });
 }
 
-/** Git cannot create a branch below another one, or in its place. The lock of another git is no such conflict. */
+/** Git cannot create a branch below another one, or in its place. The lock of another git process is no such conflict. */
 const NAME_CONFLICT = /exists; cannot create|cannot lock ref(?!.*Unable to create '[^']*\.lock')/;
 
 function gitFailure(error: GitError, { forModel }: WorktreeOptions, name: string): TeamError {
@@ -149,7 +149,7 @@ function gitFailure(error: GitError, { forModel }: WorktreeOptions, name: string
       : needsFetch
         ? `git may not fetch missing objects for a model. A person can start it: teams spawn ${shellWord(name)} --worktree`
         : NAME_CONFLICT.test(error.message)
-          ? `Name a branch that can be created next to the others: teams spawn ${shellWord(name)} --worktree <branch>`
+          ? `Name a branch that does not conflict with an existing one: teams spawn ${shellWord(name)} --worktree <branch>`
           : "Fix the problem that git reports, or start it without a worktree.",
     cause: error,
   });

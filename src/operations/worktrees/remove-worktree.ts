@@ -86,7 +86,7 @@ async function tryToRemove(worktree: WorktreeRecord, env: Env): Promise<string |
   try {
     const lock = lockOf(path, repository);
     if (lock !== undefined) return lock === "" ? "it is locked" : `it is locked: ${lock}`;
-    // A kill that was cut off discards nothing: its member may have worked since then.
+    // A kill that has died discards nothing: its member may have worked since then.
     if (discard !== undefined && livenessOf(discard) === "alive") {
       const loss = await discardLoss(path, env, repository);
       if (loss !== undefined) return lossText(loss);
@@ -137,14 +137,14 @@ export async function cleanUpAfterEnding(ctx: OperationContext, ending: Ending):
   return advice === undefined ? stays : `${stays} ${advice}`;
 }
 
-/** Reports a worktree as kept because its processes could not be ended, or run where no signal arrives. */
+/** Reports a worktree as kept because its processes could not be ended, or cannot be reached by signals. */
 export function worktreeInUse({ env }: OperationContext, worktree: WorktreeRecord): Promise<WorktreeEnd> {
   return keptEnd(worktree, "processes that were started in it may still run", env);
 }
 
 /**
  * Removes a team's worktrees: those of its members, and those of former members whose worktree was kept.
- * @param seen worktrees that were just handled; of former members, they are not handled again
+ * @param seen worktrees that were just handled; those of former members are not handled again
  */
 export async function cleanUpTeamWorktrees(
   ctx: OperationContext,

@@ -21,7 +21,7 @@ interface WorktreeChanges {
   readonly untracked: number;
 }
 
-/** The changes, or why git cannot tell them. */
+/** The changes, or why git cannot determine them. */
 export type WorktreeStatus = WorktreeChanges | { readonly problem: string };
 
 /** How many git commands run at a time: each needs a process and the disk. */

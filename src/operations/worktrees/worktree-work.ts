@@ -82,13 +82,13 @@ export async function removalAdvice(
     loss = await discardLoss(path, env, repository);
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    return `git may not remove it: look at ${shellWord(path)}, and remove the directory yourself.`;
+    return `git may be unable to remove it: check ${shellWord(path)}, then remove the directory yourself.`;
   }
   const command = removeCommand(path, lock);
   if (loss !== undefined)
     return `Removing it would lose commits (${lossText(loss)}). First ${saveText(path, loss)}. Then: ${command}`;
   if (lock === undefined) return undefined;
-  return `It is locked${lock === "" ? "" : ` (${lock})`}. To remove it with all its files in spite of that (branch ${branch} stays): ${command}`;
+  return `It is locked${lock === "" ? "" : ` (${lock})`}. To remove it with all its files anyway (the branch ${branch} is kept): ${command}`;
 }
 
 /** Returns the shell command that removes a worktree with all its files. @param lock the reason of its lock, if it is locked */

@@ -153,7 +153,7 @@ describe("teams adopt", () => {
     await prompted("after the resize");
     expect((await teams("type", "ada", "by hand")).err).toBe("");
     await logged({ prompt: "by hand" });
-    expect((await teams("hide", "ada")).err).toContain("a pane of yours");
+    expect((await teams("hide", "ada")).err).toContain("runs in your own pane");
   });
 
   it.each([

@@ -242,7 +242,7 @@ describe("any program by its keyboard", () => {
       ]);
     }
     const inProcess = await teams("spawn", "ada", "--cli", "fake", "--teammate-mode", "process");
-    expect(inProcess.err).toContain("needs a pane");
+    expect(inProcess.err).toContain("needs a tmux pane");
     const lead = await teams("run", "--cli", "fake", "a goal");
     expect(lead.err).toContain("can only be a teammate");
   });
@@ -260,7 +260,7 @@ describe("any program by its keyboard", () => {
     await spawn("say: hi");
     await prompted("hi");
     const { code, err } = await teams("mode", "ada", "acceptEdits");
-    expect([code, err]).toEqual([1, expect.stringContaining("modes of its own")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("has its own modes")]);
   });
 
   it("refuses a budget, because what it spends is not seen", async () => {

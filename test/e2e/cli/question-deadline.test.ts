@@ -112,7 +112,7 @@ describe("a question with a default and a deadline", () => {
     const { t, done, inbox } = team;
     const { id } = await question(team);
     const person = personInside(t, ["approvals"], { env: { LC_ALL: "C.UTF-8" } });
-    await person.sees(/default: 8080 \(the answer at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\)/);
+    await person.sees(/default: 8080 \(becomes the answer at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\)/);
     await done("approve", id);
     expect(await inbox()).toContain(`"requestId":"${id}","answer":"8080"`);
   });

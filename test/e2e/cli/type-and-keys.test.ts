@@ -34,7 +34,7 @@ it("type and keys › reach an agent's pane as a person would, and never a draft
   const overDraft = await teams(["type", "dev", "--json", "more"]);
   expect([overDraft.code, overDraft.error().message]).toEqual([
     expect.any(Number),
-    'Nothing was typed into the pane of dev: a person has typed there: "half a line".',
+    'Nothing was typed into the pane of dev: a person has typed "half a line" there.',
   ]);
   expect(overDraft.code).not.toBe(0);
   expect((await teams(["keys", "dev", "C-u"])).code).toBe(0);

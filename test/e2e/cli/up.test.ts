@@ -111,7 +111,7 @@ it("up › adds members, changes modes and budgets, restarts stopped members, an
   declare({ name: "crew", model: "scripted:play.json", members: [eve] });
   expect(await up()).toMatchObject({
     ...{ members: [], resumed: ["eve"] },
-    left: ["In the team and not in team.json, so left as they are: bob."],
+    left: ["Members that are not in team.json, so left as they are: bob."],
   });
   const { members } = (await teams(["status", "--json"])).json<{
     members: { name: string; mode: string; alive: boolean | null }[];
@@ -153,7 +153,7 @@ it("up › says what it did before a failure, and continues when it is called ag
   const failed = await teams(["up", "team.json", "--json", "--teammate-mode", "process"]);
   expect(failed.error()).toMatchObject({
     message: expect.stringMatching(
-      /^eve could not be started: .* bob did start and continue to run\.\nBefore that, team crew was created; 1 task was added\. All of that stays\.$/s,
+      /^eve could not be started: .* Started and still running: bob\.\nBefore that, team crew was created; 1 task was added\. All of that stays\.$/s,
     ),
     hint: expect.stringContaining("To continue: teams up team.json --yes   to give up: teams kill crew"),
   });
@@ -198,7 +198,7 @@ it("up › lets the declared lead take over once the members run", async () => {
   // The lead has led the team: up does not start it again.
   expect((await teams(["up", "team.json", "--dry-run", "--json"])).json()).toMatchObject({
     lead: false,
-    left: ["Its lead has ended. To continue it: teams run --resume --team crew"],
+    left: ["The team's lead has ended. To resume it: teams run --resume --team crew"],
   });
   expect((await teams(["kill", "crew", "--force"])).code).toBe(0);
 });

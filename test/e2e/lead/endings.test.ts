@@ -191,7 +191,7 @@ describe("kill", () => {
     stop.abort();
     await expect(killing).rejects.toMatchObject({
       code: "INTERRUPTED",
-      message: "dev had been asked to shut down; no signal was sent.",
+      message: "Interrupted while waiting for dev to agree to shut down; no signal was sent.",
     });
     expect(runs(pidOf(ref))).toBe(true);
     expect(names(ref)).toEqual([LEAD_NAME, "dev"]);

@@ -35,7 +35,7 @@ describe("interruptAgent", () => {
     const error = await interruptAgent(contextOf(ref), "dev", { signal }).catch((caught) => caught);
     expect(error).toMatchObject({
       code: "INTERRUPTED",
-      message: "dev was asked to end its turn; its answer was not awaited.",
+      message: "Interrupted while waiting for dev to end its turn; the request waits in its inbox.",
     });
     expect(await requests(ref)).toEqual(["interrupt_request"]);
   });

@@ -150,7 +150,7 @@ describe("a failed spawn (S13)", () => {
     }).catch((failure: unknown) => failure);
     expect(error).toMatchObject({
       code: "SPAWN_FAILED",
-      message: expect.stringContaining("good did start and continue to run."),
+      message: expect.stringContaining("Started and still running: good."),
       details: { started: ["good"], failed: [{ name: "bad" }] },
     });
     expect(readTeam(ref).members.map(({ name }) => name)).toEqual([LEAD_NAME, "good"]);

@@ -33,7 +33,7 @@ test("deleteTeam › says which members it had ended when the disk is full", asy
   const restore = failingRenames((_from, to) => to === ref.paths.config && !isAlive(ctx, "dev"));
   await expect(deleteTeam(ctx, { force: true })).rejects.toMatchObject({
     code: "STORAGE_ERROR",
-    message: expect.stringMatching(/ENOSPC.* dev was already ended; the team is not deleted\.$/),
+    message: expect.stringMatching(/ENOSPC.* Ended before that: dev\. The team was not deleted\.$/),
     hint: "Free some disk space there and try again.",
     details: { ended: ["dev"] },
   });

@@ -101,7 +101,7 @@ test("readDiff › says why there is no diff when the directory is in no reposit
   await addMembers(ref, [{ name: "ann", cwd: "/" }]);
   await expect(readDiff(ctx, "ann")).rejects.toMatchObject({
     code: "INVALID_INPUT",
-    message: expect.stringContaining("in no git repository"),
+    message: expect.stringContaining("its directory is not in a git repository"),
   });
 });
 

@@ -178,7 +178,7 @@ test("land › says what landed before the disk was full", async () => {
   failingRenames((_from, to) => to.endsWith("/landings/eve.json"));
   await expect(land(team, [])).rejects.toMatchObject({
     code: "STORAGE_ERROR",
-    message: expect.stringMatching(/ENOSPC.* Landed before: dev\.$/),
+    message: expect.stringMatching(/ENOSPC.* Already landed: dev\.$/),
     details: { landed: ["dev"] },
   });
   expect(logOf(repository)).toEqual(["Change dev.txt", "Change shared.txt"]);

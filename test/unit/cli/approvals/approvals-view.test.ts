@@ -232,7 +232,7 @@ describe("ApprovalsView", () => {
     expect(v.given).toEqual([]);
     const w = await view([request("r1", { ...question, default: "80", deadline: 0 })]);
     w.read();
-    expect(w.text()).toMatch(/default: 80 \(the answer at .*\n*1-2 choose {2}y default {2}m answer/s);
+    expect(w.text()).toMatch(/default: 80 \(becomes the answer at .*\n*1-2 choose {2}y default {2}m answer/s);
     w.shown.push("y");
     expect(w.given).toEqual([["r1", { approve: true }]]);
   });

@@ -34,18 +34,18 @@ it.each<[Input, RegExp]>([
   [{ tools: ["Read"] }, /with --tools: it has its own tools/],
   [{ writes: ["src/**"] }, /with writes: teams limits only the writes of its own agents/],
   [{ promptOverrides: { override: "x" } }, /with --system-prompt: it has its own/],
-  [{ model: "scripted:book.json" }, /it plays no playbook/],
+  [{ model: "scripted:book.json" }, /it cannot play playbooks/],
   [{ model: "--yolo" }, /with --model --yolo: that is not the name of a model/],
   [{ model: "a\nb" }, /that is not the name of a model/],
-  [{ effort: "extreme" }, /with --effort extreme: it knows low, high/],
+  [{ effort: "extreme" }, /with --effort extreme: it supports low, high/],
 ])("checkCli › refuses for every CLI: %j", (input, why) => {
   expect(refusal(ABLE, input)).toMatch(/^INVALID_INPUT it cannot be started .* Nothing was started\.$/s);
   expect(refusal(ABLE, input)).toMatch(why);
 });
 
 it.each<[Input, RegExp]>([
-  [{ model: "big" }, /with --model big: it has no option for it/],
-  [{ effort: "high" }, /with --effort high: it has no option for it/],
+  [{ model: "big" }, /with --model big: it has no option for the model/],
+  [{ effort: "high" }, /with --effort high: it has no option for the effort/],
   [{ plan: true }, /it has no plan mode/],
   [{ budget: { maxTokens: 5 } }, /with --max-tokens: it does not report its tokens/],
   [{ budget: { maxCostUsd: 5 } }, /with --max-cost: it does not report its cost/],

@@ -117,9 +117,9 @@ describe("planTeam", () => {
     );
     expect(plan.tasks).toMatchObject([{ subject: "b" }]);
     expect(plan.left).toEqual([
-      "In the team and not in team.json, so left as they are: bob.",
+      "Members that are not in team.json, so left as they are: bob.",
       "Open tasks that are not in team.json, so left as they are: #2.",
-      "Tasks that cannot be read, so they count as missing: #4. To repair them first: teams doctor --fix",
+      "Tasks that cannot be read count as missing: #4. To repair them first: teams doctor --fix",
     ]);
   });
 
@@ -166,7 +166,7 @@ describe("planTeam", () => {
     ].map((one) => ({ ...one, at }));
     expect(planTeam(declared([], { tasks: wanted }), existing([], { tasks })).left).toEqual([
       "Task #2 keeps its description and owner, which differ from team.json. To change them: teams task update 2",
-      "Task #3 waits for fewer tasks than in team.json. To change that: teams task dep 3",
+      "Task #3 lacks blockers that team.json declares. To add them: teams task dep 3",
     ]);
   });
 
@@ -183,7 +183,7 @@ describe("planTeam", () => {
     [
       { hasLead: true, leadLives: false },
       false,
-      ["Its lead has ended. To continue it: teams run --resume --team crew"],
+      ["The team's lead has ended. To resume it: teams run --resume --team crew"],
     ],
   ])("starts a lead once: %j", (lead, startsLead, left) => {
     expect(planTeam(declared([], { lead: { at } }), existing([], lead))).toMatchObject({ startsLead, left });

@@ -48,7 +48,7 @@ describe("a request to a client", () => {
 
   it("shows when a default becomes the answer", async () => {
     const byDefault = { kind: "question", default: "small", deadline: 1 } as const;
-    const line = expect.stringMatching(/^it\n\ndefault: small \(the answer at .+\)$/);
+    const line = expect.stringMatching(/^it\n\ndefault: small \(becomes the answer at .+\)$/);
     expect((await shownOf(byDefault)).text).toEqual(line);
     expect((await shownOf({ ...byDefault, choices: ["small", "large"] })).text).toEqual(line);
   });
