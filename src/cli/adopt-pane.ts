@@ -12,7 +12,7 @@ import type { AnyCall } from "../terminal/call.ts";
 import { line } from "../terminal/output.ts";
 
 interface AdoptChoice {
-  /** A pane, as a person names it. */
+  /** The pane, as the user typed it. */
   readonly pane: string;
   readonly team: string | undefined;
   readonly name: string | undefined;
@@ -23,7 +23,7 @@ interface AdoptChoice {
 
 /**
  * Adopts the program in a pane as a member, on behalf of a person, and prints how it gets messages.
- * @throws TeamError PERMISSION_DENIED for the model of a member; as {@link adoptProgram}
+ * @throws TeamError PERMISSION_DENIED if the caller is a member's model; also as {@link adoptProgram}
  */
 export async function adoptPane(call: AnyCall, choice: AdoptChoice): Promise<void> {
   const { io, options, out } = call;
@@ -63,7 +63,7 @@ function sentence(
   const how = {
     inbox: "it reads its inbox itself",
     "codex queue": "its messages arrive by codex queue",
-    keys: "its messages are typed there, never over a draft",
+    keys: "its messages are typed into the pane, never over a draft",
   }[delivery];
   return [
     line`${name} is ${program} in pane ${paneId}, process ${process.pid}: ${how}.`,

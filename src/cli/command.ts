@@ -16,7 +16,7 @@ interface Declaration<A extends readonly ArgumentSpec[], O extends OptionSpecs> 
   readonly description?: string;
   /** Two or three complete command lines. */
   readonly examples: readonly string[];
-  /** Further text of the help. */
+  /** Additional text of the help. */
   readonly notes?: string;
   /** The command reads its arguments from `io.argv`, unparsed. */
   readonly raw?: boolean;
@@ -141,7 +141,7 @@ function bindOperands(command: Command, line: ParsedLine): RawCall["args"] {
   const extra = rest[0];
   if (extra === undefined) return args;
   const many = repeatableOption(command, line.options);
-  const hint = many && `Repeat ${many} before each further value.`;
+  const hint = many && `Repeat ${many} before each additional value.`;
   throw usageError(command, `has one word too many: ${JSON.stringify(extra)}.`, hint);
 }
 

@@ -4,14 +4,14 @@ import { sessionsDirectory, transcriptPath } from "../protocol/paths.ts";
 import { isSessionId } from "../schema/names.ts";
 import type { Home } from "../team/ref.ts";
 
-/** Fewest characters of a session's id: fewer would name another session by a slip. */
+/** Minimum characters of an id's beginning: after a typing error, fewer could match another session. */
 const MIN_LENGTH = 4;
-/** Most ids in a hint. */
+/** Maximum ids in a hint. */
 const MAX_LISTED = 5;
 
 /**
  * Finds a conversation by its id, or by the beginning of its id.
- * @throws TeamError INVALID_INPUT if several conversations fit; AGENT_NOT_FOUND if none does
+ * @throws TeamError INVALID_INPUT if several conversations match; AGENT_NOT_FOUND if none matches
  */
 export function findSession(
   { root }: Home,
@@ -25,13 +25,13 @@ export function findSession(
   const [sessionId] = found;
   if (sessionId === undefined || !isSessionId(sessionId)) {
     throw new TeamError("AGENT_NOT_FOUND", `There is no conversation ${JSON.stringify(id)}.`, {
-      hint: "List those of ended teams: teams ls --ended --json",
+      hint: `Give at least ${MIN_LENGTH} characters of the id. List the conversations of ended teams: teams ls --ended --json`,
     });
   }
   if (found.length > 1) {
     const listed = found.slice(0, MAX_LISTED).join(", ");
     throw new TeamError("INVALID_INPUT", `${found.length} conversations begin with ${id}.`, {
-      hint: `Give more of the id: ${listed}${found.length > MAX_LISTED ? ", …" : ""}`,
+      hint: `Give more characters of the id: ${listed}${found.length > MAX_LISTED ? ", …" : ""}`,
     });
   }
   return { sessionId, transcript: transcriptPath(root, sessionId) };

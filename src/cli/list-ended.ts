@@ -11,7 +11,7 @@ import { duration } from "../text/duration.ts";
 import { localTime } from "../text/local-time.ts";
 import { gridText } from "../text/terminal-text.ts";
 
-/** Characters of a session's id in the table; `logs --session` takes them. */
+/** Characters of a session's id in the table; `logs --session` accepts them. */
 const SHORT_ID = 8;
 
 /** Prints the ended runs and deleted teams, the newest first. */
@@ -40,10 +40,10 @@ export function listEnded({ io, out }: Pick<AnyCall, "io" | "out">): void {
 }
 
 function endedIn(home: Home) {
-  const living = new Map(
+  const existing = new Map(
     listTeams(home).flatMap(({ config }) => {
       if (config === undefined) return [];
-      // A person who takes a team over gets a session of their own.
+      // A person who takes over a team gets a new session.
       const ids = [config.leadSessionId, readMetadata(config, "formerLeadSession")];
       // A team of another program may name no session.
       return ids.flatMap((id) => (id ? [[id, config] as const] : []));
@@ -52,8 +52,8 @@ function endedIn(home: Home) {
   return readEndedTeams(home)
     .toReversed()
     .flatMap((ended) => {
-      const config = living.get(ended.leadSessionId);
-      // Resumed since: it has not ended.
+      const config = existing.get(ended.leadSessionId);
+      // The team was resumed: it has not ended.
       if (config?.leadProcess !== undefined && livenessOf(config.leadProcess) === "alive") return [];
       return [describe(ended, config === undefined ? "deleted" : "kept")];
     });
@@ -77,7 +77,7 @@ function describe(
     durationMs: run?.durationMs ?? null,
     tokens: run?.tokens ?? null,
     costUsd: run?.costUsd ?? null,
-    /** The lead's conversation; of a team that a person led, that of a member. */
+    /** The lead's conversation; a member's if a person led the team. */
     sessionId: lead?.sessionId ?? null,
     sessions,
   };

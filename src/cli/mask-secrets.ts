@@ -8,7 +8,7 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi, `$1${REDACTED}@`],
 ];
 
-/** Masks text that looks like a secret in all texts of a value: commands of hooks and notifications often hold one. */
+/** Masks text that looks like a secret in all texts of a value: commands of hooks and notifications often contain one. */
 export function maskSecrets<T>(value: T): T {
   if (typeof value === "string")
     return FORMS.reduce((text, [form, mask]) => text.replace(form, mask), value as string) as T;

@@ -3,12 +3,12 @@ import { TeamError } from "../errors.ts";
 /** The option of a command that attaches the user's metadata to a team, a member or a task. */
 export const METADATA_OPTION = {
   value: "key=value",
-  summary: "attach metadata to it, shown by --json",
+  summary: "attach metadata, which --json shows",
   many: true,
 } as const;
 
 /**
- * Parses `key=value` words; undefined without any.
+ * Parses `key=value` words; undefined if there are none.
  * @throws TeamError INVALID_INPUT
  */
 export function metadataOption(words: readonly string[]): Readonly<Record<string, string>> | undefined {

@@ -45,7 +45,7 @@ function withoutLastNewline(text: string): string {
   return text.endsWith("\n") ? text.slice(0, text.endsWith("\r\n") ? -2 : -1) : text;
 }
 
-/** Seconds: the longest time of a Node timer. */
+/** Maximum time of a Node timer in seconds. */
 const MAX_SECONDS = 2_147_483;
 
 /** Converts a duration in seconds to milliseconds. @throws TeamError INVALID_INPUT */
@@ -58,7 +58,7 @@ export function secondsOption(value: string | undefined, option: string): number
   });
 }
 
-/** The largest number of lines or entries that an option takes. */
+/** Maximum number of lines or entries that an option accepts. */
 const MAX_COUNT = 9_999_999;
 
 /** Parses a whole number above zero. @throws TeamError INVALID_INPUT */
@@ -135,7 +135,7 @@ export const REC_OPTION = {
   valueOptional: true,
   inline: true,
   summary:
-    "record the screen of each pane, as it is, with its secrets, for teams replay (default: into teams-casts in ~/.claude)",
+    "record the screen of each pane for teams replay, including secrets (default: into teams-casts in ~/.claude)",
 } as const;
 
 /** Returns the absolute directory of `--rec`; `true` for the directory of the team's recordings. */
@@ -147,11 +147,11 @@ export function recOption(value: string | true | undefined, cwd: string): string
 export const BUDGET_OPTIONS = {
   maxTokens: {
     value: "tokens",
-    summary: "the most tokens to use, such as 500k: a warning at 80 %, a pause at 100 % (default: no limit)",
+    summary: "maximum tokens to use, such as 500k: a warning at 80 %, a pause at 100 % (default: no limit)",
   },
   maxCost: {
     value: "dollars",
-    summary: "the most to spend, in US dollars; only for models with a known price (default: no limit)",
+    summary: "maximum cost in US dollars; only for models with a known price (default: no limit)",
   },
 } as const;
 

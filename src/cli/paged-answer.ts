@@ -28,7 +28,7 @@ export async function pagedAnswer(
     const left = all.length - from - size;
     // Keys that were typed before do not answer the page that is shown now.
     await io.dropTyped();
-    io.out(left > 0 ? `Enter shows the next of ${left} more lines; n refuses. ` : question);
+    io.out(left > 0 ? `${left} more lines: Enter shows the next ones, n refuses. ` : question);
     const answer = await io.readLine();
     if (left <= 0 || answer === undefined || /^(no?|q)$/i.test(answer.trim())) return answer;
   }

@@ -32,7 +32,7 @@ export function rowRenderer(out: Output, name: string): PeekRenderer {
   };
 }
 
-/** Redraws the screen in place, on the terminal's alternate screen, so that nothing stays afterwards. */
+/** Redraws the screen in place, on the terminal's alternate screen: nothing stays afterwards. */
 export function screenRenderer(io: Io, out: Output, name: string): PeekRenderer {
   let drawn: string | undefined;
   const restoreTerminal = (): void => {
@@ -67,7 +67,7 @@ const LAST_ROWS = 10;
 /** Alternate screen, no cursor, no wrapping (a terminal may measure a row wider than we do); and back. */
 const OPEN = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 const CLOSE = "\x1b[?7h\x1b[?25h\x1b[?1049l";
-/** Synchronized output: terminals that know it show everything between the two at once. Others redraw in place, without flicker. */
+/** Synchronized output: terminals that know it show everything between the two sequences at once. Others redraw in place. */
 const [TOGETHER, END_TOGETHER] = ["\x1b[?2026h", "\x1b[?2026l"];
 
 /** Returns one drawing: the last rows that fit, and a line below them. Nothing is cleared before it is drawn over. */

@@ -139,7 +139,7 @@ async function dispatch(io: Io): Promise<number> {
   const name = commandName(words);
   const load = name === undefined ? undefined : COMMANDS[name];
   if (name === undefined || load === undefined) return unknownCommand(io, words);
-  // The scripts of the shells call it at each Tab; it is in no help.
+  // Only the completion scripts call it, at each Tab: no help lists it.
   if (name === "completion" && /^(words|table)$/.test(words[1] ?? ""))
     return (await import("./completion/print-words.ts")).answerShell(io, words.slice(1), COMMANDS);
   const { command } = await load();
@@ -253,7 +253,7 @@ function commonOption(word: string): OptionSpec | undefined {
   )?.[1];
 }
 
-/** Whether the command line has this flag before `--`; works for a line that does not parse too. */
+/** Whether the command line has this flag before `--`; also works for a line that does not parse. */
 function hasFlag(argv: readonly string[], flag: string): boolean {
   const end = argv.indexOf("--");
   return argv.slice(0, end < 0 ? argv.length : end).includes(flag);

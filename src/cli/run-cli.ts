@@ -11,7 +11,7 @@ import type { AnyCall } from "../terminal/call.ts";
 import { longName } from "../text/terminal-text.ts";
 import { type Command, usageError } from "./command.ts";
 
-/** How a third-party CLI is asked for. */
+/** The options that select a third-party CLI. */
 interface CliOptions {
   readonly cli: string | undefined;
   readonly acp: boolean;
@@ -55,7 +55,7 @@ export function refuseOwnOptions(cli: string, { model, playbook, record, report,
   if (found === undefined && (model === undefined || !isScripted(model))) return;
   const option = found === undefined ? "--model scripted" : `--${longName(found[0])}`;
   throw new TeamError("INVALID_INPUT", `${cli} cannot lead with ${option}; nothing was started.`, {
-    hint: `Leave ${option} or --cli out.`,
+    hint: `Leave out ${option} or --cli.`,
   });
 }
 
@@ -65,7 +65,7 @@ interface CliRun extends Pick<LeadPlan, "mode" | "promptOverrides" | "budget"> {
 }
 
 /**
- * Checks that a third-party CLI can lead a run as it was asked for.
+ * Checks that a third-party CLI can lead a run with the given options.
  * @throws TeamError INVALID_INPUT, SPAWN_FAILED; nothing was created
  */
 export function checkLeadCli(
@@ -81,7 +81,7 @@ export function checkLeadCli(
   if (typed) {
     throw new TeamError(
       "INVALID_INPUT",
-      `${name} can only be a teammate: teams only types to it, and does not see when its turns end.`,
+      `${name} can only be a teammate: teams only types into its pane, and does not see when its turns end.`,
       { hint: "Nothing was started. Let another CLI lead, and spawn it as a teammate." },
     );
   }
@@ -97,7 +97,7 @@ export function checkLeadCli(
   if (isWokenByKeys(findAdapter(name, teams.adapters).channel)) {
     throw new TeamError(
       "INVALID_INPUT",
-      `${name} can only be a teammate: teams wakes it in a pane that teams made.`,
+      `${name} can only be a teammate: teams can wake it only in a pane that teams created.`,
       { hint: `Nothing was started. Let it lead without its own screen: ${withoutScreen(name)}` },
     );
   }
@@ -112,7 +112,7 @@ export function checkLeadCli(
 export function requireOwnTerminal(call: AnyCall, { name, ownScreen }: LeadCli, backend: BackendType): void {
   if (!ownScreen || (isInteractive(call) && backend !== "in-process")) return;
   const why = isInteractive(call)
-    ? "its teammates need panes or processes of their own"
+    ? "its teammates need their own panes or processes"
     : "it needs a terminal, without --json and --quiet";
   throw new TeamError("INVALID_INPUT", `${name} shows its own screen: ${why}. Nothing was started.`, {
     hint: `Run it in tmux, or without a screen: ${withoutScreen(name)}`,

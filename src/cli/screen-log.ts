@@ -14,7 +14,7 @@ const ALL_ROWS = 1_000_000;
 /**
  * Prints the rows that a foreign member's pane shows and keeps: its conversation belongs to its own program.
  * @param options.rows how many, from the end
- * @returns the exit status; undefined if no pane is proven to be its own
+ * @returns the exit status; undefined if no pane is known to be the member's
  * @throws TeamError INVALID_INPUT if another option needs a conversation
  */
 export async function printScreenLog(
@@ -29,9 +29,11 @@ export async function printScreenLog(
   const backend = place && ctx.backends.of(place.backend);
   if (place === undefined || backend === undefined) return undefined;
   if (refused) {
-    throw new TeamError("INVALID_INPUT", `${name}'s program keeps its conversation; teams shows its pane.`, {
-      hint: "Leave out --raw, --debug and --before.",
-    });
+    throw new TeamError(
+      "INVALID_INPUT",
+      `${name}'s own program keeps the conversation; teams can only show its pane.`,
+      { hint: "Leave out --raw, --debug and --before." },
+    );
   }
   if (follow) {
     const renderer = rowRenderer(out, name);

@@ -15,7 +15,7 @@ export const TOOL_OPTIONS = {
   disallowedTools: { value: "rules", summary: "tools that never run", many: true, alias: "disallowedTools" },
   tools: {
     value: "names",
-    summary: "the only tools, besides those for the team (default: all of its type)",
+    summary: "the only tools, in addition to the team tools (default: all of the agent type)",
     many: true,
   },
 } as const;

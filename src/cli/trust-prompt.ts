@@ -13,7 +13,7 @@ const REFUSED = "Not trusted. To trust it: teams trust\n";
 const SINCE =
   "These parts of this directory's files have changed since you trusted it, and can run commands as you:\n";
 const ONCE =
-  "You trusted this directory before contents were compared. Confirm these parts of its files once:\n";
+  "You trusted this directory when teams did not yet compare contents. Confirm these parts of its files once:\n";
 
 /**
  * Asks the user whether to use this directory's files (protocol.md section 1, Trust): once for each repository, and again for

@@ -76,7 +76,7 @@ interface ViewSize {
   readonly plain: boolean;
 }
 
-/** Returns the rows that fit, cut to the width, and the index of the first. Below a part, a row says how much is not shown. */
+/** Returns the rows that fit, cut to the width, and the index of the first. If some do not fit, a last row says how many. */
 export function visibleRows(
   lines: readonly string[],
   { from, width, height, plain }: ViewSize,

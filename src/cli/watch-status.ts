@@ -32,7 +32,7 @@ export async function showStatus(call: AnyCall, open: OpenTeam, options: StatusO
   return EXIT.done;
 }
 
-/** Returns the status as text; without a living lead, also the commands that replace it and restart ended teammates. */
+/** Returns the status as text; without a running lead, also the commands that replace it and restart ended teammates. */
 function statusWithHint(
   { ref, env, clock }: OperationContext,
   status: TeamStatus,
@@ -48,9 +48,9 @@ function statusWithHint(
           ref,
           mates.map(({ name }) => name),
         );
-  const living = mates.filter(({ alive }) => alive === true).length;
+  const running = mates.filter(({ alive }) => alive === true).length;
   const lead =
-    status.leadAlive === false && (living > 0 || ended === undefined) ? leadHint(ref, living) : undefined;
+    status.leadAlive === false && (running > 0 || ended === undefined) ? leadHint(ref, running) : undefined;
   const hints = [lead, ended].flatMap((hint) => (hint === undefined ? [] : [line`${hint}`]));
   const words = { memberWord: (name: string): string => memberWord(ref, name, env) };
   const text = statusText(status, out, { now: clock.now(), stuckAfterMs }, { ...words, ...layout });
@@ -75,16 +75,16 @@ async function printChanges(
   let before = "";
   const print = async (): Promise<boolean> => {
     const status = await currentStatus(ctx, options);
-    const picture = out.json ? printableJson(status) : statusWithHint(ctx, status, out, stuckAfterMs);
-    if (picture !== before) out.item(statusJson(status), () => `${picture}\n`);
-    before = picture;
+    const text = out.json ? printableJson(status) : statusWithHint(ctx, status, out, stuckAfterMs);
+    if (text !== before) out.item(statusJson(status), () => `${text}\n`);
+    before = text;
     return false;
   };
   await follow(ctx.ref, print, { signal: io.interruption() });
   return EXIT.interrupted;
 }
 
-/** Draws the status on the alternate screen, so that it leaves nothing in the scrollback; open requests come first. */
+/** Draws the status on the alternate screen, which leaves nothing in the scrollback; open requests come first. */
 async function watchOnScreen(
   { io, out }: AnyCall,
   ctx: OperationContext,

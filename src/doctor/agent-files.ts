@@ -9,7 +9,7 @@ import { confirmationsIn } from "../settings/trust.ts";
 import { type Finding, warn } from "./finding.ts";
 
 /**
- * Reads what agents in this directory would read besides the settings, and warns about each file or part that they would leave out.
+ * Reads the files that agents in this directory would read besides the settings. Warns about each file or part that they ignore.
  * @param typeProblems the unusable agent types
  */
 export function agentFileFindings(
@@ -39,7 +39,7 @@ function ownServers(root: string, cwd: string): ReturnType<typeof loadSettings>[
   try {
     return loadSettings(root, cwd).mcpServers;
   } catch {
-    // settingsFindings reports it.
+    // settingsFindings reports this error.
     return {};
   }
 }

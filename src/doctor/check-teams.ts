@@ -45,10 +45,10 @@ export async function checkTeams(home: Home, { fix, only }: TeamCheckOptions): P
     findings.push(...(await checkTeam(ref, { fix: fix && (ours || isNamed), isOurs: ours, isNamed })));
   }
   const withFindings = new Set(findings.map(({ name }) => name));
-  const sound = teams.map(({ team }) => team).filter((team) => !withFindings.has(nameOf(team)));
+  const healthy = teams.map(({ team }) => team).filter((team) => !withFindings.has(nameOf(team)));
   const left = others.length === 0 ? [] : [otherTeams(others)];
   if (teams.length === 0) return [ok("teams", "none created by teams"), ...left];
-  const inOrder = sound.length === 0 ? [] : [ok("teams", `all files are in order: ${sound.join(", ")}`)];
+  const inOrder = healthy.length === 0 ? [] : [ok("teams", `all files are in order: ${healthy.join(", ")}`)];
   return [...inOrder, ...findings, ...left];
 }
 
@@ -64,7 +64,7 @@ function otherTeams(others: readonly TeamEntry[]): Finding {
   );
 }
 
-/** Finds tmux servers that run without a socket; their agents live, and only a person may signal them. */
+/** Finds tmux servers that run without a socket; their agents are still running, and only a person may signal them. */
 async function lostSocketProblems(ref: TeamRef): Promise<Problem[]> {
   return (await lostSocketErrors(memberRecords(ref))).map(({ message: text, hint: remedy }) => ({
     level: "fail",
@@ -126,7 +126,7 @@ async function guardCheck(name: string, check: () => Promise<void>): Promise<Fin
 }
 
 function uncheckedFinding(name: string, error: unknown): Finding {
-  return fail(name, `cannot be checked: ${messageOf(error)}`, "Fix that and run teams doctor again.");
+  return fail(name, `cannot be checked: ${messageOf(error)}`, "Fix the cause, then run teams doctor again.");
 }
 
 function isConfigReadable(ref: TeamRef): boolean {

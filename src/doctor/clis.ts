@@ -25,7 +25,7 @@ function howToInstall({ name, install }: InstalledCli): string {
   return install === null ? name : `${name} (${install})`;
 }
 
-/** Settings that cannot be read are a finding of their own. */
+/** Returns no adapters for settings that cannot be read: settingsFindings reports them. */
 function ownAdapters(root: string, cwd: string): Parameters<typeof installedClis>[0] {
   try {
     return loadSettings(root, cwd).teams.adapters;

@@ -45,7 +45,7 @@ function findLeftovers({ root, runtime }: TeamsDirectories, now: number): string
   return [...bells, ...incomplete, ...recordings].filter(isDirectory);
 }
 
-/** Whether an incomplete directory is abandoned: its creator, named in its own name, is dead, or may be and it is old. */
+/** Whether an incomplete directory is abandoned: the creator in its name is dead, or may be dead and the directory is old. */
 function isAbandoned(path: string, now: number): boolean {
   const creator = /^\.[^.]+\.(?:new|deleted|leftover)-(.+)$/.exec(basename(path))?.[1];
   if (creator === undefined || (ownerOf(creator) === undefined && !UUID.test(creator))) return false;

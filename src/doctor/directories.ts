@@ -21,7 +21,7 @@ export function checkRoot(root: string): Finding {
     return fail(
       name,
       `${existing} is not writable`,
-      "Make it yours (chown, chmod u+w), or set TEAMS_HOME to another directory.",
+      "Take ownership of it (chown, chmod u+w), or set TEAMS_HOME to another directory.",
     );
   }
   if (existing !== root) return ok(name, `${root} will be created`);

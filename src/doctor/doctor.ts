@@ -44,9 +44,9 @@ interface DoctorOptions {
 }
 
 const ROOT_REMEDY =
-  "Make it and the directories above it yours (chown, chmod u+rwx), or set TEAMS_HOME to another directory.";
+  "Take ownership of it and of the directories above it (chown, chmod u+rwx), or set TEAMS_HOME to another directory.";
 const RUNTIME_REMEDY = "Set XDG_RUNTIME_DIR to a directory of your own (mode 700).";
-const SCRATCH_REMEDY = "Allow only yourself to use /tmp/teams-<your user id> (chmod 700).";
+const SCRATCH_REMEDY = "Give only yourself access to /tmp/teams-<your user id> (chmod 700).";
 const ROOT_AND_RUNTIME_REMEDY = `${ROOT_REMEDY} For the bells: set XDG_RUNTIME_DIR.`;
 
 const TMUX_REMEDY = "Run `tmux -V` and `tmux ls` to see the problem.";

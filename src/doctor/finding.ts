@@ -73,7 +73,7 @@ export async function repairProblem(
       fail(
         name,
         `${problem.text}; it was not repaired: ${messageOf(error)}`,
-        "Fix that and run the command again.",
+        "Fix the cause, then run the command again.",
       ),
     ];
   }

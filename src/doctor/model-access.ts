@@ -21,9 +21,9 @@ export function checkModel(env: Env): Finding {
       "Set it to a URL, such as http://localhost:8080.",
     );
   }
-  const damage = keyProblem(env.ANTHROPIC_API_KEY, env.ANTHROPIC_AUTH_TOKEN);
-  if (damage !== undefined)
-    return fail(NAME, damage, "Copy the key again, without quotation marks around it.");
+  const problem = keyProblem(env.ANTHROPIC_API_KEY, env.ANTHROPIC_AUTH_TOKEN);
+  if (problem !== undefined)
+    return fail(NAME, problem, "Copy the key again, without quotation marks around it.");
   if (env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN) {
     const route = routeText(base || VENDOR, env);
     return ok(
@@ -78,7 +78,7 @@ function judgeStatus(base: string, status: number, route: string): Finding {
   return warn(NAME, `${base} answers with ${status}${route}`, "Try again later; the key was not checked.");
 }
 
-/** The model sends the token only without a key. */
+/** Agents send the token only without a key. */
 function headersOf({ ANTHROPIC_API_KEY: key, ANTHROPIC_AUTH_TOKEN: token }: Env): Record<string, string> {
   const credential: Record<string, string> = key
     ? { "x-api-key": key }

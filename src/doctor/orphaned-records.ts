@@ -46,7 +46,7 @@ export function lostMemberProblems(ref: TeamRef): Problem[] {
 }
 
 /**
- * Finds inboxes and records of agents that are not members. Only files of former members are removed, who have left for good:
+ * Finds inboxes and records of agents that are not members. Repairs only the files of former members, who have left for good:
  * other files may belong to a member that the config lost.
  * @param isCertain whether the config's list of members is certain
  */
@@ -81,7 +81,7 @@ function strayInbox(ref: TeamRef, stem: string, isCertain: boolean): Problem {
     return { level: "warn", text, repair };
   }
   const content = unread === undefined ? "it cannot be read" : `${unread} of its messages are unread`;
-  const remedy = `Check whether config.json lost its member. If not, remove it: rm ${operand(path)}`;
+  const remedy = `Check whether config.json lost its member. If not, remove the inbox: rm ${operand(path)}`;
   return { level: "warn", text: `${text}; ${content}`, remedy };
 }
 
@@ -100,7 +100,7 @@ function strayRun(ref: TeamRef, agent: string, hasLeft: boolean): Problem[] {
   if (isAlive(status)) return [];
   const text = `${path} belongs to an agent that is not a member`;
   if (!hasLeft) {
-    const remedy = `Check whether config.json lost this member. If not, remove it: rm -r ${operand(path)}`;
+    const remedy = `Check whether config.json lost this member. If not, remove the directory: rm -r ${operand(path)}`;
     return [{ level: "warn", text: `${text}, and never was`, remedy }];
   }
   const repair = async (): Promise<string> => {

@@ -38,14 +38,14 @@ async function checkProxy(proxy: OutboundProxy, schemes: readonly string[]): Pro
   );
 }
 
-/** Says how a server is reached, as the end of a sentence; empty if the environment names no proxy. */
+/** Describes how a server is reached, as the end of a sentence; empty if the environment names no proxy. */
 export function routeText(server: string, env: Env): string {
   if (!namesProxy(env)) return "";
   try {
     const proxy = outboundProxy(new URL(server), env);
     return proxy === undefined ? ", without a proxy" : `, through the proxy ${proxy.label}`;
   } catch {
-    // checkProxies reports it.
+    // checkProxies reports this error.
     return "";
   }
 }

@@ -12,7 +12,7 @@ export async function checkSandbox(root: string, cwd: string, env: Env): Promise
 /** Judges the sandbox of this machine by the mode that the settings want. Pure. */
 export function judgeSandbox(mode: SandboxMode, found: SandboxTool | NoSandbox): Finding {
   if ("reason" in found) {
-    if (mode === "off") return ok("sandbox", `off; this machine has none: ${found.reason}`);
+    if (mode === "off") return ok("sandbox", `off; this machine has no sandbox: ${found.reason}`);
     const effect = mode === "required" ? "no agent starts" : "agents' commands run as you";
     const report = mode === "required" ? fail : warn;
     return report("sandbox", `${mode}, but ${found.reason}; ${effect}`, found.remedy);
@@ -24,7 +24,7 @@ export function judgeSandbox(mode: SandboxMode, found: SandboxTool | NoSandbox):
   return warn("sandbox", `${mode}, ${works}`, gaps.map(({ remedy }) => remedy).join(" "));
 }
 
-/** Settings that cannot be read are a finding of their own. */
+/** Returns `off` for settings that cannot be read: settingsFindings reports them. */
 function modeIn(root: string, cwd: string): SandboxMode {
   try {
     return loadSettings(root, cwd).teams.sandbox.mode;
@@ -37,7 +37,7 @@ function modeIn(root: string, cwd: string): SandboxMode {
 function gapsOf({ kind, nsenter, openNamespacesReason }: SandboxTool) {
   if (kind !== "bubblewrap") return [];
   const namespaces = {
-    effect: `a command can undo the protection of git's files, in a user namespace of its own (${openNamespacesReason})`,
+    effect: `a command can undo the protection of git's files, in its own user namespace (${openNamespacesReason})`,
     remedy:
       "Install bubblewrap 0.8 or newer; start a container with --security-opt systempaths=unconfined, so that /proc/sys is writable.",
   };

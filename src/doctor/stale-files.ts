@@ -37,7 +37,7 @@ function entriesOf(ref: TeamRef): string[] {
   return [...new Set([...directories, ...entries])].filter((path) => !isLock(path));
 }
 
-/** Finds files that their own user cannot read or write: messages and tasks can no longer be written there. */
+/** Finds files that their owner cannot read or write: messages and tasks can no longer be written there. */
 function ownerAccessProblems(ref: TeamRef): Problem[] {
   const closed = entriesOf(ref).filter(isClosedToOwner);
   if (closed.length === 0) return [];
@@ -77,7 +77,7 @@ function stuckLockProblems(ref: TeamRef): Problem[] {
     .map((path) => ({
       level: "fail",
       text: `${path} locks a file and is never removed automatically`,
-      remedy: `Make sure that no other program works there, then: rm -r ${operand(path)}`,
+      remedy: `Make sure that no other program uses this lock, then: rm -r ${operand(path)}`,
     }));
 }
 

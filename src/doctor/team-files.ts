@@ -41,7 +41,7 @@ export function configProblem(ref: TeamRef, giveUp: boolean): Problem | undefine
   if (problem === undefined) return undefined;
   if (isConfigSalvageable(ref)) return { level: "fail", text: problem, repair: () => repairConfigFile(ref) };
   const next = `Then restore the team from an archive (teams import <file>), or delete the rest: teams delete --force ${operand(ref.team)}`;
-  const text = `${problem}, and nothing of it can be recovered`;
+  const text = `${problem}, and no part of it can be recovered`;
   if (!giveUp) {
     return {
       level: "fail",
@@ -53,7 +53,7 @@ export function configProblem(ref: TeamRef, giveUp: boolean): Problem | undefine
 }
 
 async function repairConfigFile(ref: TeamRef): Promise<string | undefined> {
-  const source = readLastConfig(ref) === undefined ? "what is readable of it" : "config.json.last";
+  const source = readLastConfig(ref) === undefined ? "its readable parts" : "config.json.last";
   const repaired = await repairConfig(ref);
   if (typeof repaired !== "object") return undefined;
   const { members, schemaVersion } = readTeam(ref);
@@ -90,12 +90,12 @@ function nameProblems(ref: TeamRef): Problem[] {
     await updateTeam(ref, (config) =>
       sameTeamName(config.name, ref.team) ? undefined : { ...config, name: ref.team },
     );
-    return `changed the name in config.json from ${JSON.stringify(name)} to that of its directory, ${ref.team}`;
+    return `changed the name in config.json from ${JSON.stringify(name)} to the name of its directory, ${ref.team}`;
   };
   return [{ level: "fail", text, repair }];
 }
 
-/** Finds a cycle of dependencies. Teams cannot know which of the dependencies is wrong, so it repairs none. */
+/** Finds a cycle of dependencies. Has no repair: teams cannot know which of the dependencies is wrong. */
 function cycleProblems(ref: TeamRef): Problem[] {
   const isBroken = new Set(brokenTasks(ref).map(({ id }) => id));
   const tasks = taskIds(ref).flatMap((id) => (isBroken.has(id) ? [] : (findTask(ref, id) ?? [])));
@@ -117,7 +117,7 @@ function taskProblems(ref: TeamRef): Problem[] {
       const isRepaired = fileSize(ref.paths.task(id)) !== undefined;
       return isRepaired
         ? `repaired task #${id}; the original is ${original}`
-        : `moved task #${id} to ${original}, since nothing of it could be recovered; its number is not used again`;
+        : `moved task #${id} to ${original}, since no part of it could be recovered; its number is not used again`;
     },
   }));
 }

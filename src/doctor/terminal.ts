@@ -9,13 +9,13 @@ import { type Finding, ok, warn } from "./finding.ts";
 export function checkInsideTmux(env: Env, ended?: string): Finding {
   if (ended !== undefined) {
     const text = `no: $TMUX names a tmux server that has ended (${ended}); teammates get a detached session`;
-    return warn("inside tmux", text, "Forget it in this shell: unset TMUX TMUX_PANE");
+    return warn("inside tmux", text, "Remove the variables from this shell: unset TMUX TMUX_PANE");
   }
   const caller = tmuxCaller(env);
   if (caller !== undefined && hasLostSocket(caller.socket.path, { pid: caller.serverPid }))
     return ok("inside tmux", "yes: teammates get panes in this session once its socket is restored");
   if (env.TMUX) return ok("inside tmux", "yes: teammates get panes in this session");
-  return ok("inside tmux", "no: teammates get a detached session; to go there: teams attach");
+  return ok("inside tmux", "no: teammates get a detached session; to attach to it: teams attach");
 }
 
 /**

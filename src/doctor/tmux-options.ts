@@ -133,7 +133,7 @@ function clipboardFinding(value: string | undefined): Finding {
   return warn("tmux clipboard", text, "In tmux.conf: set -s set-clipboard on.");
 }
 
-/** Commands that rearrange, make or rename panes and windows, or run a program that can. */
+/** Commands that rearrange, create or rename panes and windows, or run a program that can. */
 const MOVES = anyCommand(
   "select-layout|selectl|next-layout|nextl|previous-layout|prevl|resize-pane|resizep|swap-pane|swapp|join-pane|joinp|" +
     "break-pane|breakp|move-pane|movep|rotate-window|rotatew|split-window|splitw|new-window|neww|kill-pane|killp|" +
@@ -154,7 +154,7 @@ function hookFinding(hooks: TmuxView["hooks"]): Finding {
   const [moving, waiting] = [named(MOVES), named(WAITS, /^after-/)];
   const texts = [
     ...(moving.length === 0 ? [] : [`${moving.join(", ")} may rearrange agents' panes`]),
-    ...(waiting.length === 0 ? [] : [`${waiting.join(", ")} may wait, and starts and ends wait with it`]),
+    ...(waiting.length === 0 ? [] : [`${waiting.join(", ")} may wait, which delays starts and ends`]),
   ];
   if (texts.length === 0) return ok("tmux hooks", "none that rearranges panes or waits");
   const remedy = "A plugin or tmux.conf set these hooks. To see them: tmux show-hooks -g";
@@ -169,11 +169,12 @@ function sizeFinding(rule: string | undefined, clients: TmuxView["clients"]): Fi
     return warn("tmux size", text, `Make the terminal at least ${SMALL.width}×${SMALL.height}.`);
   }
   if (rule === "manual") {
-    const text = "window-size is manual: tmux 3.3 to 3.6 crash when a window is created, so teams refuses to";
+    const text =
+      "window-size is manual: tmux 3.3 to 3.6 crash when a window is created, so teams creates none";
     return warn(
       "tmux size",
       text,
-      "Set it for single windows only. In tmux.conf: set -g window-size latest.",
+      "Set manual for single windows only. In tmux.conf: set -g window-size latest.",
     );
   }
   if (rule === "smallest" && clients.length > 1) {

@@ -22,7 +22,7 @@ export async function checkTmuxPath(env: Env): Promise<Finding[]> {
   return [
     warn(
       NAME,
-      "teams is not on the PATH of the tmux server: bindings of your own do not find it (those of tmux.conf.example do while agents run)",
+      "teams is not on the PATH of the tmux server: your own bindings do not find it (the bindings of tmux.conf.example do while agents run)",
       'In a shell that finds teams: tmux set-environment -g PATH "$PATH"',
     ),
   ];

@@ -12,7 +12,7 @@ import { appendRotating } from "./event-log.ts";
 /** The decisions of an agent and their reasons, one line each, with secrets redacted. */
 interface DebugLog {
   readonly path: string;
-  /** Writes a text as one line. Never throws, so that a broken log does not affect the agent. */
+  /** Writes a text as one line. Never throws: a broken log must not affect the agent. */
   note(text: string): void;
 }
 

@@ -32,7 +32,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
 
 let onFailure: ((text: string, path: string) => void) | undefined;
 
-/** Sets the function that receives the errors of this process in writing events, with the path of the log. */
+/** Sets the function that is called when this process cannot write an event, with the error's text and the path of the log. */
 export function onEventFailure(report: (text: string, path: string) => void): void {
   onFailure = report;
 }

@@ -18,7 +18,7 @@ import { confirmChosen } from "./confirm-chosen.ts";
 
 /**
  * Answers a waiting request, as `approve` and `reject` do. On a terminal, asks first if the words did not name exactly one request.
- * @param wanted an id or its beginning, or who asks; undefined: the oldest request
+ * @param wanted an id or its beginning, or the name of the member that asks; undefined: the oldest request
  * @param note the value of `--note`; `-` reads stdin
  */
 export async function answerFromCommand(
@@ -48,7 +48,7 @@ export async function answerFromCommand(
   return EXIT.done;
 }
 
-/** Opens the team of a request, which its id or who asks selects if the command names no team. */
+/** Opens the team of a request. If the command names no team, the request's id or the asking member selects it. */
 export function openTeamOfRequest(env: Env, selection: Selection, wanted: string | undefined): OpenTeam {
   if (wanted === undefined) return openTeam(env, selection);
   const home = teamsHome(env);
@@ -57,7 +57,7 @@ export function openTeamOfRequest(env: Env, selection: Selection, wanted: string
   return openTeam(env, selection, { ...words, isIn });
 }
 
-/** @param isChosen the person did not name this request alone, and must learn which one it was */
+/** @param isChosen the user did not name this request by its id: the line must say which request it was */
 export function doneLine({ kind, from, summary }: Approval, approve: boolean, isChosen: boolean): string {
   if (kind === "crash") return line`${from} ${approve ? "was restarted" : "was removed from the team"}.`;
   const word = kind === "question" ? "Answered" : approve ? "Approved" : "Rejected";

@@ -31,10 +31,10 @@ export interface ViewActions {
   quit(how: "key" | "interrupt"): void;
 }
 
-/** Milliseconds in which no user can read a request: an earlier key was meant for the previous one. */
+/** A user cannot read a request within these milliseconds: an earlier key was meant for the previous request. */
 const READING_MS = 300;
 const NEW_NOTICE = "This request has just appeared: read it first.";
-const PART_NOTICE = "A part of it was not shown yet.";
+const PART_NOTICE = "Part of the request is not shown yet.";
 const SENDING_NOTICE = "The answer is being sent.";
 const BUSY_NOTICE = "The previous answer is still being sent: press the key again.";
 
@@ -75,7 +75,7 @@ export class ApprovalsView implements KeyHandler {
   reload(): Promise<void> {
     // One at a time: an older reading would bring back a request that the user has left.
     const loaded = this.#loading.then(() => this.#load());
-    // The caller has its error.
+    // The caller gets the error.
     this.#loading = loaded.catch(() => undefined);
     return loaded;
   }
@@ -90,7 +90,7 @@ export class ApprovalsView implements KeyHandler {
     this.#act.changed();
   }
 
-  /** Takes the number of rows of the shown request, and of those that fit; counts the visible ones as seen. */
+  /** Sets the number of rows of the shown request, and of the rows that fit; counts the visible rows as seen. */
   lay(layout: string, rows: number, height: number): void {
     if (layout !== this.#layout) {
       this.#layout = layout;
@@ -119,7 +119,7 @@ export class ApprovalsView implements KeyHandler {
     } else {
       for (const pressed of this.#decoder.push(text)) {
         this.#press(pressed);
-        // Further keys of this read are dropped: they are for the note, and must not answer.
+        // Drop the other keys of this read: they are for the note, and must not answer.
         if (this.note.isOpen) break;
       }
     }
@@ -137,15 +137,15 @@ export class ApprovalsView implements KeyHandler {
   }
 
   #press(pressed: Pressed): void {
-    // A pasted text answers nothing.
+    // Pasted text does not answer a request.
     if (pressed.kind === "text" && pressed.pasted) return;
     const isAfterAnswer = this.#isAfterAnswer;
     this.#isAfterAnswer = false;
-    // It would begin a note for the next request.
+    // This Enter would begin a note for the next request.
     if (isAfterAnswer && pressed.kind === "enter") return;
     const actions = keyActions(pressed, this.shown);
     for (const { action, rest } of actions) {
-      // Several keys at once were typed ahead, or repeated: they scroll and select, but answer nothing.
+      // Several keys at once were typed ahead, or repeated: they scroll and select, but do not answer.
       if (actions.length > 1 && isAnswer(action)) continue;
       this.#do(action);
       if (!this.note.isOpen) continue;
@@ -185,7 +185,7 @@ export class ApprovalsView implements KeyHandler {
 
   #afterNote(ended: "sent" | "cancelled" | undefined): void {
     const { details } = this.shown ?? {};
-    // The note of a question is its answer; that of another request comes with the key.
+    // The note of a question is its answer; the note of another request is sent with the answer key.
     if (ended !== "sent" || details?.kind !== "question" || this.note.text === "") return;
     if (this.#isNew) {
       // The next Enter sends it.
@@ -224,15 +224,15 @@ export class ApprovalsView implements KeyHandler {
       .then(
         (done) => {
           this.notice = done;
-          // The person may have gone to another request meanwhile, and write a note to it.
+          // The user may have selected another request meanwhile, and be writing a note to it.
           if (this.shown?.key !== key) return;
           this.shown = undefined;
           this.note.clear();
-          // A key may have selected another one already.
+          // A key may have selected another request already.
           this.#wanted ??= next === key ? undefined : next;
         },
         (error: unknown) => {
-          // The request and its note stay: the person may answer again.
+          // The request and its note stay: the user may answer again.
           if (!(error instanceof TeamError)) throw error;
           this.notice = error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
         },
@@ -251,7 +251,7 @@ export class ApprovalsView implements KeyHandler {
     this.reload().catch(this.#act.problem);
   }
 
-  /** Returns the request after or before the shown one, round; a closed one counts as before its successors. */
+  /** Returns the request after or before the shown one, cyclically; a closed request counts as before its successors. */
   #neighbour(step: 1 | -1): string | undefined {
     const { open, shown } = this;
     if (shown === undefined) return open[0]?.key;

@@ -8,7 +8,7 @@ import { teamExists } from "../../team/config/config.ts";
 
 interface TeamRequest {
   readonly approval: Approval;
-  /** It as a person reads it. */
+  /** The request as the user reads it. */
   readonly shown: Approval;
   /** The working directory of the member that asks. */
   readonly cwd: string | undefined;

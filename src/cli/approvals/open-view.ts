@@ -29,7 +29,7 @@ export async function openApprovalsView(
   first?: string,
 ): Promise<number> {
   const { io } = call;
-  // Messages of foreign members contain the ids: two teams may have the same one. A team may get another name.
+  // A foreign member's messages contain its ids: two teams may have the same id. The index survives a new name of a team.
   const keyOf = (open: OpenTeam, id: string): string => `${opened.indexOf(open)}/${id}`;
   const requestOf = (key: string): { readonly open: OpenTeam; readonly id: string } => {
     const end = key.indexOf("/");
@@ -69,7 +69,7 @@ export async function openApprovalsView(
       const answer = note === undefined ? { approve } : { approve, note };
       const rules = always && { rules: [], save: undefined };
       const given = await unlessClosed(() => giveAnswer(call, open, id, answer, rules));
-      if (given === undefined) return "It had an answer already; the first one counts.";
+      if (given === undefined) return "The request was already answered or closed; your answer was not used.";
       return [doneLine(given.approval, approve, true), ...given.rules].join(" ");
     },
     changed: draw,

@@ -15,8 +15,9 @@ interface PictureOptions extends RowOptions {
   readonly team: string;
 }
 
-/** Rows of a note that is written, and of a notice. */
+/** Maximum rows of the note's input. */
 const NOTE_ROWS = 3;
+/** Maximum rows of a finished note, and of a notice. */
 const NOTICE_ROWS = 2;
 const GAP = "  ";
 
@@ -45,7 +46,7 @@ function picture(
 ): Picture {
   const { height, plain, ascii } = options;
   const note = noteRows(view, options);
-  // The rows of the keys are the same before and after all was seen: the request never moves under them.
+  // The keys take the same number of rows before and after all of the request was seen: the request never moves.
   const isTall = (keys: readonly string[]): boolean =>
     body.length > height - 1 - note.rows.length - keys.length;
   const partKeys = keyRows(view, { ...options, unseen: body.length, isScrollable: true });
@@ -77,7 +78,7 @@ function titleRow({ shown, open }: ApprovalsView, { team, plain }: PictureOption
   return `${count}${styleText(TONE.attention, title)}  ${styleText(TONE.quiet, gridText(team))}`;
 }
 
-/** The note that is written, else the written note and the result of the last key. */
+/** Returns the input of an open note, else the finished note and the result of the last key. */
 function noteRows(
   view: ApprovalsView,
   { width, plain }: PictureOptions,

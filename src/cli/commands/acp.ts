@@ -12,8 +12,8 @@ export const command = defineCommand({
   options: ACP_OPTIONS,
   examples: ["teams acp", "teams acp --model opus --permission-mode acceptEdits", "teams acp --agent"],
   notes:
-    "A client starts it itself, and speaks protocol version 1 on standard input and output. Each session is a team in the client's " +
-    "directory, with its lead in this process and its teammates in tmux; session/list names the teams on this machine.\n" +
+    "The client starts this command, and speaks protocol version 1 on standard input and output. Each session is a team in the " +
+    "client's directory, with its lead in this process and its teammates in tmux; session/list names the teams on this machine.\n" +
     "When the client ends, the teammates end and the teams are kept: session/load continues, or teams run --resume.",
   async run(call) {
     const { io, out, options } = call;

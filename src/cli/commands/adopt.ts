@@ -4,7 +4,7 @@ import { defineCommand } from "../command.ts";
 export const command = defineCommand({
   name: "adopt",
   summary: "Adopt a program in one of your panes as a member",
-  args: [{ name: "pane", summary: "the pane, as tmux takes it: %5, session:window.pane" }],
+  args: [{ name: "pane", summary: "the pane, as tmux names it: %5, session:window.pane" }],
   options: {
     name: { value: "name", summary: "the member's name (default: the name of the program)" },
     cli: { value: "name", summary: "the adapter whose prompt and interruptKey apply" },

@@ -33,7 +33,7 @@ export const command = defineCommand({
     {
       name: "request",
       summary:
-        "show only this request, in full: everything that it would do, or its plan; an id, or who asks",
+        "show only this request, in full: everything that it would do, or its plan; an id, or a member",
       optional: true,
     },
   ],
@@ -163,7 +163,7 @@ function answerText({ approve, by, note }: NonNullable<ApprovalDetails["answer"]
   return note === undefined ? `${verdict}.` : `${verdict}: ${gridText(note)}`;
 }
 
-/** Indents a text; the blanks at the start of a line of code stay. */
+/** Indents a text; the spaces at the start of a line of code stay. */
 function indented(text: string): string {
   return `${INDENT}${stripControls(text).replaceAll("\t", "    ").replaceAll("\n", `\n${INDENT}`)}`;
 }
@@ -176,7 +176,7 @@ function answerHints(approvals: readonly Approval[]): string {
   const answer = `teams approve ${id}   or: teams reject ${id} --note "why"`;
   const isPartial = approvals.some(({ partial }) => partial);
   return [
-    ...(isPartial ? [`Shown in part; see all of a request first: teams approvals ${id}`] : []),
+    ...(isPartial ? [`Shown in part; read a request in full first: teams approvals ${id}`] : []),
     ...(kinds.has("plan") || kinds.has("permission") ? [`Answer with: ${answer}`] : []),
     ...(kinds.has("question") ? [`Answer a question with: teams approve ${id} --note "the answer"`] : []),
     ...(kinds.has("crash")

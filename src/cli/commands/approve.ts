@@ -12,7 +12,7 @@ export const command = defineCommand({
   args: [
     {
       name: "request",
-      summary: "its id or the beginning of it, or who asks (their oldest); by default the oldest of all",
+      summary: "its id or the beginning of its id, or a member (its oldest); by default the oldest of all",
       optional: true,
     },
   ],
@@ -20,10 +20,10 @@ export const command = defineCommand({
     note: { value: "text", summary: "feedback, or the answer to a question; - reads it from stdin" },
     mode: {
       value: "mode",
-      summary: "the permission mode for carrying out an approved plan (default: its mode without planning)",
+      summary: "the permission mode for carrying out an approved plan (default: the agent's mode without planning)",
       choices: MODES,
     },
-    always: { summary: "for a permission: allow the same without asking, until the agent ends" },
+    always: { summary: "for a permission: allow the same call without asking, until the agent ends" },
     rule: {
       value: "rule",
       summary: "as --always, but allow all calls that match this rule, such as 'Bash(git:*)'",

@@ -20,7 +20,7 @@ export const command = defineCommand({
   options: {},
   examples: ["teams attach", "teams attach reviewer", "teams attach reviewer@review --json"],
   notes:
-    "Inside tmux it switches to the pane, or links its window if destroy-unattached would end your session. Outside tmux it attaches to the session. If it can do neither, it prints the command for it. " +
+    "Inside tmux it switches to the pane, or links its window if destroy-unattached would end your session. Outside tmux it attaches to the session. If neither is possible, it prints the command to run. " +
     "A hidden teammate is shown first.",
   async run(call) {
     const { args, options, io, out } = call;
@@ -52,15 +52,15 @@ function reasonNotToAttach(io: Io, out: Output, why: "outside" | "elsewhere" | "
   if (why === "elsewhere") {
     return "The pane is on another tmux server. Run the command in a terminal without tmux, or here for a tmux inside tmux.";
   }
-  if (why === "unseen") return "No terminal is attached to this tmux session, so none was switched.";
+  if (why === "unseen") return "No terminal is attached to this tmux session, so no terminal was switched.";
   if (out.json || !io.terminal.stdin || !io.terminal.stdout) return "";
   if (!io.env.TERM || io.env.TERM === "dumb") {
-    return `tmux cannot draw on this terminal (TERM is ${io.env.TERM || "not set"}). Run it in another one.`;
+    return `tmux cannot draw on this terminal (TERM is ${io.env.TERM || "not set"}). Run the command in another terminal.`;
   }
   return undefined;
 }
 
-/** Makes the error for members without a pane, with a hint how to watch them. */
+/** Creates the error for members without a pane, with a hint on how to watch them. */
 function noPaneError(ctx: OperationContext, name: string, names: readonly string[]): TeamError {
   const paneless = names.find((member) => readPlace(ctx.ref, member)?.backend === "process");
   const team = optionWords("--team", ctx.ref.team);

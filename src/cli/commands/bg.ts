@@ -17,7 +17,7 @@ import { isoTime } from "../../text/local-time.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { defineCommand, usageError } from "../command.ts";
 
-/** Bytes of output that are printed; the file holds more. */
+/** Maximum bytes of output to print; the file may contain more. */
 const MAX_SHOWN = 256 * 1024;
 
 export const command = defineCommand({
@@ -25,7 +25,7 @@ export const command = defineCommand({
   summary: "List, read and end the background commands and subagents of agents",
   args: [
     { name: "agent", summary: "the member: name or name@team (default: all members)", optional: true },
-    { name: "id", summary: "prints the output of this background task", optional: true },
+    { name: "id", summary: "print the output of this background task", optional: true },
   ],
   options: {
     kill: { summary: "end the task and everything that it started; its agent is notified" },
@@ -37,7 +37,7 @@ export const command = defineCommand({
     const { args, options, io, out } = call;
     const { agent: address, id } = args;
     if (options.kill && id === undefined) throw usageError(command, "needs an agent and an id for --kill.");
-    if (options.all && id !== undefined) throw usageError(command, "takes an id or --all, not both.");
+    if (options.all && id !== undefined) throw usageError(command, "accepts an id or --all, not both.");
     const open = openTeam(io.env, options, address === undefined ? undefined : splitAddress(address));
     const { ref, config } = open;
     const names =

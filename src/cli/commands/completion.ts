@@ -9,7 +9,7 @@ export const command = defineCommand({
   summary: "Set up shell completion for teams, or print its script",
   args: [
     { name: "action", summary: "install, uninstall, or a shell whose script to print: bash, zsh, fish" },
-    { name: "shell", summary: "the shell to install it for (default: that of $SHELL)", optional: true },
+    { name: "shell", summary: "the shell to install it for (default: the shell in $SHELL)", optional: true },
   ],
   options: { print: { summary: "with install: print the files that it would write, and change nothing" } },
   ignoresTeamOptions: true,
@@ -19,7 +19,7 @@ export const command = defineCommand({
     "teams completion fish > ~/.config/fish/completions/teams.fish",
   ],
   notes:
-    "It completes commands, options, and the names of teams, agents, tasks and requests as they are at that time. install writes a script and, for bash and zsh, a few marked lines at the end of ~/.bashrc (on macOS, of the startup file of a login bash) or ~/.zshrc; it can be repeated.",
+    "Completes commands, options, and the current names of teams, agents, tasks and requests. install writes a script and, for bash and zsh, a few marked lines at the end of ~/.bashrc (on macOS, of the startup file of a login bash) or ~/.zshrc; you can repeat it.",
   async run(call) {
     const { args, options, out } = call;
     if (args.action === "install" || args.action === "uninstall") {
@@ -28,7 +28,7 @@ export const command = defineCommand({
     }
     const shell = knownShell(args.action);
     if (args.shell !== undefined || options.print) {
-      throw usageError(command, `prints the script of ${shell} without further words.`);
+      throw usageError(command, `accepts no words after ${shell}, and no --print.`);
     }
     out.answer({ shell, script: SCRIPTS[shell] }, () => SCRIPTS[shell].trimEnd());
     return EXIT.done;
@@ -59,7 +59,7 @@ async function install(
     await import("../completion/install.ts");
   const files = completionFiles(shell, io.env);
   if (print) {
-    if (action === "uninstall") throw usageError(command, "takes --print only with install.");
+    if (action === "uninstall") throw usageError(command, "accepts --print only with install.");
     return out.answer({ shell, files }, () => filesText(files));
   }
   if (deciderOf(io.env) === "model") {

@@ -29,7 +29,7 @@ export const command = defineCommand({
   examples: ["teams delete review", "teams delete review --backup", "teams delete review --force"],
   notes:
     "Without --force, a team with running members is not deleted: shut them down first (teams shutdown --all). " +
-    "A worktree with unsaved work stays, and its path is printed.",
+    "A worktree with unsaved work is kept, and its path is printed.",
   async run(call) {
     const { args, options, io, out } = call;
     const name = namedTeam(io.env, options, args.name);
@@ -64,7 +64,7 @@ export const command = defineCommand({
     });
     const worktrees = await deleting.catch((error: unknown) => {
       if (saved === undefined) throw error;
-      throw withState(error, `The archive was saved before: ${saved.file}`, { backup: saved.file });
+      throw withState(error, `The archive was already saved: ${saved.file}`, { backup: saved.file });
     });
     const { team } = open.ref;
     out.done({ team, deleted: true, worktrees, ...(saved && { backup: saved.file }) }, () =>
@@ -98,13 +98,13 @@ function withState(error: unknown, sentence: string, facts: Readonly<Record<stri
 function leftoversOnlyError(ref: TeamRef): TeamError {
   const message = `There is no team ${ref.team}, only files of that name: ${leftoversOf(ref).join(", ")}. Nothing was deleted.`;
   return new TeamError("TEAM_NOT_FOUND", message, {
-    hint: `They may belong to another program. To delete them anyway: teams delete --force ${operand(ref.team)}`,
+    hint: `These files may belong to another program. To delete them anyway: teams delete --force ${operand(ref.team)}`,
     details: { team: ref.team },
   });
 }
 
 function nothingToSaveError(ref: TeamRef): TeamError {
-  const message = `${ref.team} has no config any more, so its files cannot be exported. Nothing was deleted.`;
+  const message = `${ref.team} no longer has a config, so its files cannot be exported. Nothing was deleted.`;
   return new TeamError("INVALID_INPUT", message, {
     hint: `Copy the files that you want to keep, then: teams delete --force ${operand(ref.team)}`,
   });

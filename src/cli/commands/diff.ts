@@ -24,7 +24,7 @@ import { noteRedacted, pluralized } from "../option-values.ts";
 export const command = defineCommand({
   name: "diff",
   summary: "Show an agent's changes, committed or not, and send comments on their lines",
-  args: [{ name: "agent", summary: "the agent (default: all that have changes)", optional: true }],
+  args: [{ name: "agent", summary: "the agent (default: all agents with changes)", optional: true }],
   options: {
     stat: { summary: "only list the files, with the number of changed lines" },
     commentFile: {
@@ -34,8 +34,8 @@ export const command = defineCommand({
   },
   examples: ["teams diff", "teams diff dev --stat", "teams diff dev --comment-file review.txt"],
   notes:
-    "A worktree is compared with the commit where its branch left the branch to land on, another directory with its last " +
-    "commit. Untracked files count as additions. On a terminal the output goes through $PAGER (default: less).\n" +
+    "A worktree is compared with the commit where its branch left the branch to land on; any other directory is compared with " +
+    "its last commit. Untracked files count as additions. On a terminal the output goes through $PAGER (default: less).\n" +
     "A comment file has one comment on each line, path:line: text; an indented line continues the comment above it.",
   async run(call) {
     const { args, options, io, out } = call;
@@ -68,10 +68,10 @@ async function show(
     if (diffs.length === 0) return problems.length === 0 ? "No agent has changes." : "";
     const config = readTeam(ref);
     const { ascii } = terminalAbilities(io.env);
-    const look = { stat, colors: wantsColors(io.env, io.terminal.stdout), columns: out.columns, ascii };
+    const style = { stat, colors: wantsColors(io.env, io.terminal.stdout), columns: out.columns, ascii };
     return diffs
       .map((diff) => ({ ...diff, color: lookUpMember(config, diff.agent)?.color }))
-      .map((diff) => diffText(diff, out, look))
+      .map((diff) => diffText(diff, out, style))
       .join(stat ? "\n\n" : "\n\n\n");
   };
   // A model would wait in the pager for a key.
@@ -95,7 +95,7 @@ async function sendCommentFile(
   const { team } = ctx.ref;
   out.done({ agent: to, team, messageId, queuedForRestart, comments }, () =>
     queuedForRestart
-      ? line`${to} is not running; its restart brings it ${pluralized(comments.length, "comment")} as one message.`
+      ? line`${to} is not running; its restart delivers ${pluralized(comments.length, "comment")} as one message.`
       : line`Sent ${pluralized(comments.length, "comment")} to ${to} as one message.`,
   );
 }

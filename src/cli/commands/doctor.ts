@@ -58,7 +58,7 @@ export const command = defineCommand({
     const agentFiles = await attempt(
       "agents' files",
       async () => agentFileFindings(root, io.cwd, io.env, (await agentTypesIn(root, io.cwd)).problems),
-      "Make them readable, or move them away.",
+      "Make the files readable, or move them away.",
     );
     const signal = io.interruption();
     const clis = await attempt(

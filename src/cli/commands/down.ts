@@ -21,7 +21,7 @@ export const command = defineCommand({
   examples: ["teams down", "teams down review --timeout 60", 'teams down review --reason "Until tomorrow."'],
   notes:
     "Teammates are asked to end, and stay members: `teams resume` restarts them with their conversations. If one refuses, it " +
-    "keeps running (exit 1). If one does not end in time, it is left alone (exit 5).",
+    "keeps running (exit 1). If one does not end in time, it is left running (exit 5).",
   async run(call) {
     const { args, options, io, out } = call;
     const open = openOwnTeam(io.env, options, args.name);
@@ -54,6 +54,6 @@ function sentence({ name, outcome, reason, unproven }: ShutdownReport): string {
     case "rejected":
       return line`${name} refused: ${reason ?? "it gave no reason"}`;
     case "timed-out":
-      return line`${name} did not end in time and still runs.`;
+      return line`${name} did not end in time and is still running.`;
   }
 }

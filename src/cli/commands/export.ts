@@ -50,7 +50,7 @@ export const command = defineCommand({
   },
 });
 
-/** Files that lead to stdout. Its other lines would overwrite an archive that is written through them. */
+/** Paths of stdout: the command's other output would overwrite an archive that is written through these paths. */
 const STDOUT_FILES: ReadonlySet<string> = new Set(["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]);
 
 function terminalOutputError(): TeamError {

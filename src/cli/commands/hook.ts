@@ -22,8 +22,8 @@ export const command = defineCommand({
     "echo '{}' | teams hook --team review --as ada SessionStart",
   ],
   notes:
-    "A member that teams did not start gets its state from them. A program that was adopted, or that joined, needs no --team and " +
-    "--as. It prints nothing on stdout and never blocks the CLI.",
+    "A member that teams did not start gets its state from its hooks. A program that was adopted, or that joined, needs no " +
+    "--team and --as. The command prints nothing on stdout and never blocks the CLI.",
   async run({ args, options, io, out }) {
     const event = HOOK_NAMES.find((hook) => hook === args.event);
     // Status 2 would make the CLI refuse its next action.
@@ -52,7 +52,7 @@ async function record(
 ): Promise<void> {
   const { bell } = ref.paths.agent(name);
   const before = readHook(ref, name);
-  // The result of a call may come after the end of its turn, and begins none.
+  // The result of a call may come after the end of its turn, and does not begin a turn.
   if (RESULTS.has(event) && before?.event === "resting" && before.instance === instance) return;
   const detail = report.detail && redactText(report.detail, ownSecrets());
   const addWords = (text: string | undefined): void => {
@@ -62,7 +62,7 @@ async function record(
   addWords(lastWords);
   writeHook(ref, name, defined({ ...report, detail, instance, at: systemClock.now() }));
   ring(bell);
-  // claude 2.1.34 tells its last words only in its transcript.
+  // claude 2.1.34 writes its last words only to its transcript.
   const { transcript } = report;
   if (event === "Stop" && lastWords === undefined && transcript !== undefined)
     addWords(await lastWordsOf(transcript));
@@ -72,13 +72,13 @@ async function record(
 /** Hooks that report the result of a call. */
 const RESULTS: ReadonlySet<string> = new Set(["PostToolUse", "AfterTool"]);
 
-/** Bytes of the input that are read: the results of tools can be large, and say nothing about the state. */
+/** Maximum bytes of the input to keep: the results of tools can be large, and do not affect the state. */
 const MAX_INPUT = 1024 * 1024;
 
 async function inputOf(io: Io): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // To the end, so that the CLI does not write into a closed pipe.
+  // Read to the end: the CLI must not write into a closed pipe.
   for await (const chunk of io.bytesIn()) {
     size += chunk.length;
     if (size <= MAX_INPUT) chunks.push(chunk);

@@ -51,7 +51,7 @@ async function openArchive({ io }: AnyCall, archive: string): Promise<AsyncItera
   if (archive === "-") {
     if (!io.terminal.stdin) return io.bytesIn();
     throw new TeamError("INVALID_INPUT", "An archive cannot be read from a terminal; no team was created.", {
-      hint: "Name its file, or use a pipe: … | teams import -",
+      hint: "Name the archive's file, or use a pipe: … | teams import -",
     });
   }
   const path = resolve(io.cwd, archive);
@@ -113,7 +113,7 @@ function reportText(imported: ImportedTeam): string {
       : [line`Marked as read: ${pluralized(grants, "message")} that would change rights.`]),
     ...(dropped.length === 0 ? [] : ["Dropped, since an archive may come from others:"]),
     ...dropped.map(({ name, rights }) => line`  ${name}: ${rights.join("; ")}`),
-    ...(programs.length === 0 ? [] : ["A restart runs these programs, with your login there:"]),
+    ...(programs.length === 0 ? [] : ["A restart runs these programs with your login:"]),
     ...programs.map(({ name, cli }) => line`  ${name}: ${cli}`),
     line`Next: ${nextCommand(imported)}`,
   ].join("\n");

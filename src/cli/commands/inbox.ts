@@ -18,7 +18,7 @@ import { stripControls } from "../../text/terminal-text.ts";
 import { defineCommand } from "../command.ts";
 import { timeOption } from "../option-values.ts";
 
-/** How many messages are shown without `--all`. */
+/** Maximum messages shown without `--all`. */
 const RECENT = 20;
 
 export const command = defineCommand({
@@ -32,7 +32,7 @@ export const command = defineCommand({
     all: { summary: `show the whole history instead of the last ${RECENT} messages` },
     follow: { short: "f", summary: "keep printing new messages" },
     markRead: {
-      summary: "mark the shown messages as read; your own at a terminal always are",
+      summary: "mark the shown messages as read; your own messages on a terminal always are",
     },
   },
   examples: ["teams inbox", "teams inbox reviewer --unread --json", "teams inbox -f --from tester"],
@@ -131,7 +131,7 @@ function messageText(message: MessageView, { out }: AnyCall): string {
   return `${head} ${state.styled}${summary}\n${body.replace(/^/gm, "  ")}`;
 }
 
-/** Returns the command that answers a request to the lead; nothing for any other message. */
+/** Returns the command that answers a request to the lead; an empty list for any other message. */
 function answerHint(message: ProtocolMessage): string[] {
   switch (message.type) {
     case "plan_approval_request":

@@ -33,10 +33,10 @@ function sentence({ name, outcome, endsSeen }: InterruptReport): string {
     case "idle":
       return line`${name} is idle; there was nothing to interrupt.`;
     case "asked":
-      return line`${name} was asked to stop; teams cannot see from here whether it does. Another program may read that only after its turn.`;
+      return line`${name} was asked to stop; teams cannot see from here whether it does. Another program may read the request only after its turn.`;
     case "pressed":
       return endsSeen === false
-        ? line`Its interrupt key (by default Escape) was pressed in the pane of ${name}; teams cannot see whether its turn has ended.`
+        ? line`The interrupt key (by default Escape) was pressed in the pane of ${name}; teams cannot see whether its turn has ended.`
         : line`Escape was pressed in the pane of ${name}, which ends its turn.`;
   }
 }

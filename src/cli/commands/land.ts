@@ -26,7 +26,10 @@ export const command = defineCommand({
       value: "command",
       summary: "the check, a shell command in the worktree (default: teams.verify of the settings)",
     },
-    onto: { value: "branch", summary: "the branch to land on (default: that of the worktree's start)" },
+    onto: {
+      value: "branch",
+      summary: "the branch to land on (default: the branch that the worktree started from)",
+    },
   },
   examples: ["teams land dev", "teams land dev tester --verify 'npm test'", "teams land --json"],
   notes:
@@ -70,7 +73,7 @@ function stepText(step: LandingStep, command: string, pid: number | undefined): 
     case "rebases":
       return "rebasing";
     case "rebases-again":
-      return "rebasing again, because the branch has got new commits";
+      return "rebasing again, because the branch has new commits";
     case "checks":
       return `checking: ${command}`;
   }

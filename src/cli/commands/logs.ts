@@ -36,18 +36,18 @@ export const command = defineCommand({
     session: {
       value: "id",
       summary:
-        "instead of a member: a conversation, even of a deleted team (teams ls --ended); its first characters are enough",
+        "instead of a member: a conversation, even of a deleted team (teams ls --ended); the first characters of its id are enough",
     },
     last: { short: "n", value: "entries", summary: `how many entries, from the end (default: ${LAST})` },
     all: { summary: "print every entry" },
-    before: { value: "offset", summary: "print older entries, from the place that a page names at its end" },
+    before: { value: "offset", summary: "print older entries, before the offset that a page ends with" },
     follow: { short: "f", summary: "keep printing new entries" },
     raw: { summary: "print the lines of the conversation's file, as JSON" },
     debug: { summary: "print its debug log instead: its decisions and their reasons" },
   },
   examples: ["teams logs reviewer -f", "teams logs team-lead --debug", "teams logs --session 3f2a91c0"],
   notes:
-    "For a member of another program, and for claude, it prints the rows that the pane still holds. An agent writes a debug log if it was started with --debug (run, spawn) or with TEAMS_DEBUG=1 in its environment.",
+    "For a member of another program, and for claude, it prints the rows that the pane still has. An agent writes a debug log if it was started with --debug (run, spawn) or with TEAMS_DEBUG=1 in its environment.",
   async run(call) {
     const { args, options, io } = call;
     const excluded = EXCLUSIVE.find((pair) => pair.every((key) => isGiven(options[key])));
@@ -227,7 +227,7 @@ function debugLog({ out }: AnyCall, home: Home, name: string, sessionId: string,
 function noConversationError({ ref }: OpenTeam, name: string): TeamError {
   return new TeamError(
     "RECIPIENT_INACTIVE",
-    `${name} has no conversation: teams has started no agent with this name.`,
+    `${name} has no conversation: teams has not started an agent with this name.`,
     {
       hint: `See its messages: teams inbox ${memberWord(ref, name)} --all   or the members: teams status ${optionWords("--team", ref.team)}`,
     },

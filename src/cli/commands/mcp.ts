@@ -28,14 +28,16 @@ export const command = defineCommand({
   options: {
     as: {
       value: "member",
-      summary: "the member that the client is (default: $TEAMS_AGENT; no other default)",
+      summary: "the member that the client acts as (default: $TEAMS_AGENT; no other default)",
     },
-    join: { summary: "add the member to the team first, if it is not in it" },
+    join: { summary: "add the member to the team first, if the team does not have it" },
     http: {
       value: "port",
-      summary: "serve HTTP on this port of 127.0.0.1 instead of standard input and output (0: a free one)",
+      summary: "serve HTTP on this port of 127.0.0.1 instead of standard input and output (0: a free port)",
     },
-    withoutInbox: { summary: "leave out ReadMessages and ReportIdle: its messages reach it in another way" },
+    withoutInbox: {
+      summary: "leave out ReadMessages and ReportIdle: the client gets messages in another way",
+    },
     config: {
       value: "cli",
       summary: "print the configuration for this client instead",
@@ -48,7 +50,7 @@ export const command = defineCommand({
     "teams mcp --http 7000 --as ada@review --join",
   ],
   notes:
-    "A client starts it itself; --config prints what to add to its configuration.\n" +
+    "The client starts this command; --config prints what to add to the client's configuration.\n" +
     "As team-lead, it also has the tools to create the team, start teammates, answer plans and delete the team.\n" +
     "Resources show the team, its tasks, the inbox and conversations; prompts tell a model how to lead or join.\n" +
     "With --http, requests need the token of the printed file: Authorization: Bearer <token>.",
@@ -65,10 +67,10 @@ export const command = defineCommand({
           : mcpEntry({ ...options, program, env, team: ref.team, agent: actor });
       const { where, format, text } = mcpSnippet(options.config, entry);
       out.answer({ client: options.config, where, format, text, entry }, () => text);
-      out.note(line`Goes into: ${where}`);
+      out.note(line`Add it to: ${where}`);
       if (port !== undefined)
         out.note(
-          line`It holds the member's token. Start the server: ${serverCommand(ref.team, actor, port)}`,
+          line`It contains the member's token. Start the server: ${serverCommand(ref.team, actor, port)}`,
         );
       return EXIT.done;
     }
@@ -189,7 +191,7 @@ async function serveHttp(
   out.done(
     { url, tokenFile: file, team: open.ref.team, agent: open.actor },
     () =>
-      line`${open.actor} of ${open.ref.team} is served at ${url}; the token is in ${file}. Ctrl-C ends it.`,
+      line`${open.actor} of ${open.ref.team} is served at ${url}; the token is in ${file}. Ctrl-C stops the server.`,
   );
   if (!signal.aborted)
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));

@@ -7,7 +7,7 @@ export const command = defineCommand({
   args: [
     {
       name: "request",
-      summary: "its id or the beginning of it, or who asks (their oldest); by default the oldest of all",
+      summary: "its id or the beginning of its id, or a member (its oldest); by default the oldest of all",
       optional: true,
     },
   ],

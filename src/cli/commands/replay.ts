@@ -35,7 +35,7 @@ export const command = defineCommand({
   notes:
     "Keys while it plays: space pauses, . shows the next output, ] and [ go to the next and the previous marker, q or Esc ends.\n" +
     "Without a terminal, and with --json, the recordings are listed.\n" +
-    "Files from elsewhere are safe to play: only what draws on the screen is shown.",
+    "Files from elsewhere are safe to play: only output that draws on the screen is shown.",
   async run({ args, options, io, out }) {
     const speed = amountOption(options.speed, "--speed") ?? 1;
     const idleLimit = secondsOf(options.idleLimit);
@@ -56,7 +56,7 @@ export const command = defineCommand({
     const { columns, rows } = timeline.size;
     if (columns > (io.columns ?? columns) || rows > (io.rows ?? rows))
       out.note(
-        line`It was recorded at ${columns}x${rows}, and this terminal is smaller: rows and columns will overlap.`,
+        line`The recording is ${columns}x${rows}, and this terminal is smaller: rows and columns will overlap.`,
       );
     const { playOnTerminal } = await import("../replay/play-on-terminal.ts");
     return playOnTerminal(io, timeline, { speed, idleLimit, from });

@@ -25,7 +25,7 @@ export const command = defineCommand({
       choices: TEAMMATE_MODES,
     },
     now: {
-      summary: "let paused members, or this one, try again now, even if their account's limit still applies",
+      summary: "let paused members, or this member, try again now, even if their account's limit still applies",
     },
     force: {
       summary: "allow changing a team created by another program, or one whose lead may run elsewhere",
@@ -34,7 +34,7 @@ export const command = defineCommand({
   examples: ["teams resume", "teams resume review --teammate-mode process --json", "teams resume --now dev"],
   notes:
     "Use it after a lost lead, a closed pane, a crash, tmux kill-server, a reboot, or teams down. Each teammate keeps its " +
-    "conversation, its unread messages, and its tasks unless another member has claimed them. A second call starts no agent twice.",
+    "conversation, its unread messages, and its tasks unless another member has claimed them. A second call does not start an agent twice.",
   async run(call) {
     const { args, options, io, out } = call;
     if (options.now) return resumeNow(call, args.name, options);
@@ -57,7 +57,7 @@ export const command = defineCommand({
   },
 });
 
-/** @param address of a member; all paused members without it */
+/** @param address of a member; undefined: all paused members */
 async function resumeNow(
   call: AnyCall,
   address: string | undefined,
@@ -85,8 +85,8 @@ function pauseSentence({ name, outcome }: ResumedPause, ref: TeamRef): string {
 
 function text(out: Output, team: string, { lead, unread, members }: ResumeReport): string {
   const teamOption = optionWords("--team", team);
-  const living = members.filter(({ outcome }) => outcome === "alive" || outcome === "restarted");
-  const hasPanes = living.some(({ paneId }) => paneId !== null);
+  const running = members.filter(({ outcome }) => outcome === "alive" || outcome === "restarted");
+  const hasPanes = running.some(({ paneId }) => paneId !== null);
   const panes = hasPanes ? `Their panes: teams attach ${teamOption}   their` : "Their";
   return [
     ...leadLine(lead, team),
@@ -95,9 +95,9 @@ function text(out: Output, team: string, { lead, unread, members }: ResumeReport
     ...(unread === 0 || lead === "process"
       ? []
       : [
-          `${unread === 1 ? "1 message waits" : `${unread} messages wait`} for you: teams inbox ${teamOption}`,
+          `${unread === 1 ? "1 message is" : `${unread} messages are`} waiting for you: teams inbox ${teamOption}`,
         ]),
-    ...(living.length > 0 ? [line`${panes} states: teams status ${teamOption}`] : []),
+    ...(running.length > 0 ? [line`${panes} states: teams status ${teamOption}`] : []),
   ].join("\n");
 }
 

@@ -28,7 +28,7 @@ export const command = defineCommand({
     "plays: a team audits the git repository of this directory. Everything but the thinking is real.\n" +
     "You are asked about each action that no rule and no --permission-mode allows, and the run waits for your answer. Answer in the pane, " +
     "or without a terminal with teams approvals and teams approve.\n" +
-    "A run that ends with all its tasks done deletes its team. After every other end (Ctrl-C, /exit, a model error) it keeps the members, " +
+    "A run that ends with all its tasks done deletes its team. After any other end (Ctrl-C, /exit, a model error) it keeps the members, " +
     "tasks and conversations, and prints how to continue. Only the team of the built-in playbook, which cannot be resumed, is " +
     "always deleted; --keep keeps its files.",
   run: (call) => startRun(call),
@@ -36,7 +36,7 @@ export const command = defineCommand({
 
 async function startRun(call: RunCall): Promise<number> {
   const { io, options, out } = call;
-  refuseSecondTeam(call, "run a team of its own");
+  refuseSecondTeam(call, "run another team");
   return reportingFailure(io.env, async () => {
     const { plan, goal, backend, notes } = await checkRun(call);
     for (const text of notes) out.note(text);

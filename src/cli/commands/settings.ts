@@ -11,7 +11,7 @@ import { defineCommand } from "../command.ts";
 import { maskSecrets } from "../mask-secrets.ts";
 import { noteIgnored } from "../trust-prompt.ts";
 
-/** Masks all of each server except its program, or its URL's host: the rest often holds credentials. */
+/** Masks everything of each server except its program, or its URL's host: the rest often contains credentials. */
 function maskedServers(servers: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, maskedServer(server)]));
 }
@@ -25,7 +25,7 @@ function maskedServer(server: unknown): unknown {
   return Object.fromEntries(shown);
 }
 
-/** Keeps the keys and the number of items of a value, so that a missing one is noticed. */
+/** Keeps the keys and the number of items of a value: the user must notice a missing one. */
 function masked(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(masked);
   if (typeof value === "object" && value !== null)

@@ -31,11 +31,11 @@ export const command = defineCommand({
     'teams shutdown dev --reason "The plan changed."',
   ],
   notes:
-    "If a teammate refuses, it keeps running (exit 1). If it does not end in time, it is left alone (exit 5); end it with `teams kill`.",
+    "If a teammate refuses, it keeps running (exit 1). If it does not end in time, it is left running (exit 5); end it with `teams kill`.",
   async run(call) {
     const { args, options, io, out } = call;
     if ((args.agent.length === 0) === !options.all) {
-      throw usageError(command, options.all ? "takes names or --all, not both." : "needs names, or --all.");
+      throw usageError(command, options.all ? "accepts names or --all, not both." : "needs names, or --all.");
     }
     const open = openTeam(io.env, options, splitAddress(args.agent[0] ?? ""));
     const names = options.all
@@ -71,6 +71,6 @@ function sentence({ name, outcome, reason, unproven }: ShutdownReport, ref: Team
     case "rejected":
       return line`${name} refused: ${reason ?? "it gave no reason"}`;
     case "timed-out":
-      return line`${name} did not end in time and still runs. To end it: teams kill ${memberWord(ref, name)}`;
+      return line`${name} did not end in time and is still running. To end it: teams kill ${memberWord(ref, name)}`;
   }
 }

@@ -31,7 +31,7 @@ export const command = defineCommand({
   },
 });
 
-/** @param resized called after each resize; without it, one for this team, whose pane it is */
+/** @param resized called after each resize; by default, it keeps the width of this team's sidebar pane */
 async function draw(call: AnyCall, open: OpenTeam, resized?: () => void): Promise<number> {
   const { io } = call;
   const ctx = await operationContext(call, open);
@@ -71,7 +71,7 @@ async function closePane({ io, out }: AnyCall, { ref }: OpenTeam): Promise<void>
   try {
     await closeSidebar(io, ref, pane);
   } catch (error) {
-    out.note(line`Its pane stays: ${messageOf(error)}`);
+    out.note(line`Its pane was not closed: ${messageOf(error)}`);
   }
 }
 
@@ -82,7 +82,7 @@ async function toggle(call: AnyCall, { ref }: OpenTeam): Promise<number> {
     throw new TeamError(
       "INVALID_INPUT",
       "--split needs a tmux pane, and this terminal is not one; nothing was changed.",
-      { hint: "Run it inside tmux, or run `teams sidebar` in any terminal." },
+      { hint: "Run the command inside tmux, or run `teams sidebar` in any terminal." },
     );
   }
   if (await closeSidebar(io, ref, pane)) {

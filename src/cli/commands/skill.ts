@@ -18,7 +18,7 @@ export const command = defineCommand({
     "Claude Code reads .claude/skills; Codex, Gemini, OpenCode and the agents of teams read .agents/skills.",
   async run({ io, options, out }) {
     if (!options.install) {
-      if (options.user) throw usageError(command, "takes --user only with --install.");
+      if (options.user) throw usageError(command, "accepts --user only with --install.");
       out.answer({ skill: SKILL }, () => SKILL.trimEnd());
       return EXIT.done;
     }

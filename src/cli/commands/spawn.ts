@@ -63,7 +63,7 @@ export const command = defineCommand({
     sandbox: {
       value: "mode",
       summary:
-        "whether its commands run in the sandbox (default: as in the settings, or stricter by its type)",
+        "whether its commands run in the sandbox (default: the settings, or stricter if its type is)",
       choices: SANDBOX_MODES,
     },
     cwd: { value: "directory", summary: "where it works (default: this directory)" },
@@ -176,14 +176,14 @@ function worktreeOption({
 function elsewhereNote(why: NotHereReason, { columns, rows }: Settings["teams"]["minPane"]): string {
   const reasons: Readonly<Record<NotHereReason, string>> = {
     "no pane": "the caller has no pane on this tmux server",
-    floating: "this pane floats, and no pane can be next to it",
+    floating: "this pane floats, and no pane can open next to it",
     zoomed: "a pane of this window is zoomed, and a split would end the zoom",
-    "no room": `there is no room to the right of this pane (both need ${2 * columns} columns, each teammate needs ${rows} lines)`,
+    "no room": `there is no room to the right of this pane (two panes need ${2 * columns} columns, each teammate needs ${rows} lines)`,
   };
   return `Its pane is in the team's own window: ${reasons[why]}.`;
 }
 
-/** Explains what a teammate without a model does: it plays the part of its name in the built-in playbook, if there is one. */
+/** Explains what a teammate without a model does: it plays the part of its name in the built-in playbook, if that has one. */
 function unscriptedNote(name: string, builtIn: string): string {
   const { agents } = loadPlaybook(builtIn);
   const plays = agents[name] ?? agents["*"];

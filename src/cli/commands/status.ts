@@ -11,7 +11,7 @@ export const command = defineCommand({
   options: {
     watch: { short: "w", summary: "redraw whenever something changes; j and k scroll, q closes" },
     git: { summary: "show each worktree's branch, commits ahead and behind, and uncommitted changes" },
-    line: { summary: "print one line, for a status bar, of all teams if none is selected; reads only files" },
+    line: { summary: "print one line for a status bar, for all teams if none is selected; reads only files" },
     path: { summary: "with --line: print the path of the file that has this line while a teammate runs" },
   },
   examples: ["teams status", "teams status review --json --git", "teams status --watch"],

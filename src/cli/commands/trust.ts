@@ -29,9 +29,9 @@ export const command = defineCommand({
   notes:
     "A project's files (settings with hooks, env and allow rules, MCP servers, agent files) can run commands as you.\n" +
     "Until you trust its directory, they can only take rights away. All worktrees of a repository are trusted together.\n" +
-    "Trust covers contents: what changes later is ignored until you confirm it by trusting again.\n" +
-    "A team file trusts its directory, and confirms this file and those that it includes, and nothing else there.\n" +
-    "Running agents use its rules from their next call, and everything else after a restart.",
+    "Trust covers contents: a later change is ignored until you confirm it by trusting again.\n" +
+    "Trusting a team file trusts its directory, and confirms only this file and the files that it includes.\n" +
+    "Running agents use the directory's rules from their next call, and everything else after a restart.",
   async run(call) {
     const { args, options, out } = call;
     if (options.list) {
@@ -52,7 +52,7 @@ export const command = defineCommand({
     if (options.changes) {
       if (options.revoke) throw usageError(command, "accepts --changes without --revoke.");
       const parts = await unconfirmedParts({ root, home, cwd: existingDirectory(call, args.directory) });
-      out.answer({ parts: parts.map(describePart) }, () => listOf(parts) || "Nothing is unconfirmed.");
+      out.answer({ parts: parts.map(describePart) }, () => listOf(parts) || "Everything is confirmed.");
       return;
     }
     const directory = directoryToTrust(call, args.directory);
@@ -69,7 +69,7 @@ export const command = defineCommand({
     out.done({ directory: repository, trusted, changed: (before === true) !== trusted, confirmed }, () => {
       if (trusted) {
         const what =
-          before !== true ? "is now trusted" : parts.length > 0 ? "stays trusted" : "was already trusted";
+          before !== true ? "is now trusted" : parts.length > 0 ? "is still trusted" : "was already trusted";
         const list = parts.length === 0 ? "" : `\nConfirmed:\n${listOf(parts)}`;
         return `${line`${repository} ${what}.`}${list}`;
       }

@@ -15,7 +15,7 @@ export const command = defineCommand({
   examples: ["teams type ada /compact", "git diff | teams type ada -"],
   notes:
     "The text goes to the program in the pane, as if you typed it there. To send a message: teams send. Nothing is typed if the pane is " +
-    "no longer the agent's, is in copy mode, or holds a draft.",
+    "no longer the agent's, is in copy mode, or contains a draft.",
   async run(call) {
     const { args, io, out } = call;
     const text = await textArgument(io, args.text, "text");

@@ -34,7 +34,7 @@ const TEMPLATE_NAMES = ["review", "feature", "migration"] as const satisfies rea
 const OPTIONS = {
   dryRun: { summary: "show what would be done, and do nothing" },
   yes: { short: "y", summary: "change an existing team without asking" },
-  model: { value: "model", summary: "use this model instead of those in the file, as scripted[:file]" },
+  model: { value: "model", summary: "use this model instead of the file's models, such as scripted[:file]" },
   teammateMode: {
     value: "mode",
     summary: "where its teammates live (default: teammateMode of the settings, else auto)",
@@ -55,8 +55,8 @@ export const command = defineCommand({
   examples: ["teams up --template review -o team.json", "teams up team.json --dry-run", "teams up team.json"],
   notes:
     "A team file is JSON with comments: members, tasks, a lead. A second call changes nothing. For an existing team, up shows the " +
-    "difference and asks: it adds members and tasks, restarts stopped members, and changes modes, budgets and how tasks are proved. It ends and " +
-    "deletes nothing. A file that lets agents do more than your settings do needs your trust: teams trust <file>.\n" +
+    "difference and asks: it adds members and tasks, restarts stopped members, and changes modes, budgets and how tasks are verified. " +
+    "It does not end or delete anything. A file that lets agents do more than your settings do needs your trust: teams trust <file>.\n" +
     "With a lead in the file, up then works as teams run --resume does.",
   async run(call) {
     const { args, options, out } = call;
@@ -108,14 +108,14 @@ async function up(call: UpCall, given: string): Promise<number> {
   if (options.dryRun) {
     printPlan(call, checked);
     if (trust.unconfirmed.length > 0) {
-      out.note(line`To start it, trust the file first (teams trust ${shellWord(given)}), because of:`);
+      out.note(line`To start the team, trust the file first (teams trust ${shellWord(given)}), because of:`);
       for (const field of trust.fields) out.note(`  ${wideningLine(field)}`);
     }
     return EXIT.done;
   }
   if (isEmptyPlan(checked.plan)) {
     out.done(report(call, checked), () =>
-      [line`${checked.ref.team} is as ${given} says; nothing was changed.`, ...leftText(checked.plan)].join(
+      [line`${checked.ref.team} matches ${given}; nothing was changed.`, ...leftText(checked.plan)].join(
         "\n",
       ),
     );
@@ -188,7 +188,7 @@ function printPlan(call: UpCall, checked: CheckedPlan): void {
   const { plan, ref, team } = checked;
   out.answer(report(call, checked), () =>
     isEmptyPlan(plan)
-      ? [line`${ref.team} is as ${team.file} says.`, ...leftText(plan)].join("\n")
+      ? [line`${ref.team} matches ${team.file}.`, ...leftText(plan)].join("\n")
       : [planText(out, team, plan), ...leftText(plan), "Nothing was done (--dry-run)."].join("\n"),
   );
 }
@@ -208,9 +208,9 @@ async function mayChange(call: UpCall, { team, plan, ref }: CheckedPlan): Promis
   if (!canAsk(call))
     throw new TeamError(
       "TEAM_EXISTS",
-      `${ref.team} exists already, and differs from ${team.file}:\n${changes}\nNothing was changed.`,
+      `${ref.team} already exists, and differs from ${team.file}:\n${changes}\nNothing was changed.`,
       {
-        hint: `To make the changes: teams up ${shellWord(team.file)} --yes   to only see them: --dry-run`,
+        hint: `To make the changes: teams up ${shellWord(team.file)} --yes   to preview them: --dry-run`,
         details: { team: ref.team },
       },
     );

@@ -59,7 +59,7 @@ export const command = defineCommand({
         "TIMEOUT",
         `After ${options.timeout} s ${unmetCondition(status, condition, ctx)}.`,
         {
-          hint: "See what they do: teams status",
+          hint: "See what the members are doing: teams status",
         },
       );
     }

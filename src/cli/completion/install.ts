@@ -55,7 +55,7 @@ export function completionFiles(shell: Shell, env: Env, system = platform): read
   const path = join(data, "bash-completion/completions/teams");
   // Terminals of macOS start login shells, which do not read ~/.bashrc.
   const start = system === "darwin" ? loginFile(home) : ".bashrc";
-  // Other shells read it, too.
+  // Other shells read .profile too.
   const isBash = start === ".profile" ? `[ "\${BASH##*/}" = bash ] && ` : "";
   return [script(path), lines(join(home, start), sourceLines(path, [], isBash))];
 }
@@ -150,7 +150,10 @@ function readOwn({ path, part }: CompletionFile): string | undefined {
   return text;
 }
 
-/** Splits a startup file at our lines; without them, the whole file is the part before. @throws TeamError INVALID_INPUT if only a part of them is there */
+/**
+ * Splits a startup file at our lines; without them, the whole file is the part before.
+ * @throws TeamError INVALID_INPUT if the lines are incomplete, doubled or in the wrong order
+ */
 function splitLines(
   path: string,
   text: string,

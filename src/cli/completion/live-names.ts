@@ -78,10 +78,10 @@ function selectedTeam(
   }
 }
 
-/** Most task ids that a shell lists. */
+/** Maximum task ids that a shell lists. */
 const MAX_TASKS = 200;
 
-/** Returns the tasks that are not completed; all tasks if every one is. */
+/** Returns the tasks that are not completed; all tasks if every task is completed. */
 async function taskIds(ref: TeamRef): Promise<readonly Candidate[]> {
   const { listTasks } = await import("../../team/tasks/tasks.ts");
   const all = listTasks(ref, () => undefined);

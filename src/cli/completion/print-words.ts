@@ -28,8 +28,8 @@ export function answerShell(
  * - `bash <word breaks> <line up to the cursor>`
  * - `zsh|fish <word>…`, the words of the line up to the cursor, without `teams`
  *
- * Its first line says what completes the word: `words`, `file` or `directory`. Words follow, one a line, each with a tab and its
- * explanation. For bash they are quoted and have no explanation; zsh and fish quote themselves.
+ * The first line of its output is the kind of completion: `words`, `file` or `directory`. Words follow, one a line, each with a
+ * tab and its explanation. For bash they are quoted and have no explanation; zsh and fish quote them.
  */
 async function printWords(io: Io, words: readonly string[], load: LoadCommands): Promise<number> {
   const [shell = "", ...given] = words;
@@ -56,7 +56,7 @@ async function printWords(io: Io, words: readonly string[], load: LoadCommands):
   return EXIT.done;
 }
 
-/** Most characters of an explanation. */
+/** Maximum characters of an explanation. */
 const MAX_ABOUT = 60;
 
 function withoutProgram(words: readonly string[]): readonly string[] {
@@ -73,7 +73,7 @@ async function candidates(io: Io, wanted: Wanted, last: string): Promise<readonl
   );
 }
 
-/** A team that cannot be read has no names: an error would be drawn into the line that the person types. */
+/** Returns no names for a team that cannot be read: an error would be drawn into the line that the user types. */
 async function readNames(...args: Parameters<typeof namesFor>): Promise<readonly Candidate[]> {
   try {
     return await namesFor(...args);

@@ -52,7 +52,7 @@ function stepAt(
   if (char === "\\" && quote !== "'" && next !== undefined && isEscapable(next, quote))
     return { ...word, value: value + next, skipped: 1 };
   const isBreak = quote === "" && breaks.includes(char);
-  // Readline keeps other breaks, but replaces the word from an @ on.
+  // Readline keeps other break characters, but replaces an @ together with the text after it.
   const kept = char === "@" ? value : value + char;
   return { value: value + char, kept: isBreak ? kept : word.kept, quote, skipped: 0 };
 }

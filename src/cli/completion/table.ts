@@ -76,7 +76,7 @@ function optionValue(
   return key === "cli" ? { words: CLIS } : valueCalled(name);
 }
 
-/** The CLIs that `--cli` knows; those of the settings are not listed. Names with a form are asked for with `--acp` or `--native`. */
+/** The built-in values of `--cli`, without adapters of the settings. `--acp` and `--native` select the names with a form. */
 const CLIS = Object.keys(BUILT_IN_ADAPTERS).filter((id) => !/-(acp|native)$/.test(id));
 
 /** Operands whose name does not say what they are. */

@@ -6,7 +6,7 @@ export interface Wanted {
   readonly words: readonly Candidate[];
   /** Names to read from the teams' files. */
   readonly live?: LiveKind;
-  /** With {@link live}: if no name fits. */
+  /** With {@link live}: used if no name matches. */
   readonly path?: "file" | "directory";
   /** Precedes each candidate and path: `--owner=`. */
   readonly prefix: string;
@@ -65,7 +65,7 @@ function commandOf(
   return undefined;
 }
 
-/** Returns the first words of commands, or the second ones after a first word that needs one. */
+/** Returns the first words of commands, or the second words after a first word that needs one. */
 function commandWords(table: CompletionTable, words: readonly string[], last: string): Candidate[] {
   const own = words[0] === "help" ? words.slice(1) : words;
   const entries = Object.entries(table);

@@ -180,7 +180,7 @@ function parseError(command: Command, error: CommanderError, words: readonly str
   const known = Object.keys(optionsOf(command)).map((key) => `--${longName(key)}`);
   if (known.includes(flag)) return usageError(command, `needs no value for ${flag}.`);
   const nearest = nearestNames(flag, [...known, "--help"])[0];
-  // No option begins with three dashes, but the name of a team's directory can; nor has its name a blank.
+  // No option begins with three dashes, but a team's directory name can. No option contains a space, but a text can.
   const isMistyped =
     /^--(?!-)/.test(flag) && nearest !== undefined && !words.some((word) => isText(word, flag));
   const hint = isMistyped ? `Did you mean ${nearest}?` : dashHint(command, words, flag);
@@ -203,7 +203,7 @@ function isInText(command: Command, before: readonly string[]): boolean {
   );
 }
 
-/** Returns the hint at `--` if the command accepts the word there; undefined if that would not help. */
+/** Returns the hint to write `--` before the word if the command accepts that; undefined if it would not help. */
 function dashHint(command: Command, words: readonly string[], flag: string): string | undefined {
   const at = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`) || isText(word, flag));
   const word = words[at];
@@ -217,7 +217,7 @@ function dashHint(command: Command, words: readonly string[], flag: string): str
     if ("help" in parsed) return undefined;
     bind(command, parsed);
   } catch {
-    // The line has another mistake, which the hint would not mend.
+    // The line has another mistake, which the hint would not fix.
     return undefined;
   }
   return `Write a word that begins with - after --, as in: -- ${shellWord(word)}.`;

@@ -23,13 +23,14 @@ interface NextStep {
   readonly why: string;
 }
 
-/** Most requests and stopped teams that are listed. */
+/** Maximum requests and stopped teams that are listed. */
 const MAX_LISTED = 5;
-/** Cells of a reason: with less room it is left out, and a longer one is cut. */
+/** With fewer cells, a reason is left out. */
 const MIN_REASON = 16;
+/** A reason is cut to this many cells. */
 const MAX_REASON = 80;
 
-/** Prints what to do next from here: what waits, the running teams, what is missing, and how to start a team. */
+/** Prints what to do next from here: the waiting requests, the running teams, what is missing, and how to start a team. */
 export async function printNextSteps(
   io: Io,
   options: { readonly json: boolean; readonly quiet: boolean },
@@ -68,7 +69,7 @@ function withoutRequests({ requests: _, ...team }: TeamOverview): Omit<TeamOverv
 }
 
 function headline(running: readonly TeamOverview[], out: Output): string {
-  if (running.length === 0) return "teams: teams of coding agents in tmux. None runs now.";
+  if (running.length === 0) return "teams runs teams of coding agents in tmux. No team is running.";
   const rows = running.map(({ name, state, members, waiting, costUsd }) => [
     name,
     out.styleText(state, ...(state === "running" ? (["good"] as const) : [])),
@@ -193,8 +194,8 @@ function missingParts({ env }: Io, isModelSetUp: boolean): readonly Missing[] {
 }
 
 /**
- * Names what an installed CLI can do without a key. With its own screen, claude can only be a teammate; by its adapter it
- * can lead.
+ * Names what an installed CLI can do without a key. With its own screen, claude can only be a teammate; with its ACP adapter,
+ * it can lead.
  */
 function withoutKey(env: Env): string {
   const has = (program: string): boolean => findProgram(program, env) !== undefined;

@@ -11,7 +11,7 @@ export interface Choice {
   readonly about: string;
 }
 
-/** The selected choice, and the first one in sight. */
+/** The indexes of the selected choice and of the first visible one. */
 export interface ListState {
   readonly at: number;
   readonly top: number;
@@ -37,7 +37,7 @@ export function step(state: ListState, key: Pressed, count: number): Step {
   return pressed(key.text, count, moved);
 }
 
-/** Several keys may come in one read. */
+/** Handles the keys of one read: there may be several. */
 function pressed(text: string, count: number, moved: (by: number) => Step): Step {
   const [char = "", ...rest] = text;
   const digit = /^[1-9]$/.test(char) ? Number(char) : undefined;
@@ -53,7 +53,7 @@ interface ListSize {
   readonly height: number;
 }
 
-/** Returns the state with the selected choice in sight. */
+/** Returns the state, scrolled so that the selected choice is visible. */
 export function scrolled(state: ListState, count: number, { height }: ListSize): ListState {
   const room = roomFor(count, height);
   const top = Math.min(Math.max(state.top, state.at - room + 1), state.at, Math.max(0, count - room));

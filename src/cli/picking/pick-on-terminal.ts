@@ -15,7 +15,7 @@ const ERASE_ROW = "\x1b[K";
 
 /**
  * Lets a person pick from a list below the cursor; the list disappears afterwards. It is drawn on stderr: stdout is for the command.
- * @returns the place of the choice; undefined if the person cancels, null if stdin is not a terminal
+ * @returns the index of the choice; undefined if the person cancels, null if stdin is not a terminal
  */
 export async function pickOnTerminal(
   io: Pick<Io, "err" | "env" | "terminal">,

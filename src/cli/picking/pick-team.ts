@@ -23,7 +23,7 @@ export async function pickTeam(error: unknown, io: Io): Promise<string | undefin
   const picked = at === undefined ? undefined : entries[at];
   if (picked !== undefined) return picked.team;
   throw new TeamError("INTERRUPTED", "No team was selected; nothing was done.", {
-    hint: `Name it: --team ${teams[0] ?? "<name>"}`,
+    hint: `Name the team: --team ${teams[0] ?? "<name>"}`,
   });
 }
 

@@ -13,7 +13,7 @@ import type { Io } from "../../terminal/io.ts";
 /** The recordings that a command line names. */
 export interface FoundCasts {
   readonly casts: readonly CastSummary[];
-  /** Why others cannot be played. */
+  /** Why other recordings cannot be played. */
   readonly problems: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export function findCasts({ env, cwd }: Io, selection: Selection, word: string |
   const all = directories.flatMap(castsIn);
   const stem = name === undefined ? undefined : agentFileName(name);
   const found = summarized(all.filter((cast) => stem === undefined || isNamed(cast, stem)));
-  // A directory that the user named may hold recordings of an earlier team.
+  // A directory that the user named may contain recordings of an earlier team.
   const casts = found.casts.filter(({ header }) => ((header.timestamp ?? 0) + 1) * 1000 > since);
   if (casts.length > 0 || name === undefined) return { ...found, casts };
   const others = [...new Set(all.map((cast) => cast.stem))];
@@ -38,7 +38,7 @@ export function findCasts({ env, cwd }: Io, selection: Selection, word: string |
     hint:
       others.length === 0
         ? 'Record a team with: teams run --rec "…"   or a teammate with: teams spawn <name> --rec'
-        : `Recorded: ${others.join(", ")}`,
+        : `Agents with recordings: ${others.join(", ")}`,
   });
 }
 
@@ -66,7 +66,7 @@ interface Places {
   readonly since: number;
 }
 
-/** @throws TeamError TEAM_NOT_FOUND if there is no such team, living or ended */
+/** @throws TeamError TEAM_NOT_FOUND if there is no such team, existing or ended */
 function placesOf(
   env: Io["env"],
   selection: Selection,

@@ -52,10 +52,10 @@ export function noteBadLines(out: Output, { path, bad, badLines }: CastSummary):
   );
 }
 
-/** Prints the markers of a timeline, with the numbers that `--to-marker` takes. */
+/** Prints the markers of a timeline, with the numbers that `--to-marker` accepts. */
 export function listMarkers(out: Output, markers: readonly CastMarker[]): void {
   out.answer({ markers: markers.map((marker, index) => ({ number: index + 1, ...marker })) }, () => {
-    if (markers.length === 0) return "There is no marker.";
+    if (markers.length === 0) return "There are no markers.";
     const rows = markers.map(({ time, label }, index) => [index + 1, clockTime(time), gridText(label)]);
     return table(["#", "TIME", "MARKER"], rows, { right: [0, 1], columns: out.columns });
   });

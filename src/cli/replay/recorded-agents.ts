@@ -13,7 +13,7 @@ interface RecordedTeam {
   readonly directories: readonly string[];
 }
 
-/** An agent with recordings, as `teams replay` takes its name. */
+/** An agent with recordings, by the name that `teams replay` accepts. */
 export interface RecordedAgent {
   readonly word: string;
   readonly about: string;
@@ -35,7 +35,7 @@ export function recordedAgents(
 function recordedIn(teams: readonly RecordedTeam[]): { name: string; about: string; team: string }[] {
   return teams.flatMap(({ team, directories }) => {
     const stems = directories.flatMap(castsIn).map(({ stem }) => stem);
-    // Only a usual name can be read from the name of its file.
+    // File names encode other names, which cannot always be decoded.
     const names = [...new Set(stems)].filter((stem) => agentFileName(stem) === stem);
     return names.map((name) => {
       const count = stems.filter((stem) => stem === name).length;
@@ -56,16 +56,16 @@ function selectedTeams(env: Env, team: string | undefined): readonly RecordedTea
 
 function allTeams(env: Env): readonly RecordedTeam[] {
   const home = teamsHome(env);
-  const living = listTeams(home).flatMap(({ team, config }) =>
+  const existing = listTeams(home).flatMap(({ team, config }) =>
     config === undefined ? [] : [{ team, directories: castDirectories(home, config) }],
   );
-  const isLiving = (team: string): boolean => living.some((one) => one.team === team);
+  const exists = (team: string): boolean => existing.some((one) => one.team === team);
   const ended = readEndedTeams(home)
     .toReversed()
     .flatMap(({ team, casts }) => {
-      if (casts === undefined || isLiving(team)) return [];
+      if (casts === undefined || exists(team)) return [];
       return [{ team, directories: endedCastDirectories(home, casts) }];
     });
   const newest = ended.filter(({ team }, i) => ended.findIndex((one) => one.team === team) === i);
-  return [...living, ...newest];
+  return [...existing, ...newest];
 }

@@ -27,22 +27,24 @@ export async function checkAudit({ cwd, report, env }: AuditOptions): Promise<st
   await requireRepository(cwd, env);
   const path = resolve(cwd, report ?? DEFAULT_REPORT);
   if (!isDirectory(dirname(path))) {
-    throw new TeamError("INVALID_INPUT", `The directory ${dirname(path)} for the report does not exist.`, {
-      hint: "Create it, or name another file with --report.",
-    });
+    throw new TeamError(
+      "INVALID_INPUT",
+      `The directory ${dirname(path)} for the report does not exist; nothing was started.`,
+      { hint: "Create the directory, or name another file with --report." },
+    );
   }
   const entry = entryOf(path);
   if (entry !== undefined && !(entry.isFile() && isReport(path))) {
     throw new TeamError(
       "INVALID_INPUT",
-      `${path} exists and was not written by an audit; it was not changed.`,
+      `${path} exists and was not written by an audit; the file was not changed, and nothing was started.`,
       {
         hint: `Name another file: --report ${basename(path, ".md")}-2.md`,
       },
     );
   }
   if (isWritable(entry === undefined ? dirname(path) : path)) return path;
-  throw new TeamError("PERMISSION_DENIED", `You may not write the report ${path}; nothing was started.`, {
+  throw new TeamError("PERMISSION_DENIED", `The report ${path} is not writable; nothing was started.`, {
     hint: "Name a file in a directory that you may write to, with --report.",
   });
 }
@@ -52,7 +54,7 @@ function isReport(path: string): boolean {
 }
 
 /**
- * Makes the check at the end of an audit: the report must come from this run, not from another one at the same time.
+ * Creates the check at the end of an audit: the report must come from this run, not from another run at the same time.
  * @param run the value of `TEAMS_RUN` for the playbook
  * @returns a function that throws TeamError MODEL_ERROR if the report does not come from this run
  */
@@ -69,33 +71,35 @@ export function reportCheck(path: string, run: string): () => void {
 async function requireRepository(cwd: string, env: Env): Promise<void> {
   const git = await run("git", ["rev-parse", "--is-inside-work-tree"], { cwd, env: { ...env, LC_ALL: "C" } });
   if (git.failure === "not-found") {
-    throw new TeamError("CLI_NOT_FOUND", "The built-in audit needs git, and git is not on the PATH.", {
-      hint: "Install git (apt install git, brew install git).",
-    });
+    throw new TeamError(
+      "CLI_NOT_FOUND",
+      "The built-in audit needs git, and git is not on the PATH; nothing was started.",
+      { hint: "Install git (apt install git, brew install git)." },
+    );
   }
   if (git.code === 0 && git.stdout.trim() === "true") return;
   if (git.code !== 0 && !git.stderr.includes("not a git repository")) throw refusedByGit(cwd, git.stderr);
   throw new TeamError(
     "INVALID_INPUT",
-    `${cwd} is not in a git work tree, and the built-in audit needs one.`,
+    `${cwd} is not in a git work tree, which the built-in audit needs; nothing was started.`,
     {
-      hint: "Run it in a git repository, or play another playbook with --playbook.",
+      hint: "Run the audit in a git repository, or play another playbook with --playbook.",
     },
   );
 }
 
-/** Makes the error for a repository that git does not open, such as that of another user. @param said its message, with its advice */
-function refusedByGit(cwd: string, said: string): TeamError {
-  const [reason = ""] = said.replace(/^fatal: /, "").split("\n");
-  const advice = /^\s+(git .+)$/m.exec(said)?.[1];
+/** Creates the error for a repository that git does not open, such as another user's. @param stderr git's error and advice */
+function refusedByGit(cwd: string, stderr: string): TeamError {
+  const [reason = ""] = stderr.replace(/^fatal: /, "").split("\n");
+  const advice = /^\s+(git .+)$/m.exec(stderr)?.[1];
   return new TeamError(
     "INVALID_INPUT",
     `The built-in audit needs a repository, and git refuses ${cwd}: ${reason || "it gave no reason"}; nothing was started.`,
     {
       hint:
         advice === undefined
-          ? "Run `git status` there to see the problem."
-          : `If you trust the files there: ${advice}`,
+          ? "Run `git status` in that directory to see the problem."
+          : `If you trust the files in that directory: ${advice}`,
     },
   );
 }

@@ -30,7 +30,7 @@ import { RUN, type RunCall } from "./run-options.ts";
 
 export interface CheckedRun {
   readonly plan: LeadPlan;
-  /** As the user gave it; empty without one. */
+  /** The goal as the user gave it; empty if none was given. */
   readonly goal: string;
   readonly backend: BackendType;
   readonly notes: readonly string[];
@@ -168,7 +168,7 @@ function requireUsedOptions({ options }: RunCall, builtIn: boolean): void {
   if (options.here && options.session) throw usageError(RUN, "accepts --here or --session, not both.");
 }
 
-/** The names of its models, and whether it reports its cost, are the CLI's own. */
+/** Only the CLI knows the names of its models, and whether it reports its cost: teams cannot check them here. */
 function cliLead({ options }: RunCall, model: string): Pick<LeadPlan, "model" | "budget"> {
   return { model, budget: limitsFromOptions(options) };
 }

@@ -10,7 +10,7 @@ import { limitsFromOptions } from "../option-values.ts";
 
 interface OwnLeadCall {
   readonly options: Parameters<typeof limitsFromOptions>[0];
-  /** A relative path of a playbook begins at its `cwd`. */
+  /** A relative path of a playbook is resolved against its `cwd`. */
   readonly io: Pick<Io, "program" | "cwd">;
 }
 

@@ -10,7 +10,7 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import type { CliChoice } from "../run-cli.ts";
 
-/** The team that a run resumes, and its lead before. */
+/** The team that a run resumes, and its previous lead. */
 export interface ResumedTeam {
   readonly team: string;
   readonly model: string | undefined;
@@ -51,13 +51,13 @@ export function requireResumable(
     );
   if (cli !== undefined && Object.keys(limits).length > 0)
     refuse(
-      `The tools of ${team}'s lead are limited by ${limitWords(limits)}, which ${cli} cannot obey`,
+      `The tools of ${team}'s lead are limited by ${limitWords(limits)}, which ${cli} cannot enforce`,
       "Resume it without --cli.",
     );
   if (options.rm && wasByHand)
     refuse(
       "A run does not delete a team that was led by hand",
-      "Leave --rm out, and run teams delete afterwards.",
+      "Leave out --rm, and run teams delete afterwards.",
     );
   if (options.detach)
     refuse("A team cannot be resumed with --detach", "Run it in your own terminal, without --detach.");

@@ -17,7 +17,7 @@ export const OPTIONS = {
   model: {
     value: "model",
     summary:
-      "the lead's model: haiku, sonnet (the default with a key), opus, scripted[:file] (the default without) or any id",
+      "the lead's model: haiku, sonnet (the default with a key), opus, scripted[:file] (the default without a key) or any id",
   },
   cli: { value: "name", summary: "a third-party CLI that leads: codex, gemini, …" },
   effort: {

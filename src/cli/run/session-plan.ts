@@ -62,7 +62,7 @@ export async function planSession(
     sidebar: false,
     env: {
       ...(options.debug ? { [DEBUG_VARIABLE]: "1" } : {}),
-      // Works without team tools, see areTeamsOff.
+      // The agent works without team tools, see areTeamsOff.
       ...(options.agent ? { CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: "0" } : {}),
       TEAMS_PLAYBOOKS: playbooksDirectory(program),
     },

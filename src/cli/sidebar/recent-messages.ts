@@ -5,10 +5,10 @@ import type { MessageLine } from "../../sidebar/data.ts";
 import { parseJsonLine } from "../../store/jsonl.ts";
 import { readCached, type TeamRef } from "../../team/ref.ts";
 
-/** How much of the journal's end is read: far more than a screen of messages. */
+/** Bytes to read from the end of the journal: far more than a screen of messages. */
 const TAIL_BYTES = 64 * 1024;
 
-/** How much of it is read for the messages of one member. */
+/** Bytes to read from the end of the journal for the messages of one member. */
 const HISTORY_BYTES = 1024 * 1024;
 
 /** Returns the newest messages of a team, oldest first. The cost does not depend on the length of the journal. */
@@ -30,7 +30,7 @@ function lastMessages({ paths }: TeamRef, bytes: number): MessageLine[] {
 
 const parseLine = parseJsonLine(journalForm);
 
-/** Parses a line of the journal; nothing for a line that does not parse, or that only records a message's progress. */
+/** Parses a line of the journal. Returns an empty list if it does not parse, or only records a message's progress. */
 function parseMessage(text: string): MessageLine[] {
   if (!text.includes('"message"')) return [];
   return parseLine(text).flatMap(({ to, at, message }) => {

@@ -88,7 +88,7 @@ function shutdownResult({ name, outcome, reason, unproven }: ShutdownReport): st
   if (outcome === "approved") return `${name} has shut down`;
   if (outcome === "gone") return `${name} had already ended`;
   const why = outcome === "rejected" ? `refused: ${reason ?? "it gave no reason"}` : "did not end in time";
-  throw new TeamError("TIMEOUT", `${name} ${why}. It still runs; K ends it.`);
+  throw new TeamError("TIMEOUT", `${name} ${why}. It is still running; K ends it.`);
 }
 
 async function answer(
@@ -167,7 +167,7 @@ function failureOf(text: string): TeamError {
     const { code, message, hint } = (JSON.parse(last) as { error: TeamError }).error;
     return new TeamError(code, message, hint === undefined ? {} : { hint });
   } catch {
-    // Not an error in JSON: the person reads the printed text.
+    // Not an error in JSON: the user reads the printed text.
     return new TeamError("SPAWN_FAILED", gridText(text));
   }
 }

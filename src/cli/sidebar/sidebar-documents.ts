@@ -26,8 +26,9 @@ import { optionWords } from "../../text/shell-quote.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import { memberMessages } from "./recent-messages.ts";
 
-/** Entries of a conversation, and rows of a pane, that the log shows. */
+/** Maximum entries of a conversation that the log shows. */
 const ENTRIES = 400;
+/** Maximum rows of a pane that the log shows. */
 const PANE_ROWS = 2_000;
 
 /** Opens a document of the sidebar. @throws TeamError */
@@ -84,7 +85,7 @@ async function wholeRequest({ ref }: OperationContext, id: string): Promise<Cont
 function openTask(ref: TeamRef, id: string): OpenDocument {
   let known: TaskDetails | undefined;
   const read = (): TaskDetails => {
-    // A task that is deleted meanwhile stays readable.
+    // A task that was deleted meanwhile stays readable.
     const isGone = known !== undefined && findTask(ref, id) === undefined;
     if (known !== undefined && isGone) return { ...known, facts: ["state:      deleted"] };
     const task = withProof(ref, getTask(ref, id));

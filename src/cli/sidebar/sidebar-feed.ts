@@ -19,7 +19,7 @@ import { recentMessages } from "./recent-messages.ts";
 /** More messages than the tallest screen shows. */
 const MESSAGES = 100;
 
-/** Milliseconds after which a full check follows a read of only the changed files: the watch may have lost a report. */
+/** Milliseconds after which a full check follows a read of only the changed files: the watch may have lost an event. */
 const FULL_CHECK_MS = 1_000;
 
 /**

@@ -15,10 +15,10 @@ export interface InstalledSkill {
 
 /** The directories in which agents look for skills: the shared one, and Claude Code's. */
 const PLACES = [".agents/skills", ".claude/skills"];
-/** The first lines by which a copy is known as ours. */
+/** The first lines that identify a copy of our skill. */
 const OWN = /^---\r?\nname: teams\r?\n/;
 
-/** Returns where the skill belongs: below the user's home, or in a project. */
+/** Returns the paths of the skill: in the user's home, or in a project. */
 export function skillFiles(user: boolean, cwd: string, env: Env): readonly string[] {
   const base = user ? homeDirectory(env) : cwd;
   return PLACES.map((place) => join(base, place, "teams", "SKILL.md"));
@@ -52,7 +52,7 @@ function ownText(path: string): string | undefined {
   if (kind === "missing") return undefined;
   const text = kind === "file" ? readText(path) : undefined;
   if (text !== undefined && OWN.test(text)) return text;
-  throw new TeamError("INVALID_INPUT", `${path} is another skill; nothing was changed.`, {
+  throw new TeamError("INVALID_INPUT", `${path} is not the skill of teams; nothing was changed.`, {
     hint: `Move it away: mv ${shellQuote(path)} ${shellQuote(`${path}.old`)}`,
   });
 }

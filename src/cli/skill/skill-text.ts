@@ -1,12 +1,12 @@
 /** The skill of `teams skill`: a SKILL.md that teaches any agent this command line. */
 export const SKILL = `---
 name: teams
-description: Lead a team of coding agents in tmux with the teams command. Use it if a piece of work has parts for several agents at once, such as a review from three sides, or if a person asks you for a team, a teammate, or another agent (Claude Code, Codex, Gemini, OpenCode, Qwen).
+description: Lead a team of coding agents in tmux with the teams command. Use it if a piece of work has parts for several agents at once, such as a review from three angles, or if a person asks you for a team, a teammate, or another agent (Claude Code, Codex, Gemini, OpenCode, Qwen).
 ---
 
 # Leading a team with teams
 
-\`teams\` starts agents as real processes in tmux panes, next to the person who asked you. You are the lead: you create the team, give out
+\`teams\` starts agents as real processes in tmux panes, next to the person who asked you. You are the lead: you create the team, assign
 tasks, read messages and end the team. People see each pane and may type into it. Each command below is a shell command; \`--json\` prints
 its result for you to parse, and \`teams help <command>\` explains it.
 
@@ -18,7 +18,7 @@ teams task add "Read src/ for races" --description "Report file, line and a fail
 teams task add "Sum up the findings" --blocked-by 1 --json
 \`\`\`
 
-Use a team of your own: do not send, kill or delete in a team that you have not created, unless the person asks for it. With several teams,
+Use your own team: do not send, kill or delete in a team that you did not create, unless the person asks for it. With several teams,
 add \`--team review\` to each command.
 
 ## 2. Start teammates
@@ -32,7 +32,7 @@ teams status --json
 - A prompt is all that a teammate knows: name files, goal, limits, and what to report.
 - Two agents that edit one checkout disturb each other: \`--worktree\` gives one its own branch.
 - \`--cli codex\` starts Codex instead of an agent of teams. \`teams cli ls\` lists what is installed.
-- Start as few as the work needs: each costs tokens. \`--max-tokens 500k\` limits one.
+- Start only as many as the work needs: each costs tokens. \`--max-tokens 500k\` limits a teammate.
 
 ## 3. Talk
 
@@ -54,9 +54,9 @@ teams wait --tasks --timeout 600 --json
 teams wait --message --timeout 600 --json
 \`\`\`
 
-\`wait\` returns as soon as all teammates are idle (or all tasks are completed, or a message is there). Do not sleep, and do not poll. Exit
-status 5 means that the time is over: look at \`teams status\`, then wait again. Status 1 means that a member crashed or its turn failed; its
-message says what to do.
+\`wait\` returns as soon as all teammates are idle (or all tasks are completed, or a message arrives). Do not sleep, and do not poll. Exit
+status 5 means that the timeout expired: check \`teams status\`, then wait again. Status 1 means that a member crashed or its turn failed;
+its message says what to do.
 
 ## 5. Requests for a person
 
@@ -64,9 +64,10 @@ message says what to do.
 teams approvals --json
 \`\`\`
 
-A teammate asks before it does what its permission mode does not allow. These requests are the person's. Tell the person what waits, and the
-command: \`teams approve <id>\` or \`teams reject <id> --note "why"\`. Answer one yourself only if the person told you to, after you have read
-the whole of it with \`teams approvals <id>\`. You may judge the plan of a teammate that you started with \`--plan\`, and answer its questions.
+A teammate asks before it does what its permission mode does not allow. These requests are the person's. Tell the person which requests are
+waiting, and the command: \`teams approve <id>\` or \`teams reject <id> --note "why"\`. Answer a request yourself only if the person told you
+to, and after you have read it in full with \`teams approvals <id>\`. You may judge the plan of a teammate that you started with \`--plan\`, and
+answer its questions.
 
 ## 6. Look closer
 
@@ -87,7 +88,8 @@ teams delete review --json
 \`\`\`
 
 \`shutdown\` asks, waits and keeps unfinished work. \`kill\` is for an agent that does not answer. \`teams down\` stops all and keeps the team for
-\`teams resume\`. Before you say that the work is done: all tasks are completed, all worktrees are landed or named, no teammate runs.
+\`teams resume\`. Before you report that the work is done, check that all tasks are completed, all worktrees are landed or named, and no
+teammate is running.
 
 ## Rules of conduct
 

@@ -17,7 +17,7 @@ import { shellWord } from "../../text/shell-quote.ts";
 import { revealHidden } from "../../text/terminal-text.ts";
 import { canAsk } from "../paged-answer.ts";
 
-/** How much of a value is shown; a hostile one could scroll the others away. A command is never longer. */
+/** Maximum characters shown of a value: a long hostile one could scroll the others away. A command is never longer. */
 const MAX_SHOWN = 1_000;
 
 /** Describes a field that widens what agents may do, in one line that hides no part of a command. */
@@ -26,7 +26,7 @@ export function wideningLine({ file, line: at, field, value }: WideningField): s
   return line`${`${file}:${at}`}: ${field}: ${shown}`;
 }
 
-/** Asks a question on the terminal. Only a typed yes is one; keys that were typed before do not count. */
+/** Asks a question on the terminal. Only a typed y or yes confirms; keys that were typed before do not count. */
 export async function asks({ io }: AnyCall, question: string): Promise<boolean> {
   await io.dropTyped();
   io.out(`${question} [y/N] `);
@@ -56,14 +56,14 @@ export async function requireTrust(
   }
   call.io.out(`${line`${files} would let agents do more than your settings do:`}\n${list}\n`);
   if (
-    !(await asks(call, "Trust its directory, with this content of the file? Only if you trust its author."))
+    !(await asks(call, "Trust this content, and the directory of the file? Only if you trust its author."))
   )
     throw new TeamError("PERMISSION_DENIED", `${team.file} is not trusted; nothing was done.`, { hint });
   await confirmTeamFile(root, unconfirmed, systemClock);
 }
 
 /**
- * Confirms a team file, with those that it includes, as they are now.
+ * Confirms the current content of a team file and of the files that it includes.
  * @param onlyShow shows what a confirmation would add, and confirms nothing
  * @throws TeamError INVALID_INPUT for a file with mistakes
  */
@@ -80,7 +80,7 @@ export async function trustTeamFile(
   const list = fields.map((field) => `  ${wideningLine(field)}`).join("\n");
   const value = { files: confirmed, fields };
   if (onlyShow) {
-    out.answer(value, () => (confirmed.length === 0 ? "Nothing is unconfirmed." : list));
+    out.answer(value, () => (confirmed.length === 0 ? "Everything is confirmed." : list));
     return;
   }
   out.done({ ...value, trusted: true, changed: confirmed.length > 0 }, () => {

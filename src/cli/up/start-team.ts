@@ -55,7 +55,7 @@ export interface CheckedPlan {
 
 interface CheckOptions {
   readonly teammateMode: TeammateMode | undefined;
-  /** Records the screens of what it starts, into this directory; `true` for the directory of the team's recordings. */
+  /** Records the screens of the started agents into this directory; `true` for the directory of the team's recordings. */
   readonly screens: string | true | undefined;
   /** Changes nothing at all, and does not finish an earlier command. */
   readonly dryRun: boolean;
@@ -189,7 +189,7 @@ function spawnOptions(
   };
 }
 
-/** Returns the mistakes in the fields of the team itself and of its lead. */
+/** Returns the mistakes in the fields of the team and of its lead. */
 function teamProblems({ io }: AnyCall, team: DeclaredTeam, settings: LoadedSettings): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const check = (place: FieldProblem | ReturnType<typeof team.at>, run: () => unknown): void => {
@@ -223,7 +223,7 @@ function teamProblems({ io }: AnyCall, team: DeclaredTeam, settings: LoadedSetti
   return problems;
 }
 
-/** Reads the playbooks here too, so that a mistake in one is reported here and not in a pane. */
+/** Reads the members' playbooks before the start: otherwise a pane would report a mistake in one. */
 function playbookProblems({ io }: AnyCall, drafted: readonly DraftedMember[]): FieldProblem[] {
   return drafted.flatMap(({ declared, draft: { model } }) => {
     if (model === undefined || !isScripted(model)) return [];

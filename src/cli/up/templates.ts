@@ -1,4 +1,4 @@
-/** Team files to start from, by the name of the work. They are parsed and planned by a test. */
+/** Team files to start from, by the name of the work. A test parses and plans them. */
 export const TEMPLATES = {
   review: `{
   // Start it with: teams up team.json     only see what it would do: --dry-run

@@ -38,12 +38,12 @@ function save({ io, out }: AnyCall, output: string, text: string): void {
   const path = resolve(io.cwd, output);
   if (!isDirectory(dirname(path)))
     throw new TeamError("INVALID_INPUT", `The directory of ${output} does not exist; nothing was written.`, {
-      hint: "Create it first, or name another file with -o.",
+      hint: "Create the directory, or name another file with -o.",
     });
   try {
     if (entryOf(path) !== undefined)
-      throw new TeamError("INVALID_INPUT", `${output} exists already; nothing was written.`, {
-        hint: "Name another file with -o, or remove this one first.",
+      throw new TeamError("INVALID_INPUT", `${output} already exists; nothing was written.`, {
+        hint: "Name another file with -o, or remove this file first.",
       });
     replaceFile(path, text, { mode: "umask" });
   } catch (error) {

@@ -24,7 +24,7 @@ awk '
 END { printf "    Commits: %d by %d %s, %s to %s\n", NR, count, (count == 1 ? "author" : "authors"), first, last }
 ' "$scratch/commits"
 if [ "$(git rev-parse --is-shallow-repository 2>/dev/null)" = true ]; then
-  printf '    The clone is shallow: older commits are not here.\n'
+  printf '    The clone is shallow: older commits are missing.\n'
 fi
 
 # Rows are "commits, 1 if no longer tracked, name".

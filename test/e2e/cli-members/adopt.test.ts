@@ -104,7 +104,7 @@ describe("teams adopt", () => {
     const before = look();
     const adopted = await adopt();
     expect([adopted.code, adopted.err]).toEqual([0, ""]);
-    expect(adopted.out).toContain(`in pane ${pane}, process ${pid}: its messages are typed there`);
+    expect(adopted.out).toContain(`in pane ${pane}, process ${pid}: its messages are typed into the pane`);
     await state("ada", "unknown");
     expect(await member()).toMatchObject({ alive: true, paneId: pane, backend: "process" });
     await teams("send", "ada", acts(`shell: ${NODE} ${TEAMS} send team-lead "says ada"`, "bell"));
@@ -302,7 +302,7 @@ describe("teams adopt", () => {
     await start(`STANDIN_OPEN=${rolloutOf(older)} ${NODE} ${program}`);
     const typed = await teams("adopt", pane);
     expect(typed.err).toContain("No thread is proven");
-    expect(typed.out).toContain("its messages are typed there");
+    expect(typed.out).toContain("its messages are typed into the pane");
   });
 
   it("needs no bridge if it is a claude of this team: it reads its inbox itself", async () => {

@@ -133,7 +133,7 @@ describe("approvals -i", () => {
     expect(first.every((row) => row.length <= 40)).toBe(true);
     expect(t.tmux("capture-pane", "-p", "-e", "-t", person.pane)).not.toMatch(/\x1b\[3[0-9]/);
     expect(first.join("\n")).not.toContain("Step 40");
-    await answers(person, "y", () => person.screen().includes("A part of it was not shown yet."));
+    await answers(person, "y", () => person.screen().includes("Part of the request is not shown yet."));
     expect(answer("plan-1-abc")).toBe(false);
     person.type("G");
     person.type("g");

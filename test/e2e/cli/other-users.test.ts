@@ -108,7 +108,7 @@ describe.runIf(process.getuid?.() === 0)("as a user without an account", () => {
     }
   });
 
-  it("teams run plays no audit whose report it may not write", async () => {
+  it("teams run refuses an audit whose report it may not write", async () => {
     const { base, teams } = place();
     const [repository, report] = [join(base, "repo"), join(base, "shared", "AUDIT.md")];
     execFileSync("git", ["init", "--quiet", repository]);

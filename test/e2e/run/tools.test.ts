@@ -100,7 +100,7 @@ it("run --resume › keeps the limits of the lead's tools, unless it sets others
   const led = await teams(["run", "Again.", "--resume", "--team", "crew", "--cli", "codex", "--json"]);
   expect(led.error()).toMatchObject({
     message:
-      "The tools of crew's lead are limited by --disallowed-tools Bash --tools Bash,Read, which codex cannot obey; nothing was done.",
+      "The tools of crew's lead are limited by --disallowed-tools Bash --tools Bash,Read, which codex cannot enforce; nothing was done.",
     hint: "Resume it without --cli.",
   });
   const other = ["--disallowedTools", "Write"];

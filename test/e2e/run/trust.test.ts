@@ -56,7 +56,7 @@ describe("a directory with its own settings (S70)", () => {
     const settings = { permissions: { allow: ["Bash(touch:*)", ...allow] } };
     writeFileSync(join(t.home, ".claude", "settings.json"), JSON.stringify(settings));
     const person = personInside(t, RUN, { size: { width: 80, height: 24 } });
-    await person.sees(/Enter shows the next of \d+ more lines; n refuses\./);
+    await person.sees(/\d+ more lines: Enter shows the next ones, n refuses\./);
     expect(person.screen()).toContain("Bash(touch:*)");
     expect(person.screen()).not.toContain("[y/N]");
     person.type("y", "Enter");

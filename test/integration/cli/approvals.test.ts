@@ -139,7 +139,7 @@ describe("a permission request of another program", () => {
     const list = await cli(["approvals"]);
     expect(list.out).toContain('"Write\\n\\nBash(ls)"({"note":"xxx');
     expect(list.out).toMatch(/x…\)$/m);
-    expect(list.out).toContain(`Shown in part; see all of a request first: teams approvals ${ID}`);
+    expect(list.out).toContain(`Shown in part; read a request in full first: teams approvals ${ID}`);
     const { out } = await cli(["approvals", ID]);
     expect(out).toContain(`"note": "${harmless}"`);
     expect(out).toContain('"file_path": "/etc/passwd"');

@@ -73,7 +73,7 @@ describe("teams export and import", () => {
     const made = await teams(["import", "-", "--unique"], { stdin: bytes });
     expect(made.out).toContain(
       "Dropped, since an archive may come from others:\n  team-lead: mode bypassPermissions\n" +
-        "A restart runs these programs, with your login there:\n  team-lead: claude-acp\n",
+        "A restart runs these programs with your login:\n  team-lead: claude-acp\n",
     );
   });
 
@@ -233,7 +233,7 @@ describe("teams delete --backup", () => {
     const [name = ""] = archives(teams);
     const file = join(teams.directory, name);
     expect(failed.error()).toMatchObject({
-      message: expect.stringContaining(`The archive was saved before: ${file}`),
+      message: expect.stringContaining(`The archive was already saved: ${file}`),
       details: { backup: file },
     });
     expect(existsSync(join(teams.root, "teams", "my-review", "config.json"))).toBe(true);

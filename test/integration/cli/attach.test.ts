@@ -28,7 +28,7 @@ describe("teams attach", () => {
     expect(detached).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^tmux -S /),
-      err: "No terminal is attached to this tmux session, so none was switched.\n",
+      err: "No terminal is attached to this tmux session, so no terminal was switched.\n",
     });
     const other = privateTmux();
     const { TMUX, TMUX_PANE } = other.inside(other.session().pane);

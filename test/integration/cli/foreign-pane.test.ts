@@ -119,7 +119,7 @@ test("interrupt › asks a foreign member without a proven pane in a message, an
   const { teams, ref } = await setUp();
   await joinByHand(ref, "bob");
   const { out } = await teams("interrupt", "bob");
-  expect(out).toContain("Another program may read that only after its turn.");
+  expect(out).toContain("Another program may read the request only after its turn.");
 });
 
 test("peek and logs › print the pane of a foreign member", async () => {

@@ -138,7 +138,7 @@ describe("a $TMUX whose server has ended", () => {
       name: "inside tmux",
       level: "warn",
       text: `no: $TMUX names a tmux server that has ended (${path}); teammates get a detached session`,
-      remedy: "Forget it in this shell: unset TMUX TMUX_PANE",
+      remedy: "Remove the variables from this shell: unset TMUX TMUX_PANE",
     });
     // The doctor starts no server, at that socket or any other.
     expect(existsSync(path)).toBe(socket === "is left");

@@ -28,7 +28,7 @@ describe("teams without a command", () => {
     mkdirSync(bin);
     const bare = await teams([], { env: { PATH: bin } });
     expect([bare.code, bare.err]).toEqual([0, ""]);
-    expect(bare.out).toContain("None runs now.");
+    expect(bare.out).toContain("No team is running.");
     expect(bare.out).toContain("tmux is not installed");
     expect(bare.out).toContain("Set ANTHROPIC_API_KEY.\n");
     expect(bare.out).toMatch(/\n {2}teams run +watch the built-in audit/);

@@ -45,7 +45,7 @@ describe("teams skill", () => {
       2,
       expect.objectContaining({
         code: "INVALID_INPUT",
-        message: `${other} is another skill; nothing was changed.`,
+        message: `${other} is not the skill of teams; nothing was changed.`,
       }),
     ]);
     expect(readFileSync(other, "utf8")).toBe("My own.");

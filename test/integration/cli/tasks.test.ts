@@ -67,7 +67,7 @@ describe("teams task", () => {
     expect(await taskOf(teams, ["show", "1"])).toMatchObject({ subject: "Fix it" });
   });
 
-  it("add and update set what lists show while it is worked on; an empty value removes it", async () => {
+  it("add and update set what lists show while a task is in progress; an empty value removes it", async () => {
     const teams = await team();
     await taskOf(teams, ["add", "Write the report", "--active-form", "Writing the report"]);
     await taskOf(teams, ["update", "1", "--status", "in_progress", "--owner", "writer"]);

@@ -87,7 +87,7 @@ describe("checkTeams with a broken config", () => {
     expect(done).toMatchObject({
       level: "ok",
       text: expect.stringContaining(
-        "repaired config.json from what is readable of it; its members are team-lead",
+        "repaired config.json from its readable parts; its members are team-lead",
       ),
     });
     expect(readTeam(ref)).toMatchObject({ schemaVersion: whole.schemaVersion, theirs: 1 });
@@ -126,7 +126,7 @@ describe("checkTeams with a broken config", () => {
     const ref = await testTeam();
     writeFileSync(ref.paths.lastConfig, JSON.stringify({ ...readTeam(ref), schemaVersion: "2.0.0" }));
     writeFileSync(ref.paths.config, "");
-    expect(await fix(ref)).toMatchObject([{ level: "fail", text: expect.stringContaining("nothing of it") }]);
+    expect(await fix(ref)).toMatchObject([{ level: "fail", text: expect.stringContaining("no part of it") }]);
   });
 
   test("repairs it only by name if its owner is unclear (S76)", async () => {

@@ -169,7 +169,7 @@ describe("teams trust (S70)", () => {
     expect(shown.out).not.toContain("\u001b");
     expect(load().permissions.allow).toEqual(["Bash(ls)"]);
     const confirmed = await cli(["trust", "repo"]);
-    expect(confirmed.out).toMatch(/stays trusted\.\nConfirmed:\n {2}\.claude/);
+    expect(confirmed.out).toMatch(/is still trusted\.\nConfirmed:\n {2}\.claude/);
     expect(load()).toMatchObject({ ignored: [], env: { A: "changed", B: "2" }, teams: { notify: "x" } });
     expect(mcpConfig(cli.root, repo, { mcpServers: {} }).servers).toMatchObject({ more: { command: "y" } });
 
@@ -180,7 +180,7 @@ describe("teams trust (S70)", () => {
       { ...first, ignored: [] },
       { ...first, ignored: [] },
     ]);
-    expect((await cli(["trust", "repo", "--changes"])).out).toBe("Nothing is unconfirmed.\n");
+    expect((await cli(["trust", "repo", "--changes"])).out).toBe("Everything is confirmed.\n");
   });
 
   it("confirms nothing for an agent, and shows it what is unconfirmed", async () => {

@@ -161,7 +161,7 @@ describe("bind", () => {
     });
     expect(() => slowly(listing, ["--tool-names", "Read", "Edit"])).toThrow(
       expect.objectContaining({
-        hint: expect.stringMatching(/^Repeat --tool-names before each further value\. /),
+        hint: expect.stringMatching(/^Repeat --tool-names before each additional value\. /),
       }),
     );
   });

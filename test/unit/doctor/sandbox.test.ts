@@ -8,7 +8,7 @@ test("judgeSandbox › warns if commands can make user namespaces of their own",
   expect(judgeSandbox("auto", TOOL)).toMatchObject({ level: "ok", text: "auto, bubblewrap works" });
   expect(judgeSandbox("required", OLD)).toMatchObject({
     level: "warn",
-    text: expect.stringContaining("user namespace of its own (bubblewrap is older than 0.8)"),
+    text: expect.stringContaining("its own user namespace (bubblewrap is older than 0.8)"),
     remedy: expect.stringContaining("0.8 or newer"),
   });
   expect(judgeSandbox("off", OLD)).toMatchObject({

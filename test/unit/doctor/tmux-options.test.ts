@@ -68,9 +68,9 @@ describe("hook check", () => {
     ["after-new-window[0] split-window", "after-new-window may rearrange agents' panes"],
     [
       "after-new-window[0] \"command-prompt -I x 'rename-window %%'\"",
-      "after-new-window may rearrange agents' panes; after-new-window may wait, and starts and ends wait with it",
+      "after-new-window may rearrange agents' panes; after-new-window may wait, which delays starts and ends",
     ],
-    ['after-kill-pane[0] "wait-for done"', "after-kill-pane may wait, and starts and ends wait with it"],
+    ['after-kill-pane[0] "wait-for done"', "after-kill-pane may wait, which delays starts and ends"],
     ['pane-exited[0] "display-message wait-for-it"', "none that rearranges panes or waits"],
   ])("judges %s", (hook, text) => {
     const found = judgeTmuxOptions(parseTmuxView(["=next=", hook, "=next="]));

@@ -6,7 +6,7 @@ import { parseTaskId } from "../../option-values.ts";
 
 export const command = defineCommand({
   name: "task claim",
-  summary: "Claim a task (default: the first free one)",
+  summary: "Claim a task (default: the first free task)",
   args: [{ name: "id", summary: "the task's number", optional: true }],
   options: { exclusive: { summary: "only if the member has no other unfinished task" } },
   examples: ["teams task claim 3 --as writer", "teams task claim --exclusive --json"],

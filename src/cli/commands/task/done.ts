@@ -17,7 +17,7 @@ export const command = defineCommand({
   options: {},
   examples: ["teams task done 3", "teams task done 3 --as writer --json"],
   notes:
-    "Runs the task's verify command first, in the directory of its owner; if it fails, the task stays in progress (exit 1). The owners of tasks that waited for it are notified.",
+    "Runs the task's verify command first, in the directory of its owner; if it fails, the task stays in progress (exit 1). The owners of tasks that waited for this task are notified.",
   async run(call) {
     const { args, options, io, out } = call;
     const open = openTeam(io.env, options);
@@ -29,7 +29,7 @@ export const command = defineCommand({
     for (const id of task?.blocks ?? []) readableTask(ref, id, () => broken.push(id));
     if (broken.length > 0)
       out.note(
-        line`These tasks waited for it, but cannot be read, so no owner was notified: ${broken.map((id) => `#${id}`).join(", ")}. Run teams doctor.`,
+        line`These tasks waited for the completed task, but cannot be read, so their owners were not notified: ${broken.map((id) => `#${id}`).join(", ")}. Run teams doctor.`,
       );
     out.done(
       { task: task && taskJson(withProof(ref, task)), ...(broken.length === 0 ? {} : { broken }) },

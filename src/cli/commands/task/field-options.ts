@@ -4,7 +4,7 @@ import { operand } from "../../../text/shell-quote.ts";
 
 /** Options of both `task add` and `task update`. */
 export const FIELD_OPTIONS = {
-  activeForm: { value: "text", summary: "what lists show while it is worked on: Writing the report" },
+  activeForm: { value: "text", summary: "what lists show while it is in progress: Writing the report" },
   verify: { value: "command", summary: "teams runs it before the task is completed; it must exit with 0" },
   reviewer: { value: "member", summary: "ask this member to review the completed task" },
   touches: {
@@ -34,7 +34,7 @@ export function taskFields(
   };
 }
 
-/** Splits at commas outside of braces: `src/{a,b}/**,docs/*`. */
+/** Splits at commas outside braces: `src/{a,b}/**,docs/*`. */
 function splitGlobs(values: readonly string[]): string[] {
   const parts = values.flatMap((value) => {
     const split = [""];
@@ -50,7 +50,7 @@ function splitGlobs(values: readonly string[]): string[] {
   return parts.map((part) => part.trim()).filter((part) => part !== "");
 }
 
-/** Notes that a model's command waits for a person. */
+/** Notes that a model's command waits for a person's confirmation. */
 export function noteProposal(
   { id, verify }: { readonly id: string; readonly verify: string | undefined },
   { note }: Pick<Output, "note">,

@@ -25,7 +25,7 @@ export const command = defineCommand({
     noOwner: { summary: "unassign it" },
     subject: { value: "text", summary: "its new subject" },
     description: { short: "d", value: "text", summary: "its new description; - reads it from stdin" },
-    metadata: { ...METADATA_OPTION, summary: "attach metadata to it; an empty value removes the key" },
+    metadata: { ...METADATA_OPTION, summary: "attach metadata; an empty value removes the key" },
     ...FIELD_OPTIONS,
   },
   examples: [
@@ -34,7 +34,7 @@ export const command = defineCommand({
     "teams task update 3 --verify 'npm test -- lexer'",
   ],
   notes:
-    "An empty --active-form, --verify, --reviewer or --touches removes it. If a model has written the verify command, repeating it here confirms it.",
+    "An empty --active-form, --verify, --reviewer or --touches removes that field. If a model has written the verify command, repeating it here confirms it.",
   async run(call) {
     const { args, options, io, out } = call;
     const { status, subject } = options;

@@ -147,7 +147,7 @@ describe("teams up", () => {
       ].join("\n"),
     });
     expect(err).toBe(
-      "To start it, trust the file first (teams trust team.json), because of:\n  team.json:1: permissionMode: acceptEdits\n",
+      "To start the team, trust the file first (teams trust team.json), because of:\n  team.json:1: permissionMode: acceptEdits\n",
     );
     expect(existsSync(teams.root)).toBe(false);
   });
@@ -173,8 +173,8 @@ describe("teams up", () => {
     expect(refused.code).toBe(4);
     expect(refused.error()).toMatchObject({
       code: "TEAM_EXISTS",
-      message: `crew exists already, and differs from team.json:\n${difference}\nNothing was changed.`,
-      hint: "To make the changes: teams up team.json --yes   to only see them: --dry-run",
+      message: `crew already exists, and differs from team.json:\n${difference}\nNothing was changed.`,
+      hint: "To make the changes: teams up team.json --yes   to preview them: --dry-run",
     });
     const declined = await up([], { terminal: true, stdin: "n\n" });
     expect(declined).toMatchObject({
@@ -412,7 +412,7 @@ describe("trust in a team file", () => {
   it("is asked for on a terminal", async () => {
     const { up } = project(WIDE);
     const refused = await up([], { terminal: true, stdin: "\n" });
-    expect(refused.out).toContain("  team.json:1: permissionMode: acceptEdits\nTrust its directory");
+    expect(refused.out).toContain("  team.json:1: permissionMode: acceptEdits\nTrust this content");
     expect(refused).toMatchObject({
       code: 1,
       err: expect.stringContaining("team.json is not trusted; nothing was done."),

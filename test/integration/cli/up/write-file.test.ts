@@ -30,7 +30,7 @@ describe("teams up --template", () => {
     const refused = await teams(["up", "--template", "review", "-o", "team.json", "--json"]);
     expect(refused.error()).toMatchObject({
       code: "INVALID_INPUT",
-      message: "team.json exists already; nothing was written.",
+      message: "team.json already exists; nothing was written.",
     });
     expect(readFileSync(join(teams.directory, "team.json"), "utf8")).toBe("mine");
   });
