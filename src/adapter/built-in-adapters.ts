@@ -221,7 +221,7 @@ export const BUILT_IN_ADAPTERS: Readonly<Record<string, AdapterInput>> = {
   "codex-acp": {
     channel: "acp",
     command: "codex-acp",
-    // Otherwise a model approves its requests.
+    // Without this, a model approves its requests.
     args: ["-c", 'approvals_reviewer="user"'],
     effortArgs: ["-c", 'model_reasoning_effort="{effort}"'],
     efforts: CODEX_EFFORTS,

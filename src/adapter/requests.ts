@@ -1,7 +1,7 @@
 import { cutText } from "../text/characters/cut-text.ts";
 import { stripControls } from "../text/terminal-text.ts";
 
-/** Longest summary of a call, in characters. */
+/** Maximum length of a call's summary, in characters. */
 const MAX_SUMMARY = 2_000;
 
 /** Returns a hostile text as one line for a person. */

@@ -209,7 +209,7 @@ class AcpChannel implements Channel {
     this.#ending.abort();
     this.#connection?.close();
     const program = this.#program;
-    // It may have left children behind.
+    // The CLI may have left child processes.
     void program?.end();
     this.#events.ended(`${how}${program === undefined ? "" : lastWords(program)}`);
   }

@@ -145,7 +145,7 @@ function toolName({ title, kind, _meta }: AcpCall, fields: Fields): string {
   return word ?? kind ?? "tool";
 }
 
-/** Longest result of a tool that the pane and the log get, in characters. */
+/** Maximum length of a tool result in the pane and the log, in characters. */
 const MAX_RESULT = 20_000;
 
 /** Returns the text of a call's result. */

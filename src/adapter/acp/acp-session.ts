@@ -8,7 +8,7 @@ import { cleaned } from "../last-words.ts";
 import { fieldsOf } from "../requests.ts";
 import { wellFormedStream } from "./well-formed-stream.ts";
 
-/** Longest message of a CLI, in bytes. */
+/** Maximum size of a message from a CLI, in bytes. */
 const MAX_MESSAGE = 64 * 1024 * 1024;
 
 /** Returns the message stream over a CLI's stdin and stdout. */

@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The only report that names no thread. */
 export const ACCOUNT_LIMITS = "account/rateLimits/updated";
 
-/** Longest result of a tool that the log gets, in characters. */
+/** Maximum length of a tool result in the log, in characters. */
 const MAX_RESULT = 20_000;
 
 /** Codex's reports on the turns of one thread, as events of a channel. */

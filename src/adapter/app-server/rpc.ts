@@ -15,7 +15,7 @@ export interface RpcEvents {
 
 export type RequestId = string | number;
 
-/** Longest message of a server, in bytes. */
+/** Maximum size of a message from a server, in bytes. */
 const MAX_MESSAGE = 64 * 1024 * 1024;
 /** Milliseconds between attempts to connect to a starting server. */
 const RETRY_MS = 50;

@@ -9,7 +9,7 @@ import { spentOf } from "./qwen-texts.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Longest result of a tool that the log gets, in characters. */
+/** Maximum length of a tool result in the log, in characters. */
 const MAX_RESULT = 20_000;
 /** Maximum milliseconds until Qwen continues a turn after its last call, or starts the next turn. */
 const CONTINUE_MS = 3_000;

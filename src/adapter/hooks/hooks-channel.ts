@@ -269,7 +269,7 @@ class GeminiHooksChannel implements Channel {
 
   #onEnded({ how, isDeliberate }: { readonly how: string; readonly isDeliberate: boolean }): void {
     if (this.#isEnding) return;
-    // It may have left children behind.
+    // The CLI may have left child processes.
     this.end().catch((error: unknown) => this.#events.note(messageOf(error)));
     this.#events.ended(isDeliberate ? undefined : `${how}.`);
   }

@@ -8,7 +8,7 @@ import { textOf } from "./http-requests.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Longest result of a tool that the log gets, in characters. */
+/** Maximum length of a tool result in the log, in characters. */
 const MAX_RESULT = 20_000;
 
 /** A retry later than this many milliseconds means more than a short overload. */

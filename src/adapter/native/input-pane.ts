@@ -70,7 +70,7 @@ export function openInputPane(server: TmuxServer, place: PlaceRecord, also?: str
             [ifElse(pane, condition, [print(REFUSAL)], [print("gone")])],
           ),
         ]);
-        // A hook of the user's can print other lines.
+        // A hook of the user may print other lines.
         if (lines.includes(TYPED)) return "typed";
         const why = REASONS.find((reason) => lines.includes(reason));
         if (why !== undefined) return why;

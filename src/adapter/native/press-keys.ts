@@ -49,7 +49,7 @@ export async function pressKeys(
     const { lines, errors } = await server.batch([
       ifElse(pane, isFree, [["send-keys", "-t", pane, "--", ...keys], print(PRESSED)], [why]),
     ]);
-    // A hook of the user's can print other lines.
+    // A hook of the user may print other lines.
     if (lines.includes(PRESSED)) return "pressed";
     const refusal = REFUSALS.find((one) => lines.includes(one));
     if (refusal === undefined && errors.length > 0) throw refusedKeys(pane, errors);

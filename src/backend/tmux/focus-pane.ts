@@ -29,7 +29,8 @@ export interface FocusOptions {
 /**
  * Shows the pane of an agent. If the caller is on the same server, this switches the client that shows the caller's session to the
  * session, window and pane of the agent, and unzooms another pane there. If leaving its session would end that session (under
- * `destroy-unattached`), the client stays, and the window is linked into its session. If no client can be switched, returns the command to attach.
+ * `destroy-unattached`), the client stays, and the window is linked into its session. If no client can be switched, returns the command to
+ * attach.
  * @param place without `instance` for a lead, whose pane has no tag because it is the user's own
  * @param options.zoom whether to zoom the pane too; tmux ignores that in a window with one pane
  * @throws TeamError TMUX_ERROR
