@@ -17,14 +17,14 @@ export function hasOwnInbox(kind: ChannelKind): boolean {
 }
 
 /**
- * Whether messages are typed into a CLI: its turn ends, requests and costs are unseen, except for what it says by a bell or a
- * notification.
+ * Whether messages are typed into a CLI. `teams` then sees its turn ends, requests and costs only as far as a bell or a notification
+ * reports them.
  */
 export function isTyped(kind: ChannelKind): boolean {
   return kind === "keys";
 }
 
-/** Whether a waiting CLI is woken by keys. That needs a pane that `teams` made, so such a CLI cannot have a lead's terminal. */
+/** Whether keys wake a waiting CLI. That needs a pane that `teams` made, so such a CLI cannot lead in the user's terminal. */
 export function isWokenByKeys(kind: ChannelKind): boolean {
   return kind === "hooks";
 }
@@ -42,7 +42,7 @@ const place = z
   .check(z.regex(/^(?:~\/|\/|\$\w+(?:\/|$))/, "must begin with ~/, / or a variable: $NAME/"));
 const places = z.array(place);
 
-/** Places of a CLI's login, and how the user logs in. */
+/** Where a CLI stores its login, and how the user logs in. */
 const login = z.strictObject({
   paths: z
     ._default(places, [])
@@ -51,7 +51,7 @@ const login = z.strictObject({
         "Files and directories of the login; a sandbox makes them available. They begin with `~/`, `/` or `$NAME`",
       ),
     ),
-  variables: z._default(words, []).check(describe("Variables that hold a key for it")),
+  variables: z._default(words, []).check(describe("Variables that contain a key for it")),
   files: z
     ._default(places, [])
     .check(
@@ -66,14 +66,14 @@ export const adapterSchema = z.strictObject({
     .enum(CHANNELS)
     .check(
       describe(
-        "How teams reaches it. `acp` fits every CLI that speaks the Agent Client Protocol, and `keys` every program. The others fit one CLI each: `app-server` Codex, `files` Qwen, `hooks` Gemini, `http` OpenCode, `inbox` Claude Code",
+        "How teams reaches it. `acp` works with every CLI that speaks the Agent Client Protocol, and `keys` with every program. The others work with one CLI each: `app-server` Codex, `files` Qwen, `hooks` Gemini, `http` OpenCode, `inbox` Claude Code",
       ),
     ),
   command: text.check(
     z.regex(/^(?:\/|[^/]+$)/, "must be a name on the PATH, or an absolute path"),
     describe("Its program: a name on the PATH, or an absolute path"),
   ),
-  args: z._default(words, []).check(describe("Arguments that come first")),
+  args: z._default(words, []).check(describe("Arguments that precede all others")),
   env: z._default(z.record(z.string(), z.string()), {}).check(describe("Variables for it")),
   versionArgs: z._default(words, ["--version"]).check(describe("Arguments that print its version")),
   modelArgs: z
@@ -82,21 +82,21 @@ export const adapterSchema = z.strictObject({
   effortArgs: z
     .optional(words)
     .check(describe("Arguments that set the effort, with {effort}; not needed if the channel sets it")),
-  efforts: z
-    ._default(words, [])
-    .check(describe("Levels of effort that it knows; empty without an option for it")),
+  efforts: z._default(words, []).check(describe("Its levels of effort; empty if it has no option for them")),
   reports: z
     ._default(z.array(z.enum(["tokens", "cost"])), [])
     .check(describe("The figures that it reports for each turn; budgets need them")),
   modes: z
     ._default(z.partialRecord(z.enum(PERMISSION_MODES), text), {})
-    .check(describe("Its names of permission modes; `default` is the mode in which it asks for everything")),
+    .check(
+      describe("Its names for the permission modes; `default` is the mode in which it asks for everything"),
+    ),
   firstMessageAfter: z
     ._default(z.enum(["session", "tools"]), "session")
-    .check(describe("Its first message waits for its session, or also for the team's tools")),
+    .check(describe("What its first message waits for: its session, or also the team's tools")),
   withoutTools: z
     .optional(text)
-    .check(describe("The person's next step if it has not connected to the team's tools")),
+    .check(describe("The user's next step if it has not connected to the team's tools")),
   trustedEnv: z
     ._default(z.record(z.string(), z.string()), {})
     .check(describe("Variables for it in a directory that the user trusts with teams")),
@@ -107,13 +107,11 @@ export const adapterSchema = z.strictObject({
     ._default(z.boolean(), false)
     .check(describe("Whether the title of a request to run a command is the whole command")),
   interruptKey: z
-    ._default(text.check(z.refine(isKeyName, "is not the name of a key of tmux")), "Escape")
+    ._default(text.check(z.refine(isKeyName, "is not the tmux name of a key")), "Escape")
     .check(describe("With the channel keys: the key that interrupts it, as tmux names it")),
   prompt: z
     .optional(text)
-    .check(
-      describe("With the channel keys: what its input line shows when it is empty, if that is several words"),
-    ),
+    .check(describe("With the channel keys: the text of its empty input line, if that is several words")),
   login: z.prefault(login, {}),
   hosts: z
     ._default(words, [])

@@ -3,7 +3,7 @@ import { defined } from "../schema/defined.ts";
 import { type Adapter, type AdapterInput, adapterSchema } from "./adapter-schema.ts";
 import { BUILT_IN_ADAPTERS } from "./built-in-adapters.ts";
 
-/** Returns all known adapters by their names: the user's own replace built-in ones of the same name. @param own from `teams.adapters` */
+/** Returns all known adapters by name: the user's adapters replace built-in ones of the same name. @param own from `teams.adapters` */
 export function knownAdapters(own: Readonly<Record<string, AdapterInput>>): ReadonlyMap<string, Adapter> {
   return new Map(
     Object.entries({ ...BUILT_IN_ADAPTERS, ...own }).map(([id, input]) => [
@@ -13,7 +13,7 @@ export function knownAdapters(own: Readonly<Record<string, AdapterInput>>): Read
   );
 }
 
-/** Returns the adapter of a name. @throws TeamError INVALID_INPUT for an unknown name, with the known ones */
+/** Returns the adapter of a name. @throws TeamError INVALID_INPUT for an unknown name; the hint lists the known names */
 export function findAdapter(id: string, own: Readonly<Record<string, AdapterInput>>): Adapter {
   const known = knownAdapters(own);
   const found = known.get(id);
@@ -23,12 +23,12 @@ export function findAdapter(id: string, own: Readonly<Record<string, AdapterInpu
   });
 }
 
-/** Returns the words that choose the same CLI without its own screen. */
+/** Returns the options that choose the same CLI without its own screen. */
 export function withoutScreen(id: string): string {
   return id.endsWith("-native") ? `--cli ${id.slice(0, -"-native".length)}` : `--cli ${id} --acp`;
 }
 
-/** Returns the adapter of a program that runs already: of a known one, only what concerns its keyboard counts. */
+/** Returns the adapter of a program that is already running. A known adapter contributes only its keyboard settings. */
 export function adoptedAdapter(id: string, own: Readonly<Record<string, AdapterInput>>): Adapter {
   const { interruptKey, prompt } = knownAdapters(own).get(id) ?? {};
   const input = { channel: "keys" as const, command: id, interruptKey, prompt };

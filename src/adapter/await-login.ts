@@ -3,15 +3,16 @@ import { pause, steadyNow } from "../os/clock.ts";
 import type { Adapter } from "./adapter-schema.ts";
 import type { ChannelEvents } from "./channel.ts";
 
-/** Milliseconds between two attempts, and until the start fails. */
+/** Milliseconds between two attempts. */
 const RETRY_MS = 2_000;
+/** Milliseconds until the start fails. */
 const GIVE_UP_MS = 600_000;
 
 /** An attempt failed because the CLI has no login. */
 export class LoginMissing extends Error {}
 
 /**
- * Repeats an attempt until the CLI has a login. Meanwhile it is `needs-input`, with how the user logs in.
+ * Repeats an attempt until the CLI has a login. Meanwhile the member is `needs-input` and shows how to log in.
  * @param over aborts when the CLI ends
  * @throws TeamError SPAWN_FAILED after ten minutes; any other error of the attempt at once
  */
@@ -21,7 +22,7 @@ export async function whenLoggedIn<T>(
   over: AbortSignal,
   attempt: () => Promise<T>,
 ): Promise<T> {
-  const remedy = `log in: ${login.hint ?? command}`;
+  const remedy = `log in with ${login.hint ?? command}`;
   const deadline = steadyNow() + GIVE_UP_MS;
   let isBlocked = false;
   try {
@@ -31,8 +32,10 @@ export async function whenLoggedIn<T>(
       } catch (error) {
         if (!(error instanceof LoginMissing) || over.aborted) throw error;
         if (steadyNow() > deadline) {
-          throw new TeamError("SPAWN_FAILED", `${id} is not logged in.`, {
-            hint: `Log in first: ${login.hint ?? command}. Then start it again.`,
+          const minutes = GIVE_UP_MS / 60_000;
+          const text = `${id} was still not logged in after ${minutes} minutes, so it was ended.`;
+          throw new TeamError("SPAWN_FAILED", text, {
+            hint: `Log in with ${login.hint ?? command}, then start the member again.`,
             cause: error,
           });
         }

@@ -3,9 +3,9 @@ import type { ChannelDialog, ChannelEvents, ChannelSetup } from "./channel.ts";
 
 /** Time limits in milliseconds. */
 export interface ToolsTimeouts {
-  /** Until the person is asked. */
+  /** Until a person is asked for help. */
   readonly ask: number;
-  /** After that, until the CLI works without the tools. */
+  /** From then, until the CLI works without the tools. */
   readonly giveUp: number;
   /** For a CLI whose first message does not wait: until a missing connection is reported. */
   readonly report: number;
@@ -25,8 +25,9 @@ interface ToolsOptions {
 }
 
 /**
- * Waits until the CLI has read which tools the team has, if its first message must wait for that. Meanwhile it is `needs-input`, with
- * what to do; then it works without them, and that is reported. Any other CLI does not wait: only a missing connection is reported.
+ * Waits until the CLI has read the list of the team's tools, if its first message must wait for that. Meanwhile the member is
+ * `needs-input`, with what to do; afterwards the CLI works without the tools, which is reported. Any other CLI does not wait: only a
+ * missing connection is reported.
  */
 export async function awaitTools(
   { adapter, toolsListed }: Pick<ChannelSetup, "adapter" | "toolsListed">,

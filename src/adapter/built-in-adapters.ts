@@ -26,7 +26,7 @@ const QWEN_LOGIN = {
 
 const OPENCODE_2 = {
   versions: ">=2",
-  why: "OpenCode 2 has another HTTP interface and other names of permissions, which teams does not know.",
+  why: "OpenCode 2 has another HTTP interface and other permission names, which teams does not support.",
 };
 
 /** Not every model has all of them. */
@@ -34,7 +34,7 @@ const CODEX_EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh"];
 
 /**
  * The CLIs that `teams` knows, by their names in `--cli`. Measured with real programs and recorded traffic in November 2026;
- * `tested` holds the versions.
+ * `tested` lists the versions.
  */
 export const BUILT_IN_ADAPTERS: Readonly<Record<string, AdapterInput>> = {
   gemini: {
@@ -42,7 +42,7 @@ export const BUILT_IN_ADAPTERS: Readonly<Record<string, AdapterInput>> = {
     command: "gemini",
     args: ["--acp"],
     modelArgs: ["-m", "{model}"],
-    // Its own plan mode takes the team's tools away, ExitPlanMode too; our rules deny what a plan forbids.
+    // Its own plan mode removes the team's tools, even ExitPlanMode; our rules deny what a plan forbids.
     modes: { default: "default", acceptEdits: "default", plan: "default", bypassPermissions: "default" },
     firstMessageAfter: "tools",
     withoutTools: GEMINI_TRUST,
@@ -74,7 +74,7 @@ export const BUILT_IN_ADAPTERS: Readonly<Record<string, AdapterInput>> = {
     node: ">=20",
     tested: ["0.61.0"],
     notes: [
-      "Its screen can refuse a call (Escape), and not allow it: answer with teams approvals.",
+      "Its screen can refuse a call (Escape) but not allow it: answer with teams approvals.",
       "It does not run in a sandbox that teams provides; gemini does.",
     ],
   },
@@ -85,7 +85,7 @@ export const BUILT_IN_ADAPTERS: Readonly<Record<string, AdapterInput>> = {
     modes: { default: "build", plan: "plan" },
     reports: ["tokens", "cost"],
     resume: "resume",
-    // Not ~/.config/opencode: a later start outside of the sandbox would load a plugin from there.
+    // Not ~/.config/opencode: a later start outside the sandbox would load a plugin from there.
     login: {
       paths: ["~/.local/share/opencode", "~/.local/state/opencode"],
       files: ["$XDG_DATA_HOME/opencode/auth.json", "~/.local/share/opencode/auth.json"],
@@ -95,8 +95,8 @@ export const BUILT_IN_ADAPTERS: Readonly<Record<string, AdapterInput>> = {
     unsupported: OPENCODE_2,
     tested: ["1.18.33"],
     notes: [
-      "It needs up to fifteen seconds until it is ready, in a sandbox a minute more.",
-      "Before its first start in a sandbox, start it once outside: it cannot create its settings directory there.",
+      "It takes up to fifteen seconds to start, and up to a minute longer in a sandbox.",
+      "Before its first start in a sandbox, start it once outside: in the sandbox it cannot create its settings directory.",
     ],
   },
   "opencode-acp": {
@@ -119,7 +119,7 @@ export const BUILT_IN_ADAPTERS: Readonly<Record<string, AdapterInput>> = {
     install: "npm install -g opencode-ai",
     unsupported: OPENCODE_2,
     tested: ["1.18.33"],
-    notes: ["It needs up to twelve seconds until it is ready."],
+    notes: ["It takes up to twelve seconds to start."],
   },
   qwen: {
     channel: "files",
@@ -134,7 +134,7 @@ export const BUILT_IN_ADAPTERS: Readonly<Record<string, AdapterInput>> = {
     node: ">=20",
     tested: ["0.15.10", "0.24.4"],
     notes: [
-      "Commands that it knows to only read run unasked; subagents are off, because it does not report their requests.",
+      "It runs commands that it knows to be read-only without asking. Subagents are off, because it does not report their requests.",
       "It does not run in a sandbox that teams provides; qwen-acp does.",
     ],
   },
@@ -143,7 +143,7 @@ export const BUILT_IN_ADAPTERS: Readonly<Record<string, AdapterInput>> = {
     command: "qwen",
     args: ["--acp"],
     modelArgs: ["-m", "{model}"],
-    // Its own plan mode refuses the team's tools, as Gemini's takes them away.
+    // Its own plan mode refuses the team's tools; Gemini's removes them.
     modes: { default: "default", acceptEdits: "default", plan: "default", bypassPermissions: "default" },
     firstMessageAfter: "tools",
     reports: ["tokens"],
@@ -159,7 +159,7 @@ export const BUILT_IN_ADAPTERS: Readonly<Record<string, AdapterInput>> = {
     // Without the first, the newest models get no tools for the team's tasks. The second keeps the installed version.
     env: { CLAUDE_CODE_ENABLE_TODO_TOOLS: "1", DISABLE_AUTOUPDATER: "1" },
     modelArgs: ["--model", "{model}"],
-    // Not in 2.1.34.
+    // 2.1.34 has no such option.
     effortArgs: ["--effort", "{effort}"],
     efforts: ["low", "medium", "high", "xhigh", "max"],
     modes: {
@@ -214,14 +214,14 @@ export const BUILT_IN_ADAPTERS: Readonly<Record<string, AdapterInput>> = {
     install: "npm install -g @openai/codex",
     tested: ["0.169.0"],
     notes: [
-      "It runs a command unasked if it knows that the command only reads.",
+      "It runs commands that it knows to be read-only without asking.",
       "It does not run in a sandbox that teams provides; codex-acp does.",
     ],
   },
   "codex-acp": {
     channel: "acp",
     command: "codex-acp",
-    // Otherwise a model approves its requests.
+    // Without this, a model approves its requests.
     args: ["-c", 'approvals_reviewer="user"'],
     effortArgs: ["-c", 'model_reasoning_effort="{effort}"'],
     efforts: CODEX_EFFORTS,
@@ -247,6 +247,6 @@ export const BUILT_IN_ADAPTERS: Readonly<Record<string, AdapterInput>> = {
     },
     install:
       "curl -fsSL https://github.com/aaif-goose/goose/releases/download/stable/download_cli.sh | CONFIGURE=false bash",
-    notes: ["Not tested: its command, its modes and its configuration are from its documentation."],
+    notes: ["Not tested: its command, modes and configuration are taken from its documentation."],
   },
 };

@@ -8,9 +8,9 @@ import type { TeamError } from "../errors.ts";
 import type { Env } from "../os/env.ts";
 import type { ChannelDialog, ChannelQuestion, ReportedLimit } from "./channel.ts";
 
-/** The limits of a CLI's account: its turns wait for their end. No method rejects. */
+/** The limits of a CLI's account. Its turns wait until a limit ends. No method rejects. */
 export interface AccountLimits {
-  /** Waits while a limit lasts that an agent of this account has met. Returns early if the signal aborts. */
+  /** Waits until every limit that agents of this account have met has ended. Returns early if the signal aborts. */
   wait(signal: AbortSignal): Promise<void>;
   /** A turn met a limit. @param failure in the words of the CLI */
   met(failure: string, limit: ReportedLimit): Promise<void>;
@@ -31,11 +31,16 @@ export interface ChannelAgentOptions {
   /** Returns what the CLI reads before the first message of its conversation: who it is, and what its team is. */
   readonly instructions: () => string;
   readonly onEvent: (event: AgentEvent) => void;
-  /** Called once the CLI has taken the input, or its turn has ended before, and it is on the disk: its messages may be marked as read. */
+  /**
+   * Called once the CLI has taken the input, or its turn has ended earlier, and the input is on disk. Its messages may then be marked as
+   * read.
+   */
   readonly onInputRecorded: (keys: readonly string[]) => Promise<void>;
-  /** Called if its messages are still to come: it was interrupted before anything was typed, or its process ends. */
+  /**
+   * Called if an input was not delivered: it was interrupted before anything was typed, or the process ends. Its messages stay unread.
+   */
   readonly onInputKept: () => void;
-  /** Called before each turn. `stop` ends it before it begins. */
+  /** Called before each turn. `stop` cancels the turn. */
   readonly beforeTurn: (signal: AbortSignal) => Promise<"go" | "stop">;
   /** Called after each report of usage. @returns whether a budget is used up, so that the running turn must stop */
   readonly exceedsBudget: () => Promise<boolean>;
@@ -48,9 +53,9 @@ export interface ChannelAgentOptions {
   readonly onDialog: (dialog: ChannelDialog | undefined) => void;
   /** Called when the CLI works without the team's tools. @param remedy what the person can do */
   readonly onWithoutTools: (remedy: string) => void;
-  /** Called when the CLI has ended unasked; without an error if a person quit it. */
+  /** Called when the CLI has ended without being asked to; without an error if a person quit it. */
   readonly onEnd: (error: TeamError | undefined) => void;
-  /** Called with the text of an alert ("" for a bell) of a CLI whose turn ends are unseen. */
+  /** Called with the text of an alert ("" for a bell) of a CLI that does not report the ends of its turns. */
   readonly onAlert: (text: string) => void;
   readonly hidesTurnEnds: boolean;
   readonly note: (text: string) => void;

@@ -43,7 +43,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
   #channel: Channel | undefined;
   readonly #turns = new CurrentTurn();
   #failure: TeamError | undefined;
-  /** The CLI has ended unasked. */
+  /** The CLI has ended without being asked to. */
   #hasEnded = false;
   readonly #pauses: TurnPauses;
   /** The CLI has read who it is, and what its team is. */
@@ -98,7 +98,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
   }
 
   endBackgroundTask(): void {
-    // Nothing to end.
+    // A CLI reports no background tasks.
   }
 
   async end(): Promise<void> {
@@ -120,7 +120,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
   async resumeTurn(signal: AbortSignal): Promise<TurnResult> {
     const { text, toolCalls, outcome } = newestTurn(this.messages);
     if (outcome !== undefined) return { outcome, text, toolCalls, ...NOTHING_SPENT };
-    // Only its end was not recorded: the CLI never got its text, and the next turn begins with it.
+    // The CLI never got the text of this turn, whose end was not recorded. The next turn begins with that text.
     if (missedTexts(this.messages).length > 0) return recordEnd(this.#conversation, NEVER_BEGAN, signal);
     if (this.#isIntroduced || this.hidesTurnEnds)
       return this.#run(CONTINUE, signal, false, async () => undefined);
@@ -131,8 +131,8 @@ export class ChannelAgent implements Agent, ChannelEvents {
   }
 
   /**
-   * @param onInput called once the CLI has taken the text, or its turn has ended before. If the CLI crashes, or this process ends, its
-   * messages stay unread, and come again
+   * @param onInput called once the CLI has taken the text, or its turn has ended earlier. If the CLI crashes, or this process ends, its
+   * messages stay unread and are delivered again
    */
   async #run(
     text: string,
@@ -168,7 +168,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
       const result = await turn.result;
       if (this.#failure !== undefined) throw this.#failure;
       if (!isKept) return await recordEnd(this.#conversation, result, signal);
-      // A text that the program refuses comes again at its next start.
+      // A text that the program refused is delivered again at its next start.
       if (result.outcome !== "failed") this.#options.onInputKept();
       return result;
     } catch (error) {
@@ -280,7 +280,7 @@ export class ChannelAgent implements Agent, ChannelEvents {
       return;
     }
     const failure = new TeamError("SPAWN_FAILED", `${cli} has ended: ${reason}`, {
-      hint: "Unread messages and the conversation are kept. Start it again: r and Enter in its pane, or teams resume.",
+      hint: "Unread messages and the conversation are kept. Start it again: press r and Enter in its pane, or run teams resume.",
     });
     this.#failure = failure;
     this.#turns.settle({ outcome: "failed", failure: failure.message });

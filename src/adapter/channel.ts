@@ -25,7 +25,7 @@ export interface ChannelSetup {
   readonly cwd: string;
   /** The whole environment of the CLI, without the variables of its adapter. */
   readonly env: Env;
-  /** Further directories that it works in. */
+  /** Additional directories that it works in. */
   readonly addDirs: readonly string[];
   /** Undefined: the CLI's own default. */
   readonly model: string | undefined;
@@ -39,17 +39,17 @@ export interface ChannelSetup {
   readonly toolsListed: Promise<void>;
   /** A private directory of this start, for settings files and sockets. */
   readonly directory: string;
-  /** The pane of tmux that this process is in; undefined outside of tmux. */
+  /** The pane of tmux that this process is in; undefined outside tmux. */
   readonly place: PlaceRecord | undefined;
   /** Path of the lock that allows one sender at a time for that pane. */
   readonly typing: string;
   /** Path of the FIFO into which a recorder copies the output of that pane. */
   readonly outputCopy: string;
-  /** The running program of a person that became this member: it gets messages, but is neither started nor ended. */
+  /** A person's running program that was adopted as this member: it gets messages, but is neither started nor ended. */
   readonly adopted: AdoptedProgram | undefined;
 }
 
-/** A request of a CLI for permission. Its texts are hostile: they may hold anything. */
+/** A request of a CLI for permission. Its texts are hostile: they may contain anything. */
 export interface ChannelRequest {
   readonly id: string;
   /** Name of our tool with the same effect, such as `Bash` or `Edit`; else the CLI's own name of the tool. */
@@ -65,7 +65,7 @@ export interface ChannelAnswer {
   readonly allowed: boolean;
   /** For the model. */
   readonly note?: string | undefined;
-  /** Whether the note is the answer of a person or the lead: the model must read it, even if the CLI itself passes none on. */
+  /** Whether the note is the answer of a person or the lead: the model must read it, even if the CLI itself passes on no notes. */
   readonly isAnswered?: boolean;
 }
 
@@ -89,7 +89,7 @@ export interface ChannelTurnEnd {
   readonly text?: string;
   /** Why it failed, for people. */
   readonly failure?: string;
-  /** The account limit that ended the turn, if the CLI reports it apart from `failure`. */
+  /** The account limit that ended the turn, if the CLI reports it separately from `failure`. */
   readonly limit?: ReportedLimit | undefined;
 }
 
@@ -113,9 +113,9 @@ export interface ChannelEvents {
   /** @param closed aborts when the request was answered in the CLI's own screen, or its turn ended */
   ask(request: ChannelRequest, closed: AbortSignal): Promise<ChannelAnswer>;
   /**
-   * Asks a person something.
+   * Asks a person a question.
    * @param closed as for `ask`
-   * @returns the answer; undefined if the person declined, or if it was closed
+   * @returns the answer; undefined if the person declined, or if the question was closed
    */
   question(question: ChannelQuestion, closed: AbortSignal): Promise<string | undefined>;
   /** @param dialog undefined if it was answered */

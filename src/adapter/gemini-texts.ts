@@ -9,7 +9,7 @@ export function withoutFileMarks(text: string): string {
   return text.replace(/(^|\s)@/g, "$1\\@");
 }
 
-/** Whether a turn has the submitted text. Gemini and Qwen may trim it, or join it with others. */
+/** Whether the text of a turn contains the submitted text. Gemini and Qwen may trim that, or join it with others. */
 export function isSubmission(text: string, submitted: string): boolean {
   return withoutSpaces(text).includes(textStart(withoutSpaces(submitted), MATCHED_LENGTH));
 }

@@ -6,10 +6,10 @@ import { stripControls } from "../text/terminal-text.ts";
 
 /** Maximum number of words that an error repeats from a program's stderr. */
 const MAX_WORDS = 60;
-/** Milliseconds in which the end of a program explains the end of its connection or its screen. */
+/** Maximum wait in milliseconds for the exit of a program that has lost its connection or its screen. */
 const SAME_END_MS = 300;
 
-/** Waits briefly for the end of a program that has lost its connection or its screen: its end explains more. */
+/** Waits briefly for the exit of a program that has lost its connection or its screen: the exit explains more. */
 export async function waitForEnd(ended: Promise<unknown> | undefined, over: AbortSignal): Promise<void> {
   await Promise.race([ended, pause(SAME_END_MS, over)]);
 }
@@ -20,7 +20,7 @@ export function cleaned(text: string): string {
 }
 
 /**
- * Returns the last text of a turn without control characters. A very long one is cut, and names the file with all of it.
+ * Returns the last text of a turn without control characters. A very long text is cut, and names the file with the whole text.
  * @param transcript the CLI's own file of the conversation
  */
 export function lastWordsIn(text: string, transcript: unknown): string {

@@ -15,11 +15,11 @@ interface McpSnippet {
   readonly text: string;
 }
 
-/** The programs whose form is known, and `json`, the form that most others read. */
+/** The programs whose configuration format is known, and `json`, the format that most others read. */
 export const MCP_CLIENTS = ["claude", "codex", "gemini", "goose", "opencode", "qwen", "json"] as const;
 export type McpClient = (typeof MCP_CLIENTS)[number];
 
-/** Places of the configurations, as the person reads them. */
+/** Where each configuration goes, as the person reads it. */
 const PLACES: Readonly<Record<McpClient, string>> = {
   claude: `A file for claude --mcp-config <file> --allowedTools mcp__${TEAM_SERVER}, or .mcp.json in the project`,
   codex: "$CODEX_HOME/config.toml (~/.codex/config.toml)",
@@ -31,7 +31,7 @@ const PLACES: Readonly<Record<McpClient, string>> = {
 };
 
 /**
- * Returns the part of a CLI's configuration that adds our server. If the form allows it, the CLI does not ask before it calls
+ * Returns the part of a CLI's configuration that adds our server. If the format allows it, the CLI does not ask before it calls
  * our tools: they act only on the team, in the member's own name.
  * @param entry how the client starts the server, or where it runs
  */

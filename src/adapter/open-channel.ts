@@ -1,7 +1,7 @@
 import type { ChannelKind } from "./adapter-schema.ts";
 import type { OpenChannel } from "./channel.ts";
 
-/** Loads the module of a channel: each has its own packages. A CLI with its own inbox needs none. */
+/** Loads the module of a channel: each has its own packages. A CLI with its own inbox needs no channel. */
 export async function channelOf(kind: ChannelKind): Promise<OpenChannel> {
   switch (kind) {
     case "acp":

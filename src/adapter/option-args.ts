@@ -1,7 +1,7 @@
 import type { Adapter } from "./adapter-schema.ts";
 import type { ChannelSetup } from "./channel.ts";
 
-/** Returns the arguments by which a CLI gets its model and its effort; none for those that its channel sets itself. */
+/** Returns the arguments by which a CLI gets its model and its effort; none for an option that its channel sets itself. */
 export function optionArgs({
   adapter,
   model,
@@ -13,9 +13,9 @@ export function optionArgs({
   ];
 }
 
-function withValue(words: readonly string[] | undefined, place: string, value: string | undefined): string[] {
-  // A function: a value may hold patterns of replace, such as $&.
-  return value === undefined ? [] : (words ?? []).map((word) => word.replace(place, () => value));
+function withValue(words: readonly string[] | undefined, name: string, value: string | undefined): string[] {
+  // A function, because a value may contain patterns of replace, such as $&.
+  return value === undefined ? [] : (words ?? []).map((word) => word.replace(name, () => value));
 }
 
 /** Returns the current permission mode, as the CLI names it; undefined if its adapter names none. */

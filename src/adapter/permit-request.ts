@@ -28,7 +28,8 @@ export async function permitRequest(
   const about = { tool_name: tool, tool_input: input, tool_use_id: id };
   const before = await hooks?.run("PreToolUse", about, rights.signal, tool);
   rights.signal.throwIfAborted();
-  if (before?.stopped !== undefined) return { allowed: false, note: `A hook refused it: ${before.stopped}` };
+  if (before?.stopped !== undefined)
+    return { allowed: false, note: `A hook refused the call: ${before.stopped}` };
   // The CLI executes its own call, so no hook and no person can change it.
   if (before?.input !== undefined) return { allowed: false, note: CHANGED };
   const { answer, decision } = await permit(
@@ -53,4 +54,4 @@ export async function permitRequest(
     : { allowed: false, note: CHANGED };
 }
 
-const CHANGED = "Its input was changed, which this program cannot use.";
+const CHANGED = "The call was refused because its input was changed, which this program does not support.";

@@ -5,9 +5,9 @@ import type { ChannelTurnEnd, ReportedLimit } from "./channel.ts";
 const LIMIT =
   /\b(?:usage|session|weekly|daily|hourly|monthly|rate|request|message|messages|account|[57][ -](?:hour|day))[ _-]?limits?(?![a-z])|\bhit your (?:[\w-]+ )?limit\b|\bquota\b|\bcredit balance is too low\b|\bout of credits?\b|\btoo many requests\b|\bresource[_ ]exhausted\b|\binsufficient_quota\b|\bout of (?:[\w-]+ )?messages\b|\b(?:http|error|status|code)\W{0,3}429\b|\b429\W{1,3}too\b/i;
 
-/** Milliseconds from now; an end of a limit later than this is ignored. */
+/** Maximum time in milliseconds until a limit ends: a later end is ignored. */
 const MAX_MS = 40 * 24 * 3_600_000;
-/** Longest text that is read: a program may report anything. */
+/** Maximum characters of a failure that are read: a program may report anything. */
 const MAX_TEXT = 4_000;
 
 /**
@@ -22,7 +22,7 @@ export function reportedLimit(text: string, now: number): ReportedLimit | undefi
   return at !== undefined && at > now && at - now < MAX_MS ? { resumeAt: at } : {};
 }
 
-/** Returns the limit that ended a turn; undefined for a turn that ended otherwise. */
+/** Returns the limit that ended a turn; undefined for any other end. */
 export function limitOf(
   { outcome, failure = "", limit }: ChannelTurnEnd,
   now: number,
@@ -49,7 +49,7 @@ const UNITS: readonly (readonly [RegExp, number])[] = [
 const PART = String.raw`\d{1,6}(?:\.\d{1,6})? ?(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)\b`;
 const SPAN = new RegExp(`\\b(?:in|after) (${PART}(?:,? ?(?:and )?${PART}){0,4})`, "i");
 
-/** The end of a time such as `in 3 days 4 hours`. */
+/** Returns the end of a time span such as `in 3 days 4 hours`. */
 function spanIn(text: string, now: number): number | undefined {
   const [, span] = SPAN.exec(text) ?? [];
   if (span === undefined) return undefined;

@@ -5,10 +5,13 @@ import { shellQuote } from "../text/shell-quote.ts";
 import type { ChannelRequest } from "./channel.ts";
 import { oneLine } from "./requests.ts";
 
-/** A request without its id, as our permission rules understand it. */
+/** A request without its id, in the form that our permission rules take. */
 export type RequestOfCall = Omit<ChannelRequest, "id">;
 
-/** @param at where it runs. In another directory its relative paths name other files, so `cd` becomes part of the command */
+/**
+ * Returns the request to run a command.
+ * @param at its directory. If that is not `cwd`, its relative paths name other files, so `cd` becomes part of the command
+ */
 export function commandRequest(command: string, at: unknown, cwd: string): RequestOfCall {
   const isHere = typeof at !== "string" || resolve(cwd, at) === resolve(cwd);
   // No directory has a NUL in its name: such a command does not start.
@@ -21,7 +24,7 @@ export function commandRequest(command: string, at: unknown, cwd: string): Reque
   };
 }
 
-/** @param change `old_string` and `new_string`, or `changes` */
+/** Returns the request to write files. @param change `old_string` and `new_string`, or `changes` */
 export function editRequest(
   paths: readonly [string, ...string[]],
   change: Readonly<Record<string, unknown>>,
@@ -43,7 +46,7 @@ export function readRequest(paths: readonly [string, ...string[]]): RequestOfCal
   };
 }
 
-/** Returns undefined if the value is not an address of the web. The host of a rule has no port: it covers every port. */
+/** Returns the request to fetch a URL; undefined if it is not an HTTP URL. The host of a rule has no port: it covers every port. */
 export function fetchRequest(url: unknown): RequestOfCall | undefined {
   const address = typeof url === "string" ? parsedUrl(url) : undefined;
   if (typeof url !== "string" || address === undefined || !/^https?:$/.test(address.protocol))

@@ -1,7 +1,7 @@
 import { cutText } from "../text/characters/cut-text.ts";
 import { stripControls } from "../text/terminal-text.ts";
 
-/** Longest summary of a call, in characters. */
+/** Maximum length of a call's summary, in characters. */
 const MAX_SUMMARY = 2_000;
 
 /** Returns a hostile text as one line for a person. */
@@ -28,7 +28,7 @@ export function fieldsIn(text: string): ReturnType<typeof fieldsOf> {
   return fieldsOf(parsedJson(text));
 }
 
-/** Returns the deny rules that keep a CLI to the tools of its agent type, as far as it asks. @param tools undefined for all */
+/** Returns deny rules for the tools that its agent type lacks; a CLI obeys them only where it asks. @param tools undefined for all */
 export function denialsFor(tools: readonly string[] | undefined): readonly string[] {
   if (tools === undefined) return [];
   return [["Bash"], ["Edit", "Write"], ["WebFetch"]].flatMap((names) =>

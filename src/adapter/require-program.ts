@@ -15,7 +15,7 @@ export function requireProgram({ id, command, install }: Adapter, env: Env): str
 
 /**
  * Returns the error for a CLI that did not start.
- * @param needs what the program must be able to do, as sentences
+ * @param needs the features that the program must have, as sentences
  */
 export function notStarted(
   { id, command, args }: Adapter,

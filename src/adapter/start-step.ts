@@ -3,7 +3,7 @@ import { pause } from "../os/clock.ts";
 /**
  * Runs one step of a CLI's start.
  * @param ended resolves with how the CLI ended
- * @param step gets a signal that aborts when the step is over
+ * @param step receives a signal that aborts when the step is over
  * @throws Error if the CLI ends, or if the step takes more than `ms` milliseconds
  */
 export async function startStep<T>(

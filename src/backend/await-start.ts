@@ -9,13 +9,13 @@ import type { SpawnOutcome, SpawnRequest } from "./backend.ts";
 
 /** Milliseconds. A cold start can take seconds on a busy machine; a start that takes longer than this hangs. */
 export const READY_TIMEOUT_MS = 30_000;
-/** The same for a start that includes a third-party program, which may draw for 20 s before it takes a message. */
+/** The same for a start with a third-party program, which may draw for 20 s before it takes a message. */
 const PROGRAM_TIMEOUT_MS = 60_000;
 
-/** A program that exits before it is ready leaves at most background children; they get this many milliseconds. */
+/** Grace period in milliseconds for background children that a program leaves when it exits before it is ready. */
 const LEFTOVER_GRACE_MS = 500;
 
-/** Adds the instance to each environment, so that all descendants of the agent are found by their environment. */
+/** Adds the instance to each environment, by which all descendants of the agent can be found. */
 export function withInstanceMarker(requests: readonly SpawnRequest[]): readonly SpawnRequest[] {
   return requests.map((request) => ({
     ...request,
@@ -23,7 +23,7 @@ export function withInstanceMarker(requests: readonly SpawnRequest[]): readonly 
   }));
 }
 
-/** The error of a start whose output log cannot be created; the starts of other agents continue. */
+/** Returns the error of a start whose output log cannot be created; the starts of other agents continue. */
 export function noLogFile({ name, paths }: SpawnRequest, cause: unknown): TeamError {
   const text = `${name} was not started: its output log cannot be created (${messageOf(cause)}).`;
   return new TeamError("SPAWN_FAILED", text, {
@@ -34,7 +34,7 @@ export function noLogFile({ name, paths }: SpawnRequest, cause: unknown): TeamEr
 
 /**
  * Completes a start: reports the place and waits until the agent announces readiness. If that fails, it closes the place, ends the
- * agent's processes and removes the files of the launch. Never rejects because of the agent: the error is part of the outcome.
+ * agent's processes and removes the launch files. An error of the agent does not reject: it is part of the outcome.
  */
 export async function awaitStart(
   request: SpawnRequest,

@@ -13,7 +13,7 @@ export interface SpawnRequest {
   /** The team's name as the user typed it; it names the window. */
   readonly teamTitle: string;
   readonly color: string;
-  /** Hash of the root, `@teams_root`: distinguishes teams of the same name of two roots on one tmux server. */
+  /** Hash of the root, `@teams_root`: distinguishes teams with the same name in two roots on one tmux server. */
   readonly rootTag: string;
   /** A uuid that identifies this start. */
   readonly instance: string;
@@ -30,18 +30,18 @@ export interface SpawnRequest {
    * between, other processes can still find and end the agent.
    */
   readonly onPlaced?: (place: PlaceRecord) => void;
-  /** It is ready only once its third-party program runs, which may load for long. */
+  /** Whether it is ready only once its third-party program runs, which may take long to load. */
   readonly awaitsProgram?: boolean;
-  /** Aborts the start; without effect once the agent has announced readiness. */
+  /** Aborts the start; has no effect once the agent has announced readiness. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Where the caller says that it is in tmux, from its environment. */
+/** The caller's position in tmux, according to its environment. */
 export interface CallerPosition {
-  /** Its pane; missing in a popup. */
+  /** The caller's pane; missing in a popup. */
   readonly callerPane?: string | undefined;
   readonly callerSession?: string | undefined;
-  /** The process of its server; pane and session are valid only there. */
+  /** The process of the caller's server; pane and session are valid only on that server. */
   readonly callerServer?: number | undefined;
 }
 
@@ -66,14 +66,14 @@ export type SpawnOutcome =
       readonly ok: true;
       readonly name: string;
       readonly place: PlaceRecord;
-      /** Set if a pane next to the caller was requested and not possible. */
+      /** Set if a pane next to the caller was requested but not possible. */
       readonly notHere?: NotHereReason;
     }
   | { readonly ok: false; readonly name: string; readonly error: Error };
 
 /**
  * Where teammates run. A place is a record on disk, so every method also works in a process that spawned nothing. Every
- * method checks that the place still matches its record; if not, it returns that instead of throwing.
+ * method checks that the place still matches its record; if not, its result says so, and it does not throw.
  */
 export interface Backend {
   readonly type: BackendType;
@@ -83,11 +83,11 @@ export interface Backend {
    */
   spawn(requests: readonly SpawnRequest[], placement: Placement): Promise<readonly SpawnOutcome[]>;
   /**
-   * Announces a spawn, for a backend that batches spawns. Other spawns wait for it, so nothing slow may happen before it.
-   * @returns a function to call once `spawn` was called, or will not be called
+   * Announces a spawn, for a backend that batches spawns. Other spawns wait for it, so nothing slow may precede the call of `spawn`.
+   * @returns a function to call once `spawn` was called, or when it will not be called
    */
   announceSpawn?(): () => void;
-  /** Returns the instances of the given places that still exist. */
+  /** Returns the instances of those given places that still exist. */
   present(places: readonly PlaceRecord[]): Promise<ReadonlySet<string /* instance */>>;
   /** Returns the last lines that the place shows, oldest first; undefined if the place is gone. */
   capture(place: PlaceRecord, lines: number): Promise<readonly string[] | undefined>;
@@ -95,17 +95,17 @@ export interface Backend {
   visibleRows(place: PlaceRecord): Promise<VisibleRows | undefined>;
   /**
    * Ends an agent without a separate process. Only such backends have this method; other agents are ended by pid.
-   * @param graceMs milliseconds until the agent is given up
+   * @param graceMs milliseconds until the agent counts as killed
    * @returns the pids of processes in which the agent may still run
    */
   end?(place: PlaceRecord, graceMs: number): Promise<readonly number[]>;
   /**
-   * Prepares the end of places, before their processes get signals: users who look at a session that would end with them go back to
-   * their last one. Missing if the end of a place closes nothing else.
+   * Prepares the end of places, before their processes get signals. If a session would end with them, its clients switch back to their
+   * last session. Missing if the end of a place closes nothing else.
    */
   leave?(places: readonly PlaceRecord[]): Promise<void>;
   /** Removes the places (closes panes, deletes logs). The caller has ended the processes. */
   close(places: readonly PlaceRecord[]): Promise<void>;
-  /** Brings the place to the front of the terminal; false if it is gone. Missing if the user must run a command for that. */
+  /** Brings the place to the front of the terminal; false if it is gone. Missing if the user must run a command to do that. */
   focus?(place: PlaceRecord): Promise<boolean>;
 }

@@ -11,7 +11,7 @@ export interface BackendConditions {
   readonly insideIterm2: boolean;
   /** Whether `it2`, the command line that controls iTerm2, is on the PATH. */
   readonly it2Found: boolean;
-  /** `run` keeps running and can hold agents in its own process; a single command exits. */
+  /** `run` keeps running and can run agents in its own process; a single command exits. */
   readonly command: "run" | "single";
 }
 
@@ -22,7 +22,7 @@ interface BackendChoice {
 }
 
 /**
- * Chooses the backend of new teammates (protocol.md section 6, teammateMode). Pure.
+ * Chooses the backend for new teammates (protocol.md section 6, teammateMode). Pure.
  * @throws TeamError TMUX_NOT_FOUND, CLI_NOT_FOUND or INVALID_INPUT if the requested backend is not available
  */
 export function chooseBackend(conditions: BackendConditions): BackendChoice {
@@ -51,7 +51,7 @@ function unavailableError(conditions: BackendConditions, mode: BackendType): Tea
   if (mode === "tmux" && !conditions.tmuxFound) {
     return new TeamError(
       "TMUX_NOT_FOUND",
-      "The teammate mode is tmux, but tmux is not installed or not on the PATH.",
+      "The teammate mode is tmux, but tmux is not installed or not on the PATH; no teammate was started.",
       {
         hint: "Install tmux 3.2 or newer (apt install tmux, brew install tmux), or omit --teammate-mode.",
       },
@@ -60,24 +60,25 @@ function unavailableError(conditions: BackendConditions, mode: BackendType): Tea
   if (mode === "in-process" && conditions.command === "single") return singleCommandError();
   if (mode === "iterm2" && !conditions.insideIterm2) {
     const message =
-      "The teammate mode is iterm2, but this terminal is not iTerm2 according to $TERM_PROGRAM and $ITERM_SESSION_ID.";
+      "The teammate mode is iterm2, but according to $TERM_PROGRAM and $ITERM_SESSION_ID this terminal is not iTerm2; no teammate was started.";
     return new TeamError("INVALID_INPUT", message, {
       hint: "Run the command in an iTerm2 window, or omit --teammate-mode.",
     });
   }
   if (mode === "iterm2" && !conditions.it2Found) {
     const message =
-      "The teammate mode is iterm2, but its command line it2 is not installed or not on the PATH.";
+      "The teammate mode is iterm2, but iTerm2's command line it2 is not installed or not on the PATH; no teammate was started.";
     return new TeamError("CLI_NOT_FOUND", message, { hint: INSTALL_IT2 });
   }
   return undefined;
 }
 
-/** The error of a command that asks for in-process teammates and does not keep running. */
+/** Returns the error of a command that asks for in-process teammates but does not keep running. */
 export function singleCommandError(): TeamError {
-  const message = "In-process teammates run in the lead's process, but this command exits.";
+  const message =
+    "In-process teammates run in the lead's process, but this command exits; no teammate was started.";
   return new TeamError("INVALID_INPUT", message, {
-    hint: "Use `teams run --teammate-mode in-process`, or --teammate-mode process here.",
+    hint: "Use `teams run --teammate-mode in-process`, or run this command with --teammate-mode process.",
   });
 }
 

@@ -18,8 +18,8 @@ export interface ProcessBackendOptions {
   readonly readyTimeoutMs?: number;
   readonly clock?: Clock;
   /**
-   * Called when a child of this process rings through its socket pair (descriptor 3), which it does besides ringing the FIFO.
-   * @param instance the start of that child
+   * Called when a child of this process rings through its socket pair (descriptor 3). The child also rings the FIFO.
+   * @param instance identifies the start of that child
    */
   readonly onChildBell?: (instance: string) => void;
 }
@@ -38,7 +38,7 @@ interface Channel {
   unlink(): void;
 }
 
-/** Names the descriptor of the child's end of the socket pair. */
+/** The variable with the descriptor of the child's end of the socket pair. */
 const BELL_FD_VARIABLE = "TEAMS_BELL_FD";
 const BELL_FD = 3;
 

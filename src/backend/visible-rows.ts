@@ -2,9 +2,9 @@ import { readTail } from "../os/files/file-parts.ts";
 import { fileSize, readFrom } from "../os/files/fs.ts";
 import type { Screen } from "../tmux/screen.ts";
 
-/** One row and its position among all rows that its surface has shown. */
+/** A row and its position among all rows that its surface has shown. */
 interface VisibleRow {
-  /** A row number of the screen and its history; in a log, a byte offset. */
+  /** The row number in the screen and its history; in a log, the byte offset. */
   readonly at: number;
   readonly text: string;
 }
@@ -14,15 +14,15 @@ export interface VisibleRows {
   readonly surface: "screen" | "alternate" | "log";
   /** Without blank rows at the end. */
   readonly rows: readonly VisibleRow[];
-  /** Rows before this position have scrolled away or are complete, and never change. */
+  /** Rows before this position have scrolled away or are complete, so they never change. */
   readonly settled: number;
-  /** From this number of settled rows on, the oldest are dropped and the positions of all others change. */
+  /** Once this many rows have settled, the oldest rows are dropped and the positions of all others change. */
   readonly maxSettled: number;
 }
 
 export interface ScreenChanges {
   readonly rows: readonly string[];
-  /** Number of rows that came and went between the two readings; undefined if unknown. */
+  /** Number of rows that appeared and disappeared between the two readings; undefined if unknown. */
   readonly leftOut: number | undefined;
 }
 
@@ -59,7 +59,7 @@ function gapBetween(before: VisibleRows, now: VisibleRows, shift: number): numbe
 
 /**
  * The difference between the positions of two readings: 0 unless the history was full, cleared or rewrapped, or an
- * alternate screen has scrolled. Undefined if the two have nothing in common.
+ * alternate screen has scrolled. Undefined if the readings have nothing in common.
  */
 function shiftBetween(before: VisibleRows, now: VisibleRows): number | undefined {
   if (now.surface === "alternate")
@@ -74,7 +74,7 @@ function isContinued(before: VisibleRows, now: VisibleRows): boolean {
   return before.rows.every(({ at, text }) => at >= before.settled || (known.get(at) ?? text) === text);
 }
 
-/** Two readings belong together if at least this share of the rows at the same position is the same. */
+/** Two readings match if at least this share of the rows at the same positions is equal. */
 const MIN_SIMILARITY = 0.5;
 
 function similarity(before: VisibleRows, now: VisibleRows, shift: number): number {
@@ -84,7 +84,7 @@ function similarity(before: VisibleRows, now: VisibleRows, shift: number): numbe
   return shared.length === 0 ? 0 : same.length / shared.length;
 }
 
-/** The shift under which most rows are the same; among equals, the smallest. */
+/** The shift under which most rows are equal; among several, the smallest. */
 function bestShift(before: VisibleRows, now: VisibleRows): number | undefined {
   const places = new Map<string, number[]>();
   for (const { at, text } of before.rows) {
@@ -98,7 +98,7 @@ function bestShift(before: VisibleRows, now: VisibleRows): number | undefined {
   return best !== undefined && similarity(before, now, best[0]) >= MIN_SIMILARITY ? best[0] : undefined;
 }
 
-/** Identical rows say little about the shift; at most this many of them are compared. */
+/** Maximum number of identical rows that are compared: they say little about the shift. */
 const MAX_ALIKE = 50;
 
 function isSame(one: readonly VisibleRow[], other: readonly VisibleRow[]): boolean {
@@ -112,13 +112,13 @@ function textsOf(rows: readonly VisibleRow[]): string[] {
   return rows.map(({ text }) => text);
 }
 
-/** Numbers rows from a first position on, without blank rows at the end. */
+/** Numbers rows, starting at a first position, and drops blank rows at the end. */
 export function rowsFrom(texts: readonly string[], first: number): VisibleRow[] {
   const last = texts.findLastIndex((text) => text !== "");
   return texts.slice(0, last + 1).map((text, i) => ({ at: first + i, text }));
 }
 
-/** Only the end of a log is read: a few thousand lines. */
+/** Bytes that are read at the end of a log: a few thousand lines. */
 const TAIL_BYTES = 256 * 1024;
 
 /** Returns the last lines of a log, oldest first; undefined if the file is missing. */
@@ -146,7 +146,7 @@ export function visibleRowsOfLog(path: string): VisibleRows | undefined {
 
 const LINE_END = 0x0a;
 
-/** History rows in one reading, at most 0.1 MB. If more rows pass between two readings, `leftOut` counts the rest. */
+/** Maximum history rows in one reading, about 0.1 MB. If more rows pass between two readings, `leftOut` counts the rest. */
 export const HISTORY_ROWS = 1_000;
 
 /** Converts a pane's screen to rows whose positions count from the start of its history. */
@@ -165,7 +165,7 @@ export function visibleRowsOfScreen({ rows, height, history, historyLimit, alter
     surface: "screen",
     rows: rowsFrom(rows, history - (rows.length - height)),
     settled: history,
-    // At its limit, tmux drops the oldest tenth at once, at least one row.
+    // At its limit, tmux drops the oldest tenth of the history at once, and at least one row.
     maxSettled: historyLimit - Math.max(1, Math.floor(historyLimit / 10)),
   };
 }

@@ -36,9 +36,9 @@ export function openAcpChannel(setup: ChannelSetup, events: ChannelEvents): Chan
 /** Time limit in milliseconds for the start of a CLI: the slowest known takes twelve seconds on an idle machine. */
 const START_MS = 120_000;
 
-/** A prompt that the CLI has, and has not answered. */
+/** A prompt that the CLI has received and not answered yet. */
 interface Prompt {
-  /** The CLI has reacted to it. */
+  /** Reports that the CLI has reacted to the prompt. */
   taken(): void;
   readonly usage: PromptUsage;
 }
@@ -52,9 +52,9 @@ class AcpChannel implements Channel {
   #session = "";
   #mode: SessionMode | undefined;
   #prompt: Prompt | undefined;
-  /** Aborts when the turn of the newest message is interrupted. Each message has its own: an old one must not be sent later. */
+  /** Aborts when the turn of the newest message is interrupted. One for each message: an interrupted message must not be sent later. */
   #delivery = new AbortController();
-  /** Calls that were refused since its model did anything else, and all whose reason a person gave: the protocol has no reasons. */
+  /** Calls refused since the model last acted, and all refusals with a person's reason: the protocol has no field for a reason. */
   #refusals: Refusal[] = [];
   /** The CLI repeats an earlier conversation, which is not reported. */
   #isReplaying = false;
@@ -77,9 +77,9 @@ class AcpChannel implements Channel {
     const { adapter, cwd, env, sandbox } = this.#setup;
     const file = requireProgram(adapter, env);
     const args = [...adapter.args, ...optionArgs(this.#setup)];
-    const plain = { file, args, env: { ...env, ...adapter.env } };
-    const own = (await sandbox?.wrap(plain, cwd)) ?? plain;
-    const program = startPiped(own.file, own.args, { cwd, env: own.env });
+    const command = { file, args, env: { ...env, ...adapter.env } };
+    const wrapped = (await sandbox?.wrap(command, cwd)) ?? command;
+    const program = startPiped(wrapped.file, wrapped.args, { cwd, env: wrapped.env });
     this.#program = program;
     void program.ended.then((how) => this.#onEnded(how));
     try {
@@ -101,7 +101,7 @@ class AcpChannel implements Channel {
   async #connect(program: PipedProgram): Promise<void> {
     const { client } = await import("@agentclientprotocol/sdk");
     const connection = client({ name: "teams" })
-      // First: each handler before it delays it, and the answer to a prompt would overtake the last text.
+      // Registered first: an earlier handler would delay it, and the answer to a prompt would overtake the last text.
       .onNotification("session/update", ({ params }) => this.#onUpdate(params))
       .onRequest("session/request_permission", ({ params }) => this.#onPermission(params))
       .onRequest("elicitation/create", ({ params }) => this.#onQuestion(params))
@@ -176,7 +176,7 @@ class AcpChannel implements Channel {
     this.#prompt = undefined;
     this.#calls.clear();
     if (this.#refusals.length > 0 && !interrupted.aborted && REFUSAL_ENDS.has(stopReason)) {
-      // Its end, and an interrupt, are reported elsewhere.
+      // The end of the CLI, and an interrupt, are reported elsewhere.
       const reasons = refusalText(this.#refusals.map(({ line }) => line));
       this.#send(reasons, interrupted).catch(() => undefined);
       return;
@@ -198,7 +198,7 @@ class AcpChannel implements Channel {
     await this.#program?.end();
   }
 
-  /** Ends a CLI that has lost its connection, even if its process runs. Waits for its exit first, which explains more. */
+  /** Ends a CLI that has lost its connection, even if its process still runs. Waits briefly for its exit first: that explains more. */
   async #onClosed({ ended }: PipedProgram, reason: unknown): Promise<void> {
     await waitForEnd(ended, this.#ending.signal);
     this.#onEnded(`its connection was lost: ${cleaned(messageOf(reason))}`);
@@ -209,7 +209,7 @@ class AcpChannel implements Channel {
     this.#ending.abort();
     this.#connection?.close();
     const program = this.#program;
-    // It may have left children behind.
+    // The CLI may have left child processes.
     void program?.end();
     this.#events.ended(`${how}${program === undefined ? "" : lastWords(program)}`);
   }
@@ -241,7 +241,7 @@ class AcpChannel implements Channel {
     }
   }
 
-  /** Its model continues after a refusal, so it needs only the reasons of a person. */
+  /** Forgets refusals without a person's reason: the model has continued after them. */
   #keepAnswered(): void {
     this.#refusals = this.#refusals.filter(({ isAnswered }) => isAnswered);
   }
@@ -253,7 +253,7 @@ class AcpChannel implements Channel {
     if (cost > before) this.#events.spent({ usage: NO_TOKENS, costUsd: cost - before });
   }
 
-  /** A form for the person, of the CLI or of one of its MCP servers. */
+  /** Asks a person the questions of a form from the CLI or from one of its MCP servers. */
   async #onQuestion(params: CreateElicitationRequest): Promise<CreateElicitationResponse> {
     if (this.#prompt === undefined) return { action: "cancel" };
     this.#prompt.taken();
@@ -263,7 +263,7 @@ class AcpChannel implements Channel {
     );
     if (answer === undefined)
       this.#events.note(
-        `${this.#setup.adapter.id} asked for a form with fields that teams cannot ask for, so it was cancelled`,
+        `${this.#setup.adapter.id} sent a form with fields that teams cannot show, so the form was cancelled`,
       );
     return interrupted.aborted || answer === undefined ? { action: "cancel" } : answer;
   }
@@ -287,7 +287,9 @@ class AcpChannel implements Channel {
     const optionId = optionFor(params.options, allowed);
     if (optionId !== undefined) return { outcome: { outcome: "selected", optionId } };
     if (allowed)
-      this.#events.note(`${this.#setup.adapter.id} offers no approval for one call only, so it was refused`);
+      this.#events.note(
+        `${this.#setup.adapter.id} offers no approval for a single call, so the call was refused`,
+      );
     return cancelled;
   }
 }

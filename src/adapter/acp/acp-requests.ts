@@ -11,7 +11,7 @@ import {
 } from "../request-shapes.ts";
 import { fieldsOf, oneLine } from "../requests.ts";
 
-/** The known facts of a tool call: fields of `tool_call`, of its updates and of its permission request, newer ones win. */
+/** The known facts of a tool call: fields of `tool_call`, of its updates and of its permission request, newer values win. */
 export interface AcpCall {
   readonly toolCallId: string;
   readonly title?: string | null | undefined;
@@ -40,7 +40,7 @@ const TEAM_TOOL = /^mcp__teams__\w+$/;
 /** Titles that CLIs give to calls of the team's tools. */
 const TEAM_TITLES = [TEAM_TOOL, /^teams_\w+$/, /^\w+ \(teams MCP Server\)$/];
 
-/** Whether a call is a tool of the team. These act only on the team, and check what their caller may do. */
+/** Whether a call uses a tool of the team. Such tools act only on the team, and check what their caller may do. */
 export function isTeamCall({ title, kind, rawInput, _meta }: AcpCall): boolean {
   const { toolName: name } = fieldsOf(_meta);
   // Qwen names the tool here; its title is the input, which its model wrote.
@@ -52,11 +52,11 @@ export function isTeamCall({ title, kind, rawInput, _meta }: AcpCall): boolean {
 
 /** Codex describes a tool of a server with exactly these fields. In other CLIs they are input of the model, which can contain anything. */
 function codexTool({ server, tool, arguments: _, ...more }: Fields): ServerTool | undefined {
-  const isOne = typeof server === "string" && typeof tool === "string" && Object.keys(more).length === 0;
-  return isOne ? { server, tool } : undefined;
+  const isTool = typeof server === "string" && typeof tool === "string" && Object.keys(more).length === 0;
+  return isTool ? { server, tool } : undefined;
 }
 
-/** Returns a call as our permission rules understand it. A call that they do not understand is external: it asks. */
+/** Maps a call to our permission rules. A call that they do not cover counts as external: it needs permission. */
 export function requestOf(call: AcpCall, place: AcpPlace): RequestOfCall {
   const { cwd } = place;
   const title = oneLine(call.title ?? call.kind ?? "a tool");
@@ -90,19 +90,19 @@ function commandOf(
   if (commandInTitle && contentText(call).startsWith("[in ")) return undefined;
   const command =
     typeof fields.command === "string" ? fields.command : commandInTitle ? call.title : undefined;
-  const [at, ...others] = otherPlaces(fields, cwd);
+  const [at, ...others] = otherDirectories(fields, cwd);
   return typeof command === "string" && others.length === 0 ? commandRequest(command, at, cwd) : undefined;
 }
 
-/** The directories, other than its own, in which a CLI may run a command: each CLI has one of these fields. */
-function otherPlaces({ cwd: at, workdir, directory, dir_path }: Fields, cwd: string): string[] {
+/** Returns the directories other than `cwd` that a call names for its command: each CLI uses one of these fields. */
+function otherDirectories({ cwd: at, workdir, directory, dir_path }: Fields, cwd: string): string[] {
   const named = [at, workdir, directory, dir_path].filter((one): one is string => typeof one === "string");
   return [...new Set(named.map((one) => resolve(cwd, one)))].filter((one) => one !== resolve(cwd));
 }
 
 const WRITES: ReadonlySet<string> = new Set(["edit", "delete", "move"]);
 
-/** Returns the id of the option that allows or rejects once; undefined without one: no permanent option is used instead. */
+/** Returns the id of the option that allows or rejects once; undefined if there is none: a permanent option is never used instead. */
 export function optionFor(options: readonly AcpOption[], isAllowed: boolean): string | undefined {
   const kind = isAllowed ? "allow_once" : "reject_once";
   return options.find((option) => option.kind === kind)?.optionId;
@@ -145,7 +145,7 @@ function toolName({ title, kind, _meta }: AcpCall, fields: Fields): string {
   return word ?? kind ?? "tool";
 }
 
-/** Longest result of a tool that the pane and the log get, in characters. */
+/** Maximum length of a tool result in the pane and the log, in characters. */
 const MAX_RESULT = 20_000;
 
 /** Returns the text of a call's result. */

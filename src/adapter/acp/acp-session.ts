@@ -8,10 +8,10 @@ import { cleaned } from "../last-words.ts";
 import { fieldsOf } from "../requests.ts";
 import { wellFormedStream } from "./well-formed-stream.ts";
 
-/** Longest message of a CLI, in bytes. */
+/** Maximum size of a message from a CLI, in bytes. */
 const MAX_MESSAGE = 64 * 1024 * 1024;
 
-/** Returns the messages on the stdin and stdout of a CLI. */
+/** Returns the message stream over a CLI's stdin and stdout. */
 export async function messagesOf({ stdin, stdout }: PipedProgram): Promise<Stream> {
   const { ndJsonStream } = await import("@agentclientprotocol/sdk");
   return wellFormedStream(
@@ -26,12 +26,12 @@ export async function messagesOf({ stdin, stdout }: PipedProgram): Promise<Strea
 /** Version of the protocol. */
 const VERSION = 1;
 
-/** @throws Error if the CLI speaks another version of the protocol, or an error of the connection or of the CLI */
+/** Negotiates the protocol. @throws Error if the CLI speaks another version, or an error of the connection or of the CLI */
 export async function initialize({ agent }: ClientConnection): Promise<void> {
   const answer: unknown = await agent.request("initialize", {
     protocolVersion: VERSION,
     clientInfo: { name: "teams", version: "1" },
-    // Version 2 of the protocol drops both; a CLI then uses its own tools.
+    // Version 2 of the protocol drops `fs` and `terminal`; without them, a CLI uses its own tools.
     clientCapabilities: {
       fs: { readTextFile: false, writeTextFile: false },
       terminal: false,
@@ -40,18 +40,20 @@ export async function initialize({ agent }: ClientConnection): Promise<void> {
   });
   const { protocolVersion: version } = fieldsOf(answer);
   if (typeof version === "number" && version !== VERSION)
-    throw new Error(`it speaks version ${version} of the Agent Client Protocol, and teams speaks ${VERSION}`);
+    throw new Error(
+      `it speaks version ${version} of the Agent Client Protocol, but teams needs version ${VERSION}`,
+    );
 }
 
 export interface OpenedSession {
   readonly sessionId: string;
-  /** The answer that opened it: modes and options. */
+  /** The CLI's answer, with its modes and options. */
   readonly opened: unknown;
 }
 
 /**
- * Opens a session with the team's servers: an earlier one again if the CLI still has it, else a new one.
- * @param note reports that the earlier conversation is gone
+ * Opens a session with the team's servers: resumes the given conversation if the CLI still has it, else creates a session.
+ * @param note reports that the conversation could not be resumed
  * @throws LoginMissing, or an error of the connection or of the CLI
  */
 export async function openSession(
@@ -75,19 +77,21 @@ export async function openSession(
       return { sessionId: conversation, opened };
     } catch (error) {
       if (error instanceof LoginMissing) throw error;
-      note(`${adapter.id} no longer has its earlier conversation and starts a new one: ${messageOf(error)}`);
+      note(
+        `${adapter.id} could not resume its earlier conversation, so it starts a new one: ${messageOf(error)}`,
+      );
     }
   }
   const opened: unknown = await loggedIn(agent.request("session/new", { cwd, mcpServers }));
   const { sessionId } = fieldsOf(opened);
-  if (typeof sessionId !== "string" || sessionId === "") throw new Error("it named no session");
+  if (typeof sessionId !== "string" || sessionId === "") throw new Error("it returned no session id");
   return { sessionId, opened };
 }
 
 /** JSON-RPC error of a CLI without a login. */
 const AUTH_REQUIRED = -32000;
 
-/** @throws LoginMissing for that error of a CLI */
+/** Waits for an answer. @throws LoginMissing if the CLI answers that it has no login */
 async function loggedIn<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
@@ -97,7 +101,7 @@ async function loggedIn<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-/** Why a prompt failed, by the protocol's reasons. */
+/** Why a prompt failed, for people, by the protocol's stop reason. */
 const STOP_REASONS: Readonly<Record<string, string>> = {
   max_tokens: "The answer reached its maximum length.",
   max_turn_requests: "The turn reached the maximum number of model calls.",
@@ -109,5 +113,5 @@ export function failureOf(stopReason: string): string {
   return STOP_REASONS[stopReason] ?? cleaned(stopReason);
 }
 
-/** Reasons with which some CLIs end a turn when a call is refused, though its work is not done. */
+/** Stop reasons that some CLIs give when a refused call ends the turn, although the work is not done. */
 export const REFUSAL_ENDS: ReadonlySet<string> = new Set(["end_turn", "cancelled"]);

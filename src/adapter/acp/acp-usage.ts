@@ -27,8 +27,8 @@ export function usageOf(result: unknown): Spent {
 }
 
 /**
- * The tokens of one prompt. Some CLIs report them with its result, others with the last chunk of each call of the model, and may repeat
- * their sum with the result.
+ * The tokens of one prompt. Some CLIs report them with its result. Others report them with the last chunk of each model call, and may
+ * repeat their sum with the result.
  */
 export class PromptUsage {
   #chunks = NO_TOKENS;

@@ -5,7 +5,7 @@ import { ownMode } from "../option-args.ts";
 import { fieldsOf } from "../requests.ts";
 import type { OpenedSession } from "./acp-session.ts";
 
-/** Far more than a change of the mode takes, in milliseconds. */
+/** Time limit in milliseconds for a change of the mode: far more than it takes. */
 const CHANGE_MS = 60_000;
 
 /** The permission mode of a session, as the CLI names it. */
@@ -15,9 +15,9 @@ export class SessionMode {
   readonly #session: OpenedSession;
   readonly #note: (text: string) => void;
   readonly #changeMs: number;
-  /** The mode that the CLI has confirmed or reported last; undefined without one. */
+  /** The mode that the CLI confirmed or reported last; undefined if it is unknown. */
   #modeId: string | undefined;
-  #hasReportedNone = false;
+  #hasNotedNoModes = false;
 
   /**
    * @param note reports that the CLI has no modes
@@ -38,7 +38,8 @@ export class SessionMode {
   }
 
   /**
-   * Sets the current mode, unless it is set. The first one is set explicitly: some CLIs start in a mode in which a model decides.
+   * Gives the CLI the member's current mode, unless it has that mode. Always sets the first mode: some CLIs start in a mode in which a
+   * model decides.
    * @param interrupted ends the wait for the answer of the CLI
    * @throws an error of the connection or of the CLI, or an Error if the CLI does not answer in time
    */
@@ -50,12 +51,12 @@ export class SessionMode {
     const isConfirmed = await isDoneWithin(this.#changeMs, this.#change(modeId), interrupted);
     if (interrupted.aborted) return;
     if (!isConfirmed)
-      throw new Error(`it has not confirmed its mode ${modeId} within ${this.#changeMs / 1000} s`);
-    // The CLI may have reported another one meanwhile.
+      throw new Error(`it did not confirm the mode ${modeId} within ${this.#changeMs / 1000} s`);
+    // The CLI may have reported another mode meanwhile.
     this.#modeId ??= modeId;
   }
 
-  /** Reads the mode that an update reports, if it reports one: a CLI may leave its mode itself. */
+  /** Reads the mode from an update, if it reports one: a CLI may change its mode itself. */
   readUpdate(update: SessionUpdate): void {
     if (update.sessionUpdate === "current_mode_update") this.#modeId = update.currentModeId;
     else if (update.sessionUpdate === "config_option_update" && !this.#hasModes) {
@@ -77,15 +78,15 @@ export class SessionMode {
     else if (option !== undefined) {
       const change = { sessionId, configId: String(option.id), value: modeId };
       await this.#agent.request("session/set_config_option", change);
-    } else if (!this.#hasReportedNone) {
-      this.#hasReportedNone = true;
+    } else if (!this.#hasNotedNoModes) {
+      this.#hasNotedNoModes = true;
       const { id } = this.#setup.adapter;
       this.#note(`${id} has no permission modes; its own settings decide what it asks for`);
     }
   }
 }
 
-/** Returns the option that holds the mode, as the CLI reports it. */
+/** Returns the option for the mode from an answer or an update of the CLI; undefined if there is none. */
 function modeOption(report: unknown): ReturnType<typeof fieldsOf> | undefined {
   const { configOptions } = fieldsOf(report);
   const options = Array.isArray(configOptions) ? configOptions.map(fieldsOf) : [];

@@ -18,7 +18,7 @@ export class ToolCalls {
     this.#events = events;
   }
 
-  /** Adds the fields of an update or a request to those of its call. @returns all of them */
+  /** Merges an update or a request into its call. @returns the merged call */
   add(update: AcpCall): AcpCall {
     const known = this.#known.get(update.toolCallId);
     const news = Object.fromEntries(
@@ -50,7 +50,7 @@ export class ToolCalls {
     return isNew;
   }
 
-  /** Returns a call as our permission rules understand it. */
+  /** Maps a call to our permission rules. */
   requestOf(call: AcpCall): RequestOfCall {
     const { cwd, adapter } = this.#setup;
     return requestOf(call, { cwd, commandInTitle: adapter.commandInTitle });

@@ -1,7 +1,7 @@
 import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
 import { wellFormed } from "../../text/characters/well-formed.ts";
 
-/** Returns a stream whose other end gets no half of a surrogate pair: most parsers refuse the whole message then. */
+/** Returns a stream that sends no lone surrogates: most parsers would refuse the whole message. */
 export function wellFormedStream({ readable, writable }: Stream): Stream {
   const writer = writable.getWriter();
   const own = new WritableStream<AnyMessage>({

@@ -24,12 +24,12 @@ export function openAppServerChannel(setup: ChannelSetup, events: ChannelEvents)
 
 /** Time limit in milliseconds for Codex to start. */
 const START_MS = 60_000;
-/** Milliseconds in which Codex adds a text to its turn. */
+/** Time limit in milliseconds for Codex to add a text to its turn. */
 const STEER_MS = 3_000;
-/** Seconds for a server of tools to start; its failure ends the start of Codex. */
+/** Time limit in seconds for an MCP server to start; without the server, Codex does not start. */
 const TOOLS_S = 50;
 
-/** Asks for every command that it does not know to only read, and for every edit; a person decides, no model. */
+/** Codex asks for every edit, and for every command that it does not know to be read-only; a person decides, not a model. */
 const ASK_ALWAYS = { approvalPolicy: "untrusted", approvalsReviewer: "user" } as const;
 
 class AppServerChannel implements Channel {
@@ -75,9 +75,9 @@ class AppServerChannel implements Channel {
     const file = requireProgram(adapter, env);
     const place = createSocketPlace();
     this.#place = place;
-    const own = { cwd, env: { ...env, ...adapter.env } };
+    const options = { cwd, env: { ...env, ...adapter.env } };
     const listen = ["app-server", ...servers.flatMap(serverArgs), "--listen", `unix://${place.path}`];
-    const server = startPiped(file, [...adapter.args, ...listen], own);
+    const server = startPiped(file, [...adapter.args, ...listen], options);
     this.#server = server;
     server.stdout.resume();
     try {
@@ -94,9 +94,9 @@ class AppServerChannel implements Channel {
       throw notStarted(adapter, `${messageOf(error)}${words}`, { cause: error });
     }
     void server.ended.then((how) => this.#onEnded(`${how}${lastWords(server)}`));
-    // A person quits it in its screen; the screen also ends without its server.
+    // A person quits Codex in its screen. The screen also ends when its server does.
     const resume = ["resume", this.#thread, "--remote", `unix://${place.path}`];
-    const screen = startOnScreen(file, [...adapter.args, ...resume], own);
+    const screen = startOnScreen(file, [...adapter.args, ...resume], options);
     this.#screen = screen;
     void screen.ended.then(async ({ how, isDeliberate }) => {
       await waitForEnd(server.ended, this.#ending.signal);
@@ -112,7 +112,7 @@ class AppServerChannel implements Channel {
     this.#rpc.notify("initialized");
   }
 
-  /** Codex reads its login again for each such request. */
+  /** Checks the login, which Codex reads again for each request. @throws LoginMissing */
   async #requireLogin(): Promise<void> {
     const { account, requiresOpenaiAuth } = await this.#rpc.request("account/read", {});
     if (requiresOpenaiAuth === true && (account ?? undefined) === undefined)
@@ -130,7 +130,10 @@ class AppServerChannel implements Channel {
       await this.#rpc.request("thread/resume", { threadId, excludeTurns: true, ...this.#choices() });
       return threadId;
     } catch (error) {
-      this.#events.note(`its earlier conversation is lost, so it starts a new one: ${messageOf(error)}`);
+      const { id } = this.#setup.adapter;
+      this.#events.note(
+        `${id} could not resume its earlier conversation, so it starts a new one: ${messageOf(error)}`,
+      );
       return undefined;
     }
   }
@@ -138,8 +141,8 @@ class AppServerChannel implements Channel {
   async #newThread(): Promise<string> {
     const { thread } = await this.#rpc.request("thread/start", this.#choices());
     const { id } = fieldsOf(thread);
-    if (typeof id !== "string" || id === "") throw new Error("it named no thread");
-    // Its screen cannot open a thread without any item.
+    if (typeof id !== "string" || id === "") throw new Error("it returned no thread id");
+    // Its screen cannot open an empty thread.
     const content = [{ type: "input_text", text: "This session is a member of a team of agents." }];
     await this.#rpc.request("thread/inject_items", {
       threadId: id,
@@ -150,7 +153,7 @@ class AppServerChannel implements Channel {
 
   #choices(): Readonly<Record<string, unknown>> {
     const { cwd, model } = this.#setup;
-    // An approved command runs as it was approved: our rules decide, as for agents without a sandbox.
+    // A sandbox of Codex could still block an approved command. Our rules decide, as for agents without a sandbox.
     const sandbox = "danger-full-access";
     return { cwd, sandbox, ...ASK_ALWAYS, ...(model === undefined ? {} : { model }) };
   }
@@ -158,7 +161,7 @@ class AppServerChannel implements Channel {
   async deliver(text: string): Promise<void> {
     if (this.#isEnding) throw new Error("it is not running");
     const { effort } = this.#setup;
-    // In a running turn of a person, Codex adds the text to that turn.
+    // During a person's turn, Codex adds the text to that turn.
     this.#delivery = this.#rpc.request("turn/start", {
       threadId: this.#thread,
       input: [{ type: "text", text, text_elements: [] }],
@@ -173,7 +176,7 @@ class AppServerChannel implements Channel {
   }
 
   async interrupt(): Promise<void> {
-    // A turn has no name before Codex has taken it; a refusal is an error of deliver.
+    // A turn has no id before Codex has accepted it; a refusal is an error of deliver.
     await this.#delivery?.catch(() => undefined);
     const turnId = this.#turns?.current;
     if (turnId === undefined) return;
@@ -208,7 +211,7 @@ class AppServerChannel implements Channel {
   }
 
   #onNotice(method: string, params: Readonly<Record<string, unknown>>): void {
-    // Helpers of Codex, for example for titles, have threads of their own. Limits belong to the account, so their report
+    // Helpers of Codex, for example for titles, use separate threads. Limits belong to the account, so their report
     // names no thread.
     if ((params.threadId !== this.#thread && method !== ACCOUNT_LIMITS) || this.#isEnding) return;
     if (method === "serverRequest/resolved") this.#onResolved(params.requestId);
@@ -236,7 +239,7 @@ class AppServerChannel implements Channel {
       const question = codexQuestion(method, params);
       if (question !== undefined) return this.#onQuestion(id, question);
       this.#dialogs.add(id);
-      this.#events.blocked({ name: "a question of Codex", remedy: "answer it in its pane" });
+      this.#events.blocked({ name: "Codex has a question", remedy: "answer it in its pane" });
       return;
     }
     const closed = new AbortController();
@@ -253,7 +256,7 @@ class AppServerChannel implements Channel {
     this.#rpc.answer(id, asked.answer(allowed));
   }
 
-  /** Adds a text to the running turn: a refusal has no reason in this protocol, and the model reads both at the same time. */
+  /** Adds a text to the running turn: this protocol has no reason for a refusal, and the model reads both at the same time. */
   async #explain(text: string): Promise<void> {
     const expectedTurnId = this.#turns?.current;
     if (expectedTurnId === undefined) return;
@@ -262,7 +265,7 @@ class AppServerChannel implements Channel {
       const added = this.#rpc.request("turn/steer", { threadId: this.#thread, expectedTurnId, input });
       if (!(await isDoneWithin(STEER_MS, added, this.#ending.signal))) throw new Error("no answer in time");
     } catch (error) {
-      this.#events.note(`the reason of a refusal did not reach its model: ${messageOf(error)}`);
+      this.#events.note(`the reason for a refusal did not reach its model: ${messageOf(error)}`);
     }
   }
 
@@ -276,20 +279,20 @@ class AppServerChannel implements Channel {
   }
 }
 
-/** Questions that the screen shows as a dialog, and that have no answer by our rules. */
+/** Questions that the screen shows as a dialog, and that our rules cannot answer. */
 const ONLY_PERSONS: ReadonlySet<string> = new Set([
   "item/tool/requestUserInput",
   "mcpServer/elicitation/request",
 ]);
 
-/** Returns the options that add a server for this start; JSON strings are strings of TOML too. */
+/** Returns the options that add an MCP server for this start; JSON strings are also valid TOML strings. */
 function serverArgs({ name, command, args, env }: ToolServer): string[] {
   const fields = {
     command: JSON.stringify(command),
     args: JSON.stringify(args),
     env: `{${Object.entries(env).map(([key, value]) => `${JSON.stringify(key)}=${JSON.stringify(value)}`)}}`,
     default_tools_approval_mode: '"approve"',
-    // Otherwise 0.171.0 begins a turn without the tools of a server that is late.
+    // Without it, 0.171.0 begins a turn without the tools of a server that starts late.
     required: "true",
     startup_timeout_sec: `${TOOLS_S}`,
   };

@@ -4,17 +4,17 @@ import { fieldsOf } from "../requests.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A question of Codex, of its model or of an MCP server. */
+/** A question from Codex's model or from an MCP server. */
 export interface CodexQuestion {
   readonly fields: readonly AskedField[];
-  /** @param values undefined: the person declined */
+  /** Returns the answer to the request. @param values undefined if the person declined */
   answer(values: ReadonlyMap<string, unknown> | undefined): Fields;
 }
 
-/** @returns undefined for a question that only a person at its screen can answer: a secret, an address to open */
+/** Reads a question. @returns undefined if only a person at the screen can answer it: a secret, a URL to open */
 export function codexQuestion(method: string, params: Fields): CodexQuestion | undefined {
   if (method === "item/tool/requestUserInput") {
-    // Answers are in files of the team.
+    // The team's files contain the answers, so no secret is asked for.
     const fields = optionFields(params.questions, ({ id, isSecret }) =>
       typeof id === "string" && isSecret !== true ? id : undefined,
     );

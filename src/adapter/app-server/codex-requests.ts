@@ -9,13 +9,13 @@ type Fields = Readonly<Record<string, unknown>>;
 /** A request of Codex for permission. */
 export interface CodexRequest {
   readonly request: RequestOfCall;
-  /** A tool of the team: these act only on the team, and check what their caller may do. */
+  /** Whether it is for a tool of the team. Such tools act only on the team, and check what their caller may do. */
   readonly isOwn: boolean;
   answer(isAllowed: boolean): Fields;
 }
 
 /**
- * Returns a request as our permission rules understand it. A request that they do not understand is external: it asks.
+ * Maps a request to our permission rules. A request that they do not cover counts as external: it needs permission.
  * @param item Codex's description of the call
  * @returns undefined for a request that only a person can answer in its screen
  */
@@ -71,14 +71,14 @@ function executionRequest(params: Fields, cwd: string): RequestOfCall {
   return commandRequest(scriptOf(command), params.cwd, cwd);
 }
 
-/** Returns the script of `bash -lc SCRIPT`, in which Codex wraps each command; any other command as it is. */
+/** Returns the script of `bash -lc SCRIPT`, in which Codex wraps each command; any other command unchanged. */
 export function scriptOf(command: string): string {
   const [shell = "", flag, script, ...more] = wordsOf(command) ?? [];
   const isWrapped = SHELL.test(shell) && (flag === "-lc" || flag === "-c") && more.length === 0;
   return isWrapped && script !== undefined ? script : command;
 }
 
-/** A shell of the system. Codex's model can name any program, including a file of the project named bash. */
+/** Matches a shell of the system. Codex's model can name any program, including a file of the project named bash. */
 const SHELL =
   /^(?:\/(?:usr\/(?:local\/)?)?bin\/|\/(?:opt\/homebrew|home\/linuxbrew\/\.linuxbrew|run\/current-system\/sw)\/bin\/)?(?:ba|z)?sh$/;
 

@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The only report that names no thread. */
 export const ACCOUNT_LIMITS = "account/rateLimits/updated";
 
-/** Longest result of a tool that the log gets, in characters. */
+/** Maximum length of a tool result in the log, in characters. */
 const MAX_RESULT = 20_000;
 
 /** Codex's reports on the turns of one thread, as events of a channel. */
@@ -31,12 +31,12 @@ export class CodexTurns {
     this.#total = isNew ? NOTHING_SPENT : undefined;
   }
 
-  /** The running turn; teams or a person has started it. */
+  /** The running turn, which teams or a person has started. */
   get current(): string | undefined {
     return this.#current;
   }
 
-  /** Codex has taken a text into this turn, whose start it may not have reported yet. */
+  /** Records that Codex has accepted a text in this turn, whose start it may not have reported yet. */
   accepted(id: unknown): void {
     if (typeof id === "string" && id !== this.#newestEnded) this.#current ??= id;
   }
@@ -111,7 +111,7 @@ export class CodexTurns {
       if (!this.#streamed.has(id)) this.#events.text(text);
       return;
     }
-    // Late news of a call of an earlier turn.
+    // A late report on a call of an earlier turn.
     if (!this.#items.has(id)) return;
     const { aggregatedOutput, result, error, status } = item;
     const output = typeof aggregatedOutput === "string" ? aggregatedOutput : jsonOf(result ?? error);
@@ -119,14 +119,14 @@ export class CodexTurns {
     this.#events.toolEnded({ id, content: cutText(output, MAX_RESULT), isError });
   }
 
-  /** Codex reports the sum of the whole thread, some sums twice; only the difference is news. */
+  /** Codex reports the total of the whole thread, and some totals twice; only the difference is new. */
   #spent({ total, last }: Fields): void {
     const now = spentOf(total);
-    const isNews = this.#current !== undefined;
-    const before = this.#total ?? (isNews ? difference(now, spentOf(last)) : now);
+    const isInTurn = this.#current !== undefined;
+    const before = this.#total ?? (isInTurn ? difference(now, spentOf(last)) : now);
     this.#total = now;
-    const news = difference(now, before);
-    if (Object.values(news.usage).some((count) => count > 0)) this.#events.spent(news);
+    const added = difference(now, before);
+    if (Object.values(added.usage).some((count) => count > 0)) this.#events.spent(added);
   }
 }
 

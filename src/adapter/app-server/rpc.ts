@@ -8,16 +8,16 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export interface RpcEvents {
   notified(method: string, params: Fields): void;
-  /** A request of the server; answer it with `answer`, or not at all. */
+  /** A request of the server; `answer` answers it. It may stay without an answer. */
   asked(id: RequestId, method: string, params: Fields): void;
   closed(why: string): void;
 }
 
 export type RequestId = string | number;
 
-/** Longest message of a server, in bytes. */
+/** Maximum size of a message from a server, in bytes. */
 const MAX_MESSAGE = 64 * 1024 * 1024;
-/** Milliseconds between attempts to connect to a server that starts. */
+/** Milliseconds between attempts to connect to a starting server. */
 const RETRY_MS = 50;
 
 interface Waiting {
@@ -25,7 +25,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** The JSON-RPC of Codex, whose messages have no version, over a WebSocket on a Unix socket. */
+/** Codex's JSON-RPC, whose messages lack the version field, over a WebSocket on a Unix socket. */
 export class Rpc {
   readonly #events: RpcEvents;
   readonly #waiting = new Map<number, Waiting>();

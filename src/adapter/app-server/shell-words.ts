@@ -1,4 +1,4 @@
-/** A word of a quoted argv: plain characters, `'…'`, or `"…"` with escapes, joined. Anything else is not of this form. */
+/** A word of a quoted argv: plain characters, `'…'`, or `"…"` with escapes, joined. Anything else has another form. */
 const WORD = /(?:[^\s'"\\`$|&;<>()*?[\]{}~#!]+|'[^']*'|"(?:[^"\\`$]|\\["\\`$])*"|\\.)+/y;
 
 /** Returns the words of an argv that was quoted for a shell; undefined for a text of another form. */

@@ -6,8 +6,8 @@ import { fileSize, listDir } from "../../os/files/fs.ts";
 import { fieldsOf } from "../requests.ts";
 
 /**
- * Qwen's own record of a conversation. It has facts that no event has: which calls were cancelled, by a refusal or in its screen.
- * Only results that are appended after the first read are news.
+ * Qwen's own record of a conversation. Only it shows which calls were cancelled, by a refusal or in its screen. Results from before
+ * the first read are ignored.
  */
 export class ChatRecord {
   readonly #env: Env;
@@ -29,7 +29,7 @@ export class ChatRecord {
     return this.#session;
   }
 
-  /** @param session the conversation that Qwen has open: a person can change it */
+  /** Follows the record of a session. @param session the conversation that Qwen has open: a person can change it */
   open(session: string): void {
     if (session === this.#session) return;
     this.#session = session;
@@ -37,7 +37,7 @@ export class ChatRecord {
     this.#file = path === undefined ? undefined : this.#follow(path, fileSize(path) ?? 0);
   }
 
-  /** Reads the new entries. @returns whether there is a record */
+  /** Reads the new entries. @returns whether a record exists */
   read(): boolean {
     if (this.#file === undefined) {
       const path = recordOf(this.#env, this.#session);
@@ -57,12 +57,12 @@ export class ChatRecord {
       const { callId, status } = fieldsOf(fieldsOf(JSON.parse(line)).toolCallResult);
       if (typeof callId === "string" && status === "cancelled") this.#onCancelled(callId);
     } catch {
-      // Not a whole line, so its content is unknown.
+      // The line is incomplete, so its content is unknown.
     }
   }
 }
 
-/** Only Qwen knows how it names the directory of a project, so all are searched. */
+/** Returns the path of a session's record. Only Qwen knows the directory of a project, so all directories are searched. */
 function recordOf(env: Env, session: string): string | undefined {
   if (!/^[\w-]+$/.test(session)) return undefined;
   for (const place of qwenPlaces(env)) {

@@ -16,14 +16,14 @@ import { QwenFiles } from "./qwen-files.ts";
 import { QwenPermissions } from "./qwen-permissions.ts";
 import { QwenTurns } from "./qwen-turns.ts";
 
-/** Opens the channel to Qwen with its own screen: it writes events to one file, and reads commands from another. */
+/** Opens the channel to Qwen with its own screen: Qwen writes events to one file, and reads commands from another. */
 export function openFilesChannel(setup: ChannelSetup, events: ChannelEvents): Channel {
   return new FilesChannel(setup, events);
 }
 
 /** Time limit in milliseconds for the first event. */
 const START_MS = 60_000;
-const START_DIALOG = { name: "Qwen is not ready", remedy: "look at its pane: a dialog or a login" };
+const START_DIALOG = { name: "Qwen is not ready", remedy: "look in its pane for a dialog or a login" };
 /** Wait in milliseconds after the tools connect, until the tools and the conversation are usable. */
 const SETTLE_MS = 500;
 /** Milliseconds between two polls of the record while calls are open. */
@@ -235,7 +235,7 @@ class FilesChannel implements Channel {
 
   #onEnded({ how, isDeliberate }: { readonly how: string; readonly isDeliberate: boolean }): void {
     if (this.#isEnding) return;
-    // It may have left children behind.
+    // The CLI may have left child processes.
     this.end().catch((error: unknown) => this.#events.note(messageOf(error)));
     this.#events.ended(isDeliberate ? undefined : `${how}.`);
   }

@@ -6,8 +6,8 @@ import { fieldsOf } from "../requests.ts";
 import { qwenPlaces } from "./chat-record.ts";
 
 /**
- * Whether Qwen's log of entered texts has a text since a time. If it began no turn with that text, its shell mode has taken it, and
- * the text is lost.
+ * Whether Qwen has logged a text as entered since a time. If no turn began with that text, Qwen's shell mode has taken it, and the text
+ * is lost.
  */
 export function wasEntered(env: Env, session: string, text: string, since: number): boolean {
   return logsOf(env).some((path) =>
@@ -30,7 +30,7 @@ function entriesOf(path: string): readonly Readonly<Record<string, unknown>>[] {
     const entries: unknown = JSON.parse(readText(path) ?? "[]");
     return Array.isArray(entries) ? entries.map(fieldsOf) : [];
   } catch {
-    // It is being written: the next read finds it.
+    // Qwen is writing the file: the next read finds its entries.
     return [];
   }
 }

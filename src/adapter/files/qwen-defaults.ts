@@ -4,13 +4,13 @@ import type { Env } from "../../os/env.ts";
 import { readText } from "../../os/files/fs.ts";
 import { fieldsOf } from "../requests.ts";
 
-/** Variable with the path of the machine's default settings, which a person's own settings override. */
+/** Variable with the path of the machine's default settings, which a person's settings override. */
 export const DEFAULTS_PATH = "QWEN_CODE_SYSTEM_DEFAULTS_PATH";
 const SETTINGS_PATH = "QWEN_CODE_SYSTEM_SETTINGS_PATH";
 
 /**
  * Returns the machine's default settings with automatic updates off: Qwen would replace the installed program when it starts.
- * @param env decides where Qwen looks for them
+ * @param env determines where Qwen looks for them
  * @returns JSON text; undefined if the machine's file cannot be parsed and must stay as it is
  */
 export function defaultsWithoutUpdate(

@@ -5,26 +5,29 @@ import type { QwenFiles } from "./qwen-files.ts";
 import { submittedText } from "./qwen-texts.ts";
 import type { QwenTurns } from "./qwen-turns.ts";
 
-/** Milliseconds until a text is submitted again to a Qwen that forgets text that comes at a bad moment. */
+/** Milliseconds until a text is submitted again to a Qwen version that drops texts while it works or starts. */
 const AGAIN_MS = 5_000;
-/** Milliseconds until a text that Qwen has not taken needs the person. Qwen looks at its file twice a second. */
+/** Milliseconds until the person is asked about a text that Qwen has not taken. Qwen polls its file twice a second. */
 const TAKE_MS = 10_000;
-const SILENT = { name: "Qwen takes no message", remedy: "look at its pane: a dialog, or its shell mode" };
+const SILENT = {
+  name: "Qwen takes no messages",
+  remedy: "look in its pane for a dialog, or leave its shell mode",
+};
 
 interface DeliveryOptions {
   readonly turns: QwenTurns;
   readonly files: QwenFiles;
   readonly events: ChannelEvents;
-  /** Whether Qwen has got a text since a time, but may have executed it in its shell mode. */
+  /** Whether Qwen has received a text since a time, but may have run it in its shell mode. */
   readonly wasEntered: (text: string, since: number) => boolean;
   /** Aborts when Qwen ends. */
   readonly over: AbortSignal;
 }
 
-/** The texts that Qwen gets, one at a time. */
+/** Delivers texts to Qwen, one at a time. */
 export class QwenDelivery {
   readonly #options: DeliveryOptions;
-  /** Whether Qwen drops a text that comes while it works or starts; a newer one queues it. */
+  /** Whether Qwen drops a text that arrives while it works or starts; newer versions queue it. */
   forgets = false;
   #submitted = "";
   #stop = new AbortController();
@@ -38,10 +41,10 @@ export class QwenDelivery {
     return this.#submitted;
   }
 
-  /** Resolves once Qwen has begun a turn with the text. Rejects if it was stopped before. */
+  /** Resolves once Qwen has begun a turn with the text. Rejects if the delivery was stopped earlier. */
   async deliver(text: string): Promise<void> {
     const { turns } = this.#options;
-    turns.leaveBehind();
+    turns.abandon();
     const signal = this.#renew();
     void this.#urge(signal, () => true);
     await Promise.race([turns.whenIdle, aborted(signal)]);
@@ -49,13 +52,13 @@ export class QwenDelivery {
     await this.#submit(text);
   }
 
-  /** Continues a turn that Qwen itself has ended, because all calls of an answer were refused. */
+  /** Continues a turn that Qwen has ended because all calls of an answer were refused. */
   resume(refusals: readonly string[]): void {
     // The end of Qwen, and an interrupt, are reported elsewhere.
     this.#submit(refusalText(refusals)).catch(() => undefined);
   }
 
-  /** The text has arrived, or is no longer needed. */
+  /** Stops the delivery: the text has arrived, or is no longer needed. */
   stop(): void {
     this.#stop.abort();
   }
@@ -68,7 +71,7 @@ export class QwenDelivery {
     let since = systemClock.now();
     files.submit(this.#submitted);
     void this.#urge(signal, () => {
-      // A second submission is never a second turn: Qwen drops text that comes during a turn, or has lost the first one.
+      // A second submission never becomes a second turn: Qwen drops text during a turn, or has lost the first submission.
       if (this.forgets || (!turns.isTaken && wasEntered(this.#submitted, since))) {
         since = systemClock.now();
         files.submit(this.#submitted);

@@ -11,7 +11,7 @@ import { DEFAULTS_PATH, defaultsWithoutUpdate } from "./qwen-defaults.ts";
 
 /**
  * The files between Qwen and us, in a private directory: its events, our commands, and the server of the team's tools.
- * Qwen also writes events to a FIFO, but then loses some, and later all, if its reader is busy for a moment.
+ * Qwen also writes events to a FIFO, but loses some, and later all, if the reader is busy for a moment.
  */
 export class QwenFiles {
   readonly directory: string;
@@ -27,7 +27,7 @@ export class QwenFiles {
     });
   }
 
-  /** @returns the arguments and the environment that name them */
+  /** Creates the files. @returns the arguments and the environment that name them */
   create(setup: ChannelSetup): { readonly args: readonly string[]; readonly env: Env } {
     const { adapter, servers, addDirs } = setup;
     const own = { ...setup.env, ...adapter.env };
@@ -46,9 +46,9 @@ export class QwenFiles {
     const modeName = ownMode(setup);
     const args = [
       ...optionArgs(setup),
-      // Always given: otherwise the newest versions may let a model decide.
+      // Always passed: without it, the newest versions may let a model decide.
       ...(modeName === undefined ? [] : ["--approval-mode", modeName]),
-      // Their requests would be shown on its screen only.
+      // The requests of subagents would appear only on its screen.
       ...["--exclude-tools", "agent"],
       ...addDirs.flatMap((directory) => ["--add-dir", directory]),
       ...["--mcp-config", tools, "--json-file", events, "--input-file", this.#input],
@@ -68,7 +68,7 @@ export class QwenFiles {
     appendPrivate(this.#input, `${JSON.stringify(wellFormed(command))}\n`);
   }
 
-  /** Frees the disk. Call it when no event is expected. */
+  /** Empties the file of events to free disk space. Call it when no event is expected. */
   empty(): void {
     this.#events.empty();
   }

@@ -11,11 +11,11 @@ interface PermissionsOptions {
   readonly cwd: string;
   readonly events: ChannelEvents;
   readonly answer: (id: string, allowed: boolean) => void;
-  /** @param why the request and the reason, in one line for the model; undefined if the turn ends with it */
+  /** @param why the request and the reason, in one line for the model; undefined if the refusal ends the turn */
   readonly refused: (callId: string, why: string | undefined) => void;
 }
 
-/** The open requests of Qwen. The first answer counts, in its own screen too. */
+/** The open requests of Qwen. The first answer counts, including an answer in Qwen's own screen. */
 export class QwenPermissions {
   readonly #options: PermissionsOptions;
   readonly #open = new Map<string, { readonly callId: string; readonly closed: AbortController }>();
@@ -37,8 +37,8 @@ export class QwenPermissions {
     if (isQuestion(asked)) {
       this.#questions.set(asked.id, asked.callId);
       this.#options.events.blocked({
-        name: "a question of its model",
-        remedy: "choose in its pane: arrow keys, then Enter",
+        name: "its model has a question",
+        remedy: "choose with the arrow keys and Enter in its pane",
       });
     } else if (isTeamTool(asked)) this.#options.answer(asked.id, true);
     else this.#decide(asked).catch((error: unknown) => this.#options.events.note(messageOf(error)));
@@ -67,7 +67,7 @@ export class QwenPermissions {
     return asked.length > 0;
   }
 
-  /** @param callId the call that has its result; undefined: all of them */
+  /** Closes the requests of a call. @param callId the call that has a result; undefined for all calls */
   closed(callId: string | undefined): void {
     for (const [id, { callId: one }] of this.#open)
       if (callId === undefined || one === callId) this.#close(id);

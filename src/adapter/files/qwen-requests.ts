@@ -3,7 +3,7 @@ import { fieldsOf } from "../requests.ts";
 
 /** A request of Qwen for permission. */
 export interface QwenRequest {
-  /** Names it in the answer. */
+  /** Identifies the request in the answer. */
   readonly id: string;
   readonly callId: string;
   readonly tool: string;
@@ -22,12 +22,12 @@ export function qwenRequest({
   return { id: request_id, callId, tool: tool_name, input: fieldsOf(input) };
 }
 
-/** Whether it calls a tool of the team. These act only on the team, and check what their caller may do. */
+/** Whether a request is for a tool of the team. Such tools act only on the team, and check what their caller may do. */
 export function isTeamTool({ tool }: QwenRequest): boolean {
   return tool.startsWith(`mcp__${TEAM_SERVER}__`);
 }
 
-/** Whether only a person can answer it. */
+/** Whether only a person can answer a request. */
 export function isQuestion({ tool }: QwenRequest): boolean {
   return tool === "ask_user_question";
 }

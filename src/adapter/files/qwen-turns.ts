@@ -9,21 +9,21 @@ import { spentOf } from "./qwen-texts.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Longest result of a tool that the log gets, in characters. */
+/** Maximum length of a tool result in the log, in characters. */
 const MAX_RESULT = 20_000;
-/** Milliseconds in which Qwen continues a turn after its last call, if it does. */
+/** Maximum milliseconds until Qwen continues a turn after its last call, or starts the next turn. */
 const CONTINUE_MS = 3_000;
 
 interface Call {
-  /** Undefined: it has no result yet. */
+  /** Undefined while it has no result. */
   result: "done" | "cancelled" | undefined;
-  /** Why our rules refused it. */
+  /** Why it was refused; undefined if it was not. */
   refusal: string | undefined;
 }
 
 interface Taking {
   readonly text: string;
-  /** Qwen does not drop it if it comes during a turn. */
+  /** Qwen queues it if it arrives during a turn, and does not drop it. */
   readonly isQueued: boolean;
   resolve(): void;
   reject(error: Error): void;
@@ -32,15 +32,15 @@ interface Taking {
 interface TurnsOptions {
   readonly cwd: string;
   readonly events: ChannelEvents;
-  /** Sends what the model must know about calls that were refused: Qwen itself ends a turn whose calls are all cancelled. */
+  /** Sends the reasons for refused calls to the model: Qwen ends a turn whose calls are all cancelled. */
   readonly resume: (refusals: readonly string[]) => void;
-  /** A turn is over, or a call needs no answer any more. */
+  /** Called when a call needs no answer any more, or, with undefined, when a turn has ended. */
   readonly closed: (callId: string | undefined) => void;
 }
 
 /**
- * The turns of Qwen, as its events report them. They name no end: a turn ends with an answer of the model without calls, or with
- * the cancellation of all calls of an answer.
+ * The turns of Qwen, as its events report them. No event reports the end of a turn: a turn ends with an answer of the model without
+ * calls, or when all calls of an answer are cancelled.
  */
 export class QwenTurns {
   readonly #options: TurnsOptions;
@@ -48,10 +48,10 @@ export class QwenTurns {
   #taking: Taking | undefined;
   #isRunning = false;
   #isInterrupted = false;
-  #isLeft = false;
+  #isAbandoned = false;
   /** The answer that is being received. */
   #answer = { text: "", tokens: 0 };
-  /** Whether the model's server reports tokens: without them, an answer was interrupted. */
+  /** Whether the model's server reports tokens. If it does, an answer without tokens was interrupted. */
   #reportsTokens = false;
   #stopWaiting: () => void = () => undefined;
   #waiting: (() => void)[] = [];
@@ -64,13 +64,13 @@ export class QwenTurns {
     return this.#isRunning || this.#taking !== undefined;
   }
 
-  /** Resolves once Qwen is in no turn: it would add a text to its turn, and not report that. */
+  /** Resolves once Qwen has no turn: it would add a text to a running turn without reporting it. */
   get whenIdle(): Promise<void> {
     if (!this.#isRunning) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Whether Qwen has the current turn, and did not only get its text. */
+  /** Whether Qwen has begun the turn of the newest text. */
   get isTaken(): boolean {
     return this.#taking === undefined;
   }
@@ -81,28 +81,28 @@ export class QwenTurns {
   }
 
   /**
-   * Expects the turn of a text.
-   * @param isQueued Qwen does not drop a text that comes during a turn
-   * @returns a promise that resolves once Qwen has taken it, and rejects if Qwen ends first
+   * Waits for the turn of a text.
+   * @param isQueued whether Qwen queues a text that arrives during a turn, and does not drop it
+   * @returns a promise that resolves once Qwen has taken the text, and rejects if Qwen ends first
    */
   expect(text: string, isQueued: boolean): Promise<void> {
-    this.#taking?.reject(new Error("another text came"));
+    this.#taking?.reject(new Error("a newer message replaced it"));
     this.#isInterrupted = false;
     return new Promise((resolve, reject) => {
       this.#taking = { text, isQueued, resolve, reject };
     });
   }
 
-  /** The end of the current turn is not reported: an interrupt did not end it, or a person began it. */
-  leaveBehind(): void {
-    this.#isLeft = this.#isRunning;
+  /** Stops reporting the current turn, which an interrupt did not end, or which a person began. */
+  abandon(): void {
+    this.#isAbandoned = this.#isRunning;
   }
 
   interrupted(): void {
     this.#isInterrupted = true;
   }
 
-  /** Gives up a text that Qwen has not taken. A queued text gets its own turn later. */
+  /** Stops waiting for a text that Qwen has not taken. A queued text gets its own turn later. */
   forget(): void {
     const taking = this.#taking;
     this.#taking = undefined;
@@ -110,14 +110,14 @@ export class QwenTurns {
     else taking?.reject(new Error("it was interrupted before it took the text"));
   }
 
-  /** Qwen is gone. */
+  /** Rejects the text that Qwen has not taken, because Qwen has ended. */
   fail(error: Error): void {
     this.#stopWaiting();
     this.#taking?.reject(error);
     this.#taking = undefined;
   }
 
-  /** A rule, a person or the end of its turn refused a call. */
+  /** Records why a rule, a person or the end of its turn refused a call. */
   refused(callId: string, why: string): void {
     const call = this.#calls.get(callId);
     if (call !== undefined) call.refusal = why;
@@ -154,12 +154,12 @@ export class QwenTurns {
       taking.resolve();
       return;
     }
-    // Only the record, which may be missing, names calls that a person has cancelled.
+    // A person has cancelled these calls: only the record, which may be missing, reports that.
     if (this.#isRunning && this.hasOpenCalls) this.#end({ outcome: "interrupted" });
     this.#onOwnTurn();
   }
 
-  /** A person began a turn. If Qwen is in one, it adds the text to it. */
+  /** Reports a turn that a person began. During a turn, Qwen adds the person's text to that turn. */
   #onOwnTurn(): void {
     if (this.#isRunning) return;
     this.#begin();
@@ -169,7 +169,7 @@ export class QwenTurns {
   #begin(): void {
     this.#isRunning = true;
     this.#isInterrupted = false;
-    this.#isLeft = false;
+    this.#isAbandoned = false;
     this.#calls.clear();
   }
 
@@ -187,7 +187,7 @@ export class QwenTurns {
     } else if (type === "message_stop" && this.#isRunning && this.#calls.size === 0) this.#onLastAnswer();
   }
 
-  /** A part of an answer is whole. */
+  /** Handles a complete part of an answer. */
   #onAnswer({ content, usage }: Fields): void {
     if (!this.#isRunning) return;
     for (const { type, id, name, input } of Array.isArray(content) ? content.map(fieldsOf) : []) {
@@ -246,10 +246,11 @@ export class QwenTurns {
     for (const resolve of this.#waiting.splice(0)) resolve();
     const taking = this.#taking;
     if (taking !== undefined) {
-      // The turn of a person. Qwen now begins ours, or has added our text to that one.
+      // A person's turn has ended. Qwen now begins ours, or has added our text to the person's turn.
       this.#stopWaiting = after(CONTINUE_MS, () => this.#onAdded(taking));
       return;
     }
-    if (!this.#isLeft) this.#options.events.turnEnded(this.#isInterrupted ? { outcome: "interrupted" } : end);
+    if (!this.#isAbandoned)
+      this.#options.events.turnEnded(this.#isInterrupted ? { outcome: "interrupted" } : end);
   }
 }

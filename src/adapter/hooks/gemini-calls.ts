@@ -11,7 +11,7 @@ const OWN_TOOLS = new Set(["write_todos", "update_topic", "complete_task", "get_
 /** Maximum length of a tool result in the log, in characters. */
 const MAX_RESULT = 20_000;
 
-/** The reason for the model, and for a process that waits for an answer. */
+/** The reason of a refusal, for the model and for a process that waits for an answer. */
 export const TURN_ENDED = "The turn of this call has ended.";
 
 interface CallsOptions {
@@ -59,8 +59,8 @@ export class GeminiCalls {
   onQuestion(): void {
     this.#hasQuestion = true;
     this.#options.events.blocked({
-      name: "a question on its screen",
-      remedy: "choose in its pane: arrow keys, then Enter",
+      name: "its screen shows a question",
+      remedy: "choose with the arrow keys and Enter in its pane",
     });
   }
 
@@ -72,7 +72,7 @@ export class GeminiCalls {
     this.#answered();
   }
 
-  /** Ends the turn: withdraws its open requests. */
+  /** Withdraws the open requests of a turn that has ended. */
   endTurn(): void {
     this.#open.length = 0;
     this.#closed.abort(new Error(TURN_ENDED));

@@ -11,7 +11,7 @@ import { TEAM_SERVER, type ToolServer } from "../channel.ts";
 import { fieldsOf } from "../requests.ts";
 import type { GeminiHookCommand } from "./gemini-hook-server.ts";
 
-/** Files of a login and of a first start. During a session Gemini may replace our links with new files. */
+/** Files that Gemini writes at a login or a first start. During a session, Gemini may replace our links to them with new files. */
 const LOGIN_FILES = [
   "oauth_creds.json",
   "google_accounts.json",
@@ -30,9 +30,9 @@ const TEMPORARY = /\.(?:tmp|lock)$/;
 const HOOK_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
- * A private home for one start of Gemini: links to everything in the person's own `.gemini` but temporary files, and settings of its
- * own with our hooks and the server of the team's tools, because Gemini takes hooks only from its settings. The person's settings
- * file is never changed; conversations and renewed logins are stored in the person's `.gemini`.
+ * A private home for one start of Gemini: links to everything in the person's `.gemini` except temporary files, and a separate
+ * settings file with our hooks and the server of the team's tools, because Gemini takes hooks only from its settings. The person's
+ * settings file is never changed; conversations and renewed logins are stored in the person's `.gemini`.
  */
 export class GeminiHome {
   /** The value of `GEMINI_CLI_HOME`. */
@@ -47,7 +47,7 @@ export class GeminiHome {
     this.#personsDirectory = personsDirectory(env);
   }
 
-  /** Where Gemini keeps its conversations. */
+  /** The directory in which Gemini keeps its conversations. */
   get records(): string {
     return join(this.#geminiDirectory, "tmp");
   }
@@ -65,10 +65,10 @@ export class GeminiHome {
 
   /**
    * Creates the home.
-   * @throws TeamError SPAWN_FAILED if the project's settings turn our hooks off, or define an MCP server of our name
+   * @throws TeamError SPAWN_FAILED if the project's settings turn off our hooks, or define an MCP server with our name
    */
   create(hooks: readonly GeminiHookCommand[], servers: readonly ToolServer[], cwd: string): void {
-    // In the home directory, .gemini holds the person's settings, not a project's.
+    // In the home directory, .gemini contains the person's settings, not a project's.
     if (resolve(cwd, ".gemini") !== this.#personsDirectory) refuseProjectSettings(cwd, hooks);
     ensureOwnDirectory(this.directory);
     ensureOwnDirectory(this.#geminiDirectory);
@@ -96,7 +96,7 @@ export class GeminiHome {
       const path = join(this.#geminiDirectory, name);
       if (entryOf(path)?.isFile() !== true) continue;
       const text = readText(path);
-      // The person may keep it elsewhere, with a link.
+      // The person's file may be a link to another place.
       if (text !== undefined) replaceFile(realPathOf(join(this.#personsDirectory, name)), text);
     }
   }
@@ -108,8 +108,8 @@ const API_KEY = "gemini-api-key";
 const POLICY = "teams.toml";
 
 /**
- * Our hooks decide, so Gemini itself asks nothing more: a call runs if no hook refuses it. Its own questions stay on its screen, and its
- * plan mode, which takes the team's tools away, is left out.
+ * Our hooks decide, so Gemini itself does not ask: a call runs if no hook refuses it. Questions of its model stay on its screen. Its plan
+ * mode, which would remove the team's tools, is denied.
  */
 const POLICY_TEXT = `[[rule]]
 toolName = "*"
@@ -147,11 +147,11 @@ function settingsIn(directory: string): Readonly<Record<string, unknown>> {
 }
 
 function settingsText(
-  own: string,
+  directory: string,
   hooks: readonly GeminiHookCommand[],
   servers: readonly ToolServer[],
 ): string {
-  const before = settingsIn(own);
+  const before = settingsIn(directory);
   const hooksBefore = fieldsOf(before.hooks);
   const ours = Object.fromEntries(
     hooks.map(({ event, name, command }) => {
@@ -169,7 +169,7 @@ function settingsText(
   );
   return JSON.stringify({
     ...before,
-    // Otherwise Gemini may replace the installed program.
+    // With updates on, Gemini may replace the installed program.
     general: { ...fieldsOf(before.general), enableAutoUpdate: false },
     hooks: { ...hooksBefore, ...ours },
     hooksConfig: { ...hooksConfig, enabled: true, disabled: others },
@@ -188,10 +188,10 @@ function refuseProjectSettings(cwd: string, hooks: readonly GeminiHookCommand[])
   const why = isOff
     ? "turns off hooks that teams needs"
     : TEAM_SERVER in fieldsOf(mcpServers)
-      ? `defines an MCP server "${TEAM_SERVER}", a name that teams needs for its own tools`
+      ? `defines an MCP server "${TEAM_SERVER}", and teams needs that name for its own tools`
       : undefined;
   if (why === undefined) return;
   throw new TeamError("SPAWN_FAILED", `${path} ${why}; Gemini was not started.`, {
-    hint: "Change that file, or use --cli gemini.",
+    hint: "Change that setting, or use --cli gemini.",
   });
 }

@@ -16,10 +16,10 @@ export const GEMINI_HOOKS = [
 ] as const;
 export type GeminiHook = (typeof GEMINI_HOOKS)[number];
 
-/** A hook as Gemini's settings have it. */
+/** A hook for Gemini's settings. */
 export interface GeminiHookCommand {
   readonly event: GeminiHook;
-  /** Gemini shows it while the hook runs. */
+  /** Shown on Gemini's screen while the hook runs. */
   readonly name: string;
   /** Command line for a shell. */
   readonly command: string;
@@ -35,7 +35,7 @@ export type AnswerGeminiHook = (
   hookEnded: AbortSignal,
 ) => Promise<object | undefined>;
 
-/** What Gemini's screen shows while a hook runs. */
+/** Names that Gemini's screen shows while a hook runs. */
 const SCREEN_LABELS: Readonly<Record<GeminiHook, string>> = {
   SessionStart: "teams",
   BeforeAgent: "teams",
@@ -47,8 +47,8 @@ const SCREEN_LABELS: Readonly<Record<GeminiHook, string>> = {
 /** Maximum size of an event in bytes; a larger call is refused. */
 const MAX_INPUT = 32 * 1024 * 1024;
 const NEWLINE = 10;
-/** Said to the model when this process cannot be asked. */
-const REFUSED = "The call was refused, because teams did not answer. Stop, and tell the user.";
+/** The reason for the model if this process does not answer. */
+const REFUSED = "The call was refused because teams did not answer. Stop, and tell the user.";
 
 /**
  * Source of the hook program, plain JavaScript. It sends Gemini's event to our socket and prints the answer. Without a complete
@@ -82,7 +82,7 @@ export class GeminiHookServer {
   }
 
   /**
-   * @param directory for the program of the hooks
+   * @param directory gets the hook program
    * @returns the hooks for Gemini's settings
    */
   async listen(directory: string): Promise<readonly GeminiHookCommand[]> {
@@ -92,7 +92,7 @@ export class GeminiHookServer {
     writeNew(client, `const SOCKET = ${JSON.stringify(place.path)};${CLIENT}`, undefined, false);
     return GEMINI_HOOKS.map((event) => {
       const words = [process.execPath, client, event].map(shellQuote).join(" ");
-      // Refuses too if the program is killed or cannot start: Gemini needs exit code 2 and a text on stderr.
+      // Also refuses if the program is killed or cannot start: Gemini needs exit code 2 and a text on stderr.
       const refuses = event === "BeforeTool" ? ` || { echo ${shellQuote(REFUSED)} >&2; exit 2; }` : "";
       return { event, name: SCREEN_LABELS[event], command: `${words}${refuses}` };
     });

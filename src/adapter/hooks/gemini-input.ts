@@ -12,22 +12,22 @@ import { isGeminiWorking, readGeminiInput } from "./gemini-screen.ts";
 /** Milliseconds between two reads of the screen. */
 const POLL_MS = 250;
 /**
- * Milliseconds that the input must be shown before the first text, and after each dialog: Gemini shows it for a moment before it asks
- * for a login.
+ * Milliseconds that the screen must show the input before the first text, and after each dialog: Gemini shows it for a moment before it
+ * asks for a login.
  */
 const STEADY_MS = 1_000;
-/** The same if Gemini looks for its key in a keychain, which takes longer. */
+/** The same if Gemini may look for its key in a keychain, which takes longer. */
 const STEADY_WITH_KEYCHAIN_MS = 4_000;
 /** Milliseconds after which a submitted text that Gemini neither shows nor works on counts as dropped. */
 const DROPPED_MS = 5_000;
 /** Milliseconds until the person is asked about a text that Gemini has not taken. */
 const TAKE_MS = 10_000;
 
-const STARTING: InputShown = { kind: "closed", why: "it starts", remedy: "wait", isQuiet: true };
-const BUSY: InputShown = { kind: "closed", why: "it works", remedy: "wait", isQuiet: true };
+const STARTING: InputShown = { kind: "closed", why: "it is starting", remedy: "wait", isQuiet: true };
+const BUSY: InputShown = { kind: "closed", why: "it is working", remedy: "wait", isQuiet: true };
 const SILENT = {
-  name: "Gemini takes no message",
-  remedy: "close the dialog, or clear the input, in its pane",
+  name: "Gemini takes no messages",
+  remedy: "close the dialog in its pane, or clear its input line",
 };
 
 interface GeminiInputOptions {
@@ -36,7 +36,7 @@ interface GeminiInputOptions {
   readonly program: { readonly pid: number | undefined; hasEnded(): boolean };
   /** Whether Gemini may look for its key in a keychain. */
   readonly usesKeychain: boolean;
-  /** Whether a turn runs: at its end, a hook passes the text on. */
+  /** Whether a turn is running: at its end, a hook passes on the text. */
   readonly isBusy: () => boolean;
 }
 
@@ -77,14 +77,14 @@ export class GeminiInput {
     });
   }
 
-  /** A session began: Gemini may have started itself again, and may ask for a login. */
+  /** Handles the start of a session: Gemini may have restarted itself, and may ask for a login. */
   restarted(): void {
     this.#isSteady = false;
     this.#hasBeenSteady = false;
     this.#shownSince = undefined;
   }
 
-  /** Waits until the screen shows the input for some time, empty or not. */
+  /** Waits until the screen has shown the input, empty or not, for some time. Returns early if the signal aborts. */
   async shown(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const screen = await this.#keys?.screen();
@@ -116,12 +116,12 @@ export class GeminiInput {
         const screen = await this.#keys?.screen();
         if (screen === undefined) continue;
         const { kind } = this.#read(screen, text);
-        // Gemini takes an Enter soon after a paste for a new line, so a busy one may not have submitted the text.
+        // Soon after a paste, Gemini takes Enter as a new line, so a busy Gemini may not have submitted the text.
         if (kind === "typed") await this.#keys?.submitAgain(text);
         if (kind !== "empty" || isGeminiWorking(screen)) emptySince = undefined;
         else emptySince ??= steadyNow();
         if (emptySince === undefined || steadyNow() - emptySince < DROPPED_MS) continue;
-        this.#events.note("a message left the input without a turn, so it is typed again");
+        this.#events.note("a message left the input line without starting a turn, so it is typed again");
         return "dropped";
       }
     } finally {
@@ -148,7 +148,7 @@ export class GeminiInput {
   }
 }
 
-/** Returns a text that Gemini takes as a prompt: a first /, ! or ? would be a command or its shell mode. */
+/** Returns a text that Gemini takes as a prompt: a leading /, ! or ? would start a command or its shell mode. */
 export function asPrompt(text: string): string {
   const plain = withoutFileMarks(/^\s*[/!?]/.test(text) ? `Message from teams:\n${text}` : text);
   // After a backslash, Gemini reads Enter as a new line.

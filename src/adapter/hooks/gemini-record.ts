@@ -15,15 +15,15 @@ export interface RecordEvents {
     call: { readonly tool: string; readonly input: Fields; readonly status: string },
     result: string,
   ): void;
-  /** The person, or an interrupt, cancelled the turn. */
+  /** A person or an interrupt cancelled the turn. */
   cancelled(): void;
-  /** An error of the model's server, in place of an answer. */
+  /** The model's server returned an error instead of an answer. */
   turnFailed(why: string): void;
 }
 
 /**
  * Follows Gemini's conversation record, a file of JSON lines. Gemini appends each message, and later repeats it with its tokens and
- * call results. Reports only lines that follow after `open`.
+ * call results. Reports only lines that are appended after `open`.
  */
 export class GeminiRecord {
   readonly #events: RecordEvents;
@@ -36,7 +36,7 @@ export class GeminiRecord {
     this.#events = events;
   }
 
-  /** Follows another record: a person can begin a new conversation, or change to an old one. */
+  /** Follows another record: a person can begin a new conversation, or resume an old one. Ignores the current path. */
   open(path: string): void {
     if (path === this.#path) return;
     this.close();
@@ -89,7 +89,7 @@ export class GeminiRecord {
 
 const ENDED = ["success", "error", "cancelled"];
 
-/** Returns the text of a call's result, as the model gets it. */
+/** Returns the text of a call's result, as the model reads it. */
 function textOf(result: unknown): string {
   const parts = Array.isArray(result) ? result.map(fieldsOf) : [];
   const texts = parts.map(({ functionResponse }) => fieldsOf(fieldsOf(functionResponse).response));

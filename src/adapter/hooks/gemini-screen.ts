@@ -4,25 +4,25 @@ import { withoutControls } from "../../tmux/keys.ts";
 import type { Screen } from "../../tmux/screen.ts";
 import { type InputShown, TAIL } from "../keys/input-line.ts";
 
-/** A row that begins with the sign of the input: ` > text`. An indented or framed row is a text or a dialog. */
-const SIGN = /^ ?(?:(>|\*|!)|\(r:\) ) (.*)$/;
+/** A row that begins with the prompt of the input: ` > text`. An indented or framed row is a text or a dialog. */
+const PROMPT = /^ ?(?:(>|\*|!)|\(r:\) ) (.*)$/;
 /** The placeholder of the empty input, after two more spaces than a text has. A narrow pane wraps it. */
 const PLACEHOLDER = /^ {2}(?:Type your(?: message| *$)|Press 'Esc' for NORMAL mode)/;
 const VIM_NORMAL = /^ {2}Press 'i' for INSERT mode/;
-/** A frame below the input: Gemini draws each dialog in one, and none around its input. */
+/** A frame below the input: Gemini frames each dialog, but not its input. */
 const FRAME = /[╭╮╰╯┌└│┃]/u;
-/** A line that Gemini draws below its input if it has no background colour. */
+/** A line that Gemini draws below an input without a background colour. */
 const RULE = /^\s*[─▀▄]+\s*$/u;
-/** A long pasted text. */
+/** A placeholder that replaces a long pasted text. */
 const COLLAPSED = /^\[Pasted Text: (\d+) (lines|chars)(?: #\d+)?\]$/;
-/** Signs of a turn or a waiting text, above the input. */
+/** Text above the input that shows a running turn or a waiting text. */
 const WORKING = /\besc to cancel\b|\bExecuting Hook\b|^ +Queued \(press /m;
 
 const CLOSED: InputShown = {
   kind: "closed",
   why: "Gemini shows no input",
   remedy:
-    "close the dialog in its pane; if it asks for a login, log in there, or set GEMINI_API_KEY and restart it",
+    "close the dialog in its pane; if that asks for a login, log in, or set GEMINI_API_KEY and restart the member",
 };
 const SHELL_MODE: InputShown = {
   kind: "closed",
@@ -41,32 +41,33 @@ const VIM_MODE: InputShown = {
 };
 
 /**
- * Reads Gemini's input from its screen (0.61.0). The cursor is not a sign: in a pane without focus, Gemini leaves it below its screen.
- * @param text that was typed
+ * Reads Gemini's input from its screen (0.61.0). The cursor does not mark the input: in a pane without focus, Gemini leaves it below its
+ * screen.
+ * @param text the text that was typed
  */
 export function readGeminiInput({ rows, height }: Screen, text?: string): InputShown {
   const visible = rows.slice(-height);
-  const at = visible.findLastIndex((row) => SIGN.test(row));
+  const at = visible.findLastIndex((row) => PROMPT.test(row));
   if (at < 0 || visible.slice(at + 1).some((row) => FRAME.test(row))) return CLOSED;
-  const [, sign, first = ""] = SIGN.exec(visible[at] ?? "") ?? [];
-  if (sign === undefined) return SEARCH;
-  if (sign === "!") return SHELL_MODE;
+  const [, prompt, first = ""] = PROMPT.exec(visible[at] ?? "") ?? [];
+  if (prompt === undefined) return SEARCH;
+  if (prompt === "!") return SHELL_MODE;
   if (VIM_NORMAL.test(first)) return VIM_MODE;
   if (PLACEHOLDER.test(first)) return { kind: "empty" };
   const lines = [first, ...visible.slice(at + 1)].map((row) => row.trim());
-  if (text !== undefined && holdsOnly(lines, text)) return { kind: "typed" };
+  if (text !== undefined && containsOnly(lines, text)) return { kind: "typed" };
   const end = lines.findIndex((line, i) => i > 0 && isEnd(line));
   return { kind: "draft", text: lines.slice(0, end < 0 ? undefined : end).join(" ") };
 }
 
-/** Whether Gemini has a turn, or a text that waits for one. */
+/** Whether Gemini's screen shows a running turn, or a text that waits for one. */
 export function isGeminiWorking({ rows, height }: Screen): boolean {
   return WORKING.test(rows.slice(-height).join("\n"));
 }
 
-/** @param lines of the screen from the first line of the input on; a long text may have been scrolled */
-function holdsOnly(lines: readonly string[], text: string): boolean {
-  // As it was typed.
+/** Whether the input contains only this text. @param lines the screen from the input's first line; a long text may have scrolled */
+function containsOnly(lines: readonly string[], text: string): boolean {
+  // The text as it was typed.
   const clean = withoutEnd(withoutControls(text), "\n");
   const [, count, unit] = COLLAPSED.exec(lines[0] ?? "") ?? [];
   if (count !== undefined)
@@ -82,7 +83,7 @@ function holdsOnly(lines: readonly string[], text: string): boolean {
   return false;
 }
 
-/** Whether a line may follow the last one of the input. */
+/** Whether a line may follow the last line of the input. */
 function isEnd(line: string): boolean {
   return line === "" || RULE.test(line);
 }

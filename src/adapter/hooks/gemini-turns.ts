@@ -2,9 +2,9 @@ import { after } from "../../os/clock.ts";
 import type { ChannelEvents, ChannelTurnEnd } from "../channel.ts";
 import { isSubmission } from "../gemini-texts.ts";
 
-/** Milliseconds that the hook at a turn's end waits for the next message. A message in this time need not be typed. */
+/** Milliseconds that the hook at a turn's end waits for the next message. A message within this time need not be typed. */
 const HOLD_MS = 500;
-/** Longest chain of turns that hooks continue: Gemini silently stops after 100. */
+/** Maximum turns that hooks continue in a row: Gemini silently stops after 100. */
 const MAX_CHAIN = 50;
 
 interface PendingText {
@@ -13,7 +13,7 @@ interface PendingText {
   reject(error: Error): void;
 }
 
-/** `resting`: the hook at a turn's end waits for a text. `handed`: it has passed a text on, and that turn has not begun. */
+/** `resting`: the hook at a turn's end waits for a text. `handed`: the hook has passed on a text whose turn has not begun. */
 type State = "idle" | "running" | "resting" | "handed";
 
 interface TurnsOptions {
@@ -43,12 +43,12 @@ export class GeminiTurns {
     return this.#state === "running" || this.#state === "handed";
   }
 
-  /** Whether it waits for input. */
+  /** Whether Gemini waits for input. */
   get isIdle(): boolean {
     return this.#state === "idle";
   }
 
-  /** Whether its model can call tools now. */
+  /** Whether Gemini's model can call tools now. */
   get isWorking(): boolean {
     return this.#state === "running";
   }
@@ -66,7 +66,7 @@ export class GeminiTurns {
 
   /**
    * Waits for the turn of a text. If another turn is running, the hook at its end passes the text on.
-   * @returns a promise that resolves once Gemini has begun it, and rejects if the text is withdrawn
+   * @returns a promise that resolves once Gemini has begun the turn, and rejects if the text is withdrawn
    */
   expect(text: string): Promise<void> {
     this.#pending?.reject(new Error("a newer message replaced it"));
@@ -90,7 +90,7 @@ export class GeminiTurns {
     this.#answerHook?.(undefined);
   }
 
-  /** Gemini begins a turn. */
+  /** Handles the start of a turn. */
   began(prompt: string): void {
     const wasRunning = this.#state === "running";
     this.#state = "running";
@@ -102,7 +102,7 @@ export class GeminiTurns {
       this.#isSuperseded = false;
       pending.resolve();
     } else if (pending !== undefined) {
-      // A person's turn came first: its end is not that of the awaited one.
+      // A person's turn came first: its end is not the end of the awaited turn.
       this.#isSuperseded = true;
     } else if (!wasRunning) {
       this.#isInterrupted = false;
@@ -124,9 +124,9 @@ export class GeminiTurns {
   }
 
   /**
-   * Gemini's hook reports the end of a turn.
-   * @param text its whole answer
-   * @returns the text of the next turn; undefined without one
+   * Handles the end of a turn, as Gemini's hook reports it.
+   * @param text the whole answer
+   * @returns the text of the next turn; undefined if there is none
    */
   onTurnEnd(text: string): Promise<string | undefined> {
     if (this.#state !== "running") return Promise.resolve(undefined);
@@ -152,7 +152,7 @@ export class GeminiTurns {
     return next;
   }
 
-  /** The person, or an interrupt, ended the turn: no hook reports that. */
+  /** Handles a turn that a person or an interrupt has cancelled: no hook reports that. */
   cancelled(): void {
     if (this.#state === "idle") return;
     const hadTurn = this.#state === "running";

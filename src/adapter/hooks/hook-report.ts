@@ -4,9 +4,9 @@ import { fieldsIn, fieldsOf, oneLine } from "../requests.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Each hook that reports a state, and its report; undefined if the input has nothing to report. */
+/** The event that each hook reports; undefined if its input reports none. */
 const HOOKS = {
-  // After a compaction it comes during a turn.
+  // After a compaction, the hook runs during a turn.
   SessionStart: ({ source }: Fields) => (source === "compact" ? undefined : "started"),
   SessionEnd: () => "resting",
   UserPromptSubmit: () => "prompted",
@@ -22,7 +22,7 @@ const HOOKS = {
   AfterAgent: () => "resting",
 } as const satisfies Readonly<Record<string, (input: Fields) => HookEvent | undefined>>;
 
-/** Tools by which a model asks the person at its screen: of Claude Code, Gemini CLI and Qwen Code. */
+/** Tools of Claude Code, Gemini CLI and Qwen Code with which a model asks the person at its screen. */
 const QUESTION_TOOLS: ReadonlySet<unknown> = new Set(["AskUserQuestion", "ask_user", "ask_user_question"]);
 
 function toolEvent({ tool_name }: Fields): "asking" | "tool" {
@@ -33,7 +33,7 @@ function toolEvent({ tool_name }: Fields): "asking" | "tool" {
 export type HookName = keyof typeof HOOKS;
 export const HOOK_NAMES = Object.keys(HOOKS) as HookName[];
 
-/** Types of a notification by which Claude Code and Gemini CLI ask for a permission in their own screens. */
+/** Notification types with which Claude Code and Gemini CLI ask for permission on their own screens. */
 const ASKING: ReadonlySet<string> = new Set(["permission_prompt", "ToolPermission", "elicitation_dialog"]);
 
 export interface HookReport extends Pick<HookRecord, "event" | "conversation" | "transcript" | "detail"> {
@@ -42,8 +42,8 @@ export interface HookReport extends Pick<HookRecord, "event" | "conversation" | 
 }
 
 /**
- * Returns the report of a hook; undefined if it says nothing about the state.
- * @param text the hook's input, perhaps cut off: then only the hook's name counts. Hostile: it holds what a model wrote
+ * Returns the report of a hook; undefined if it reports no state.
+ * @param text the hook's input; if it is cut off, only the hook's name counts. Hostile: it contains text of a model
  */
 export function reportOf(hook: HookName, text: string): HookReport | undefined {
   const input = fieldsIn(text);
@@ -72,7 +72,7 @@ function detailOf(event: HookEvent, { tool_name, tool_input, message }: Fields):
   return oneLine(what === undefined ? tool_name : `${tool_name}: ${what}`);
 }
 
-/** claude 2.1.150 and newer and Codex give the last text; Gemini CLI has another name for it. */
+/** Returns the turn's last text: claude (2.1.150 and newer) and Codex name it `last_assistant_message`, Gemini CLI `prompt_response`. */
 function wordsOf({ last_assistant_message, prompt_response }: Fields): string {
   const text = [last_assistant_message, prompt_response].find((one) => typeof one === "string");
   return String(text ?? "");

@@ -17,17 +17,23 @@ import { asPrompt, GeminiInput } from "./gemini-input.ts";
 import { GeminiRecord } from "./gemini-record.ts";
 import { GeminiTurns } from "./gemini-turns.ts";
 
-/** Opens the channel to Gemini with its own screen: hooks report and ask, and the hook at a turn's end passes it the next message. */
+/**
+ * Opens the channel to Gemini with its own screen: hooks report its events and ask for permission, and the hook at a turn's end passes on
+ * the next message.
+ */
 export function openGeminiHooksChannel(setup: ChannelSetup, events: ChannelEvents): Channel {
   return new GeminiHooksChannel(setup, events);
 }
 
-/** Milliseconds without a session, or without an input, until the person is asked to look, and until the start fails. */
+/** Milliseconds without a session until the person is asked to look. */
 const SESSION_MS = 15_000;
+/** Milliseconds without an input until the person is asked to look. */
 const INPUT_MS = 8_000;
+/** Milliseconds from then until the start fails. */
 const LATE_MS = 600_000;
-/** Milliseconds to wait for the effect of an interrupt, and for an error in the record. */
+/** An interrupt counts as failed after this many milliseconds. */
 const ESCAPE_MS = 2_000;
+/** Maximum wait in milliseconds for an error in the record. */
 const RECORD_MS = 500;
 const POLL_MS = 50;
 /** Value of the hook's `prompt_response` for a turn without an answer. */
@@ -79,7 +85,7 @@ class GeminiHooksChannel implements Channel {
   async start(conversation: string | undefined): Promise<string | undefined> {
     const { adapter, env, sandbox, place } = this.#setup;
     if (sandbox !== undefined || place?.server === undefined) {
-      const why = sandbox === undefined ? "needs a pane of tmux" : "cannot run in a sandbox";
+      const why = sandbox === undefined ? "needs a tmux pane" : "cannot run in a sandbox";
       throw new TeamError("SPAWN_FAILED", `${adapter.id} ${why}; it was not started.`, {
         hint: `${sandbox === undefined ? "Run it in tmux" : "Start it without --sandbox"}, or use --cli gemini.`,
       });
@@ -96,7 +102,7 @@ class GeminiHooksChannel implements Channel {
       await this.end();
       if (error instanceof TeamError) throw error;
       throw notStarted(adapter, messageOf(error), {
-        needs: "teams needs a version with hooks and --policy.",
+        needs: "It must support hooks and --policy.",
         cause: error,
       });
     }
@@ -114,7 +120,7 @@ class GeminiHooksChannel implements Channel {
     const args = [
       ...adapter.args,
       ...optionArgs(this.#setup),
-      // Always given: a person's settings may name a mode in which Gemini asks for less.
+      // Always passed: a person's settings may name a mode in which Gemini asks for less.
       ...["--approval-mode", adapter.modes.default ?? "default", "--policy", this.#home.policy],
       ...addDirs.flatMap((directory) => ["--include-directories", directory]),
       ...session,
@@ -144,7 +150,7 @@ class GeminiHooksChannel implements Channel {
     isStarted = true;
   }
 
-  /** Waits for the session, for the input, since a login can be asked for after the session began, and for the team's tools. */
+  /** Waits for the session, then for the input, since Gemini may ask for a login in between, and for the team's tools. */
   async #ready(began: Promise<void>, shown: Promise<void>): Promise<void> {
     await this.#awaitPerson(SESSION_MS, began, "no session began; check that hooks are on in its settings");
     await this.#awaitPerson(INPUT_MS, shown, "its screen did not show its input");
@@ -152,13 +158,13 @@ class GeminiHooksChannel implements Channel {
     if (this.#isEnding) throw new Error(ENDING);
   }
 
-  /** Asks the person to look after some milliseconds. @throws Error if the person does not help either */
+  /** Waits, and asks the person to look after `ms` milliseconds. @throws Error if that does not help within `LATE_MS` */
   async #awaitPerson(ms: number, done: Promise<void>, failure: string): Promise<void> {
     if (await isDoneWithin(ms, done, this.#ending.signal)) return;
     this.#events.blocked(START_DIALOG);
     const isDone = await isDoneWithin(LATE_MS, done, this.#ending.signal);
     this.#events.blocked(undefined);
-    if (!isDone) throw new Error(`within 10 minutes ${failure}`);
+    if (!isDone) throw new Error(`within ${LATE_MS / 60_000} minutes, ${failure}`);
   }
 
   async deliver(text: string): Promise<void> {
@@ -168,7 +174,7 @@ class GeminiHooksChannel implements Channel {
     const signal = AbortSignal.any([this.#delivery.signal, this.#ending.signal]);
     const taken = this.#turns.expect(this.#submitted);
     taken.catch(() => undefined);
-    // At the end of a turn, the hook gives Gemini the text. Otherwise Gemini waits for input, and must be woken.
+    // At the end of a turn, the hook passes the text to Gemini. If Gemini waits for input, the text must be typed.
     await Promise.race([taken, this.#turns.whenIdle, aborted(signal)]);
     signal.throwIfAborted();
     const isTaken = (): boolean => this.#turns.isTaken;
@@ -179,7 +185,7 @@ class GeminiHooksChannel implements Channel {
         await this.#input?.deliver(this.#submitted, AbortSignal.any([signal, over.signal]), isTaken);
       await Promise.race([taken, aborted(signal)]);
     } catch (error) {
-      // A person began a turn meanwhile, and its end gave Gemini the text.
+      // A person began a turn meanwhile, and the hook at its end passed on the text.
       if (!isTaken()) throw error;
     }
     if (!isTaken()) throw new Error("it was interrupted before it took the text");
@@ -255,7 +261,7 @@ class GeminiHooksChannel implements Channel {
     return this.#turns.onTurnEnd("");
   }
 
-  /** A hook may be called by another program of this user: only records of Gemini are read. */
+  /** Another program of this user may call a hook, so only files in Gemini's directory of records are read. */
   #openRecord(path: unknown): void {
     if (typeof path !== "string" || !path.endsWith(".jsonl")) return;
     if (resolve(path).startsWith(`${this.#home.records}${sep}`)) this.#record.open(resolve(path));
@@ -263,7 +269,7 @@ class GeminiHooksChannel implements Channel {
 
   #onEnded({ how, isDeliberate }: { readonly how: string; readonly isDeliberate: boolean }): void {
     if (this.#isEnding) return;
-    // It may have left children behind.
+    // The CLI may have left child processes.
     this.end().catch((error: unknown) => this.#events.note(messageOf(error)));
     this.#events.ended(isDeliberate ? undefined : `${how}.`);
   }

@@ -3,16 +3,16 @@ interface BridgePlugin {
   readonly socketPath: string;
   /** OpenCode's permission settings, which override the project's files. */
   readonly permission: Readonly<Record<string, string>>;
-  /** Values of variables for commands. */
+  /** Variables, with their values, for the commands that OpenCode runs. */
   readonly commandEnv: Readonly<Record<string, string>>;
-  /** Variables of the start only. */
+  /** Variables that only the start needs. */
   readonly removed: readonly string[];
 }
 
 /**
  * The plugin that OpenCode loads for us. It carries requests to OpenCode's own HTTP handler, inside its process, and events back: no
  * port is open and no password exists, so a command that OpenCode runs can neither find nor use them. It connects once, before the
- * first message, and our socket then takes no other connection. Plain JavaScript: OpenCode's runtime loads the file as it is.
+ * first message, and our socket then takes no other connection. Plain JavaScript: OpenCode's runtime loads the file unchanged.
  */
 const SOURCE = `
 import { connect } from "node:net";

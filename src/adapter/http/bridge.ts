@@ -9,7 +9,7 @@ import { fieldsIn, parsedJson } from "../requests.ts";
 
 /** Time limit in milliseconds for an answer of OpenCode. */
 const ANSWER_MS = 20_000;
-/** Longest part of an error answer that an error repeats, in characters. */
+/** Maximum characters of OpenCode's error answer that an error repeats. */
 const MAX_ANSWER = 300;
 
 interface Waiting {
@@ -21,11 +21,11 @@ interface Waiting {
 
 interface BridgeEvents {
   happened(type: string, properties: unknown): void;
-  /** The plugin is gone, and with it OpenCode. */
+  /** The plugin, and with it OpenCode, has ended. */
   closed(): void;
 }
 
-/** Our side of the plugin in OpenCode: requests to its HTTP handler, and its events, on one private connection. */
+/** Our end of the connection to the plugin in OpenCode: requests to its HTTP handler, and its events. */
 export class Bridge {
   readonly #events: BridgeEvents;
   readonly #waiting = new Map<number, Waiting>();
@@ -49,12 +49,16 @@ export class Bridge {
     this.#close = await listenLocally(place, (socket) => this.#onConnection(socket));
   }
 
-  /** Resolves once the plugin is connected, and OpenCode asks for everything. Rejects if the plugin fails in this version of OpenCode. */
+  /** Resolves once the plugin is connected and has set the permissions. Rejects if the plugin fails in this version of OpenCode. */
   get ready(): Promise<void> {
     return this.#ready;
   }
 
-  /** @returns the answer as JSON; undefined without one @throws Error if it does not answer, or refuses */
+  /**
+   * Sends a request.
+   * @returns the parsed answer; undefined if it is empty or not JSON
+   * @throws Error if OpenCode does not answer, or refuses
+   */
   request(method: "GET" | "POST", path: string, body?: unknown): Promise<unknown> {
     const socket = this.#socket;
     const what = `${method} ${path}`;
@@ -70,7 +74,7 @@ export class Bridge {
 
   close(): void {
     this.#close?.();
-    for (const id of [...this.#waiting.keys()]) this.#answered(id, 0, "it ends");
+    for (const id of [...this.#waiting.keys()]) this.#answered(id, 0, "it is shutting down");
   }
 
   /** The first connection is the plugin's: OpenCode runs nothing before it. */
@@ -86,7 +90,7 @@ export class Bridge {
     });
     createInterface({ input: socket })
       .on("line", (line) => this.#onLine(line))
-      // It repeats errors of the socket, whose close follows.
+      // The interface repeats errors of the socket, whose close event follows.
       .on("error", () => undefined);
   }
 
@@ -105,7 +109,9 @@ export class Bridge {
     this.#waiting.delete(id);
     waiting.stopTimer();
     if (status >= 200 && status < 300) waiting.resolve(text === "" ? undefined : parsedJson(text));
-    else
-      waiting.reject(new Error(`${waiting.what}: ${status || ""} ${shortened(cleaned(text), MAX_ANSWER)}`));
+    else {
+      const code = status === 0 ? "" : `${status} `;
+      waiting.reject(new Error(`${waiting.what}: ${code}${shortened(cleaned(text), MAX_ANSWER)}`));
+    }
   }
 }

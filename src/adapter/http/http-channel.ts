@@ -17,15 +17,16 @@ import { textOf } from "./http-requests.ts";
 import { PERMISSION, settingsOf } from "./http-settings.ts";
 import { HttpTurn } from "./http-turn.ts";
 
-/** Opens the channel to OpenCode with its own screen: its HTTP interface without a port, by a plugin in its process. */
+/** Opens the channel to OpenCode with its own screen: a plugin in its process reaches its HTTP interface without a port. */
 export function openHttpChannel(setup: ChannelSetup, events: ChannelEvents): Channel {
   return new HttpChannel(setup, events);
 }
 
 /** Time limit in milliseconds for the start: without a network, OpenCode first waits for a package that it wants to install. */
 const START_MS = 180_000;
-/** Milliseconds between two attempts to show the session, and their number: the screen is ready later than the session, unseen. */
+/** Milliseconds between two attempts to show the session. */
 const SHOW_MS = 1_000;
+/** Number of these attempts: the screen is ready later than the session, and nothing reports when. */
 const SHOWS = 15;
 
 class HttpChannel implements Channel {
@@ -95,10 +96,10 @@ class HttpChannel implements Channel {
     await bridge.listen({ path: socketPath, directory: place, remove: () => removeTree(place) });
     writeNew(plugin, bridgePlugin({ socketPath, permission: PERMISSION, ...settings }));
     const args = [...adapter.args, ...optionArgs(this.#setup)];
-    const plain = { file, args, env };
-    const own = (await sandbox?.wrap(plain, cwd)) ?? plain;
+    const command = { file, args, env };
+    const wrapped = (await sandbox?.wrap(command, cwd)) ?? command;
     if (this.#isEnding) throw new Error("it is shutting down");
-    const program = startOnScreen(own.file, own.args, { cwd, env: own.env });
+    const program = startOnScreen(wrapped.file, wrapped.args, { cwd, env: wrapped.env });
     this.#program = program;
     return { bridge, program };
   }
@@ -112,7 +113,7 @@ class HttpChannel implements Channel {
     return this.#setup.adapter.resume === "none" ? undefined : this.#session;
   }
 
-  /** Shows the session in its screen. A session that is not shown works too. */
+  /** Shows the session in OpenCode's screen. The session also works if the screen does not show it. */
   async #show(bridge: Bridge): Promise<void> {
     for (let i = 0; i < SHOWS && !this.#isEnding; i += 1) {
       await bridge
@@ -130,12 +131,12 @@ class HttpChannel implements Channel {
         return conversation;
       } catch (error) {
         this.#events.note(
-          `${adapter.id} no longer has its earlier conversation and starts a new one: ${messageOf(error)}`,
+          `${adapter.id} could not resume its earlier conversation, so it starts a new one: ${messageOf(error)}`,
         );
       }
     }
     const id = textOf(fieldsOf(await bridge.request("POST", "/session", {})).id);
-    if (id === undefined || id === "") throw new Error("it named no session");
+    if (id === undefined || id === "") throw new Error("it returned no session id");
     return id;
   }
 
@@ -153,7 +154,7 @@ class HttpChannel implements Channel {
     const body = { parts: [{ type: "text", text }], ...(agent === undefined ? {} : { agent }) };
     const sent = this.#bridge?.request("POST", `/session/${this.#session}/prompt_async`, body);
     try {
-      // It may end, or start the turn, before it answers.
+      // OpenCode may end, or start the turn, before it answers.
       await Promise.race([taken, sent?.then(() => taken)]);
     } catch (error) {
       turn.forget();
@@ -185,12 +186,12 @@ class HttpChannel implements Channel {
   async #onClosed(): Promise<void> {
     if (!this.#isStarted) return;
     await waitForEnd(this.#program?.ended, this.#ending.signal);
-    this.#onEnded({ how: "the teams plugin in it is no longer connected", isDeliberate: false });
+    this.#onEnded({ how: "the teams plugin in it lost its connection", isDeliberate: false });
   }
 
   #onEnded({ how, isDeliberate }: { readonly how: string; readonly isDeliberate: boolean }): void {
     if (this.#isEnding) return;
-    // It may have left children behind.
+    // The CLI may have left child processes.
     this.end().catch((error: unknown) => this.#events.note(messageOf(error)));
     this.#events.ended(isDeliberate ? undefined : `${how}.`);
     this.#turn?.fail(new Error(`it ended with ${how}`));

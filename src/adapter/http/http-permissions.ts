@@ -8,17 +8,17 @@ import { type AskedPermission, askedPermission, requestOf, textOf } from "./http
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Deepest chain of subagents whose requests are answered. */
+/** Maximum depth of nested subagents whose requests are answered. */
 const MAX_DEPTH = 8;
 
-/** Answers the requests of one session and of its subagents; those of other sessions are left to the person at the screen. */
+/** Answers the requests of one session and of its subagents; requests of other sessions are left to the person at the screen. */
 export class HttpPermissions {
   readonly #bridge: Bridge;
   readonly #session: string;
   readonly #cwd: string;
   readonly #events: ChannelEvents;
   readonly #open = new Map<string, AbortController>();
-  /** Questions that only a person at its screen can answer. */
+  /** Questions that only a person at the screen can answer. */
   readonly #questions = new Set<string>();
 
   constructor(bridge: Bridge, session: string, cwd: string, events: ChannelEvents) {
@@ -39,7 +39,7 @@ export class HttpPermissions {
       const fields = optionFields(properties.questions, (_question, at) => String(at));
       if (id === "" || fields === undefined) {
         this.#questions.add(id);
-        this.#events.blocked({ name: "a question of its model", remedy: "answer it in its pane" });
+        this.#events.blocked({ name: "its model has a question", remedy: "answer it in its pane" });
       } else void this.#question(id, fields);
     } else if (type === "question.replied" || type === "question.rejected") {
       this.#open.get(id)?.abort(new Error("It was answered in the CLI's own screen."));
@@ -48,7 +48,7 @@ export class HttpPermissions {
     }
   }
 
-  /** Asks a person, here too; the first answer counts. */
+  /** Asks a person in teams too; the first answer counts, here or in OpenCode's screen. */
   async #question(id: string, fields: readonly AskedField[]): Promise<void> {
     if (this.#open.has(id)) return;
     const closed = new AbortController();
@@ -61,11 +61,13 @@ export class HttpPermissions {
     await this.#bridge
       .request("POST", path, answers === undefined ? {} : { answers })
       .catch((error: unknown) =>
-        this.#events.note(`its question was not answered; answer it in its pane: ${messageOf(error)}`),
+        this.#events.note(
+          `the answer did not reach its model (${messageOf(error)}); answer the question in its pane`,
+        ),
       );
   }
 
-  /** Decides on a request, once. */
+  /** Decides on a request. Ignores a request that it already knows. */
   asked(value: unknown): void {
     const asked = askedPermission(value);
     if (asked === undefined || this.#open.has(asked.id)) return;
@@ -74,9 +76,7 @@ export class HttpPermissions {
     this.#decide(asked, closed.signal).catch((error: unknown) => {
       this.#open.delete(asked.id);
       if (!closed.signal.aborted)
-        this.#events.note(
-          `a request was not answered, so a person answers it in its pane: ${messageOf(error)}`,
-        );
+        this.#events.note(`a request was not answered (${messageOf(error)}); answer it in its pane`);
     });
   }
 
@@ -91,7 +91,7 @@ export class HttpPermissions {
     if (closed.aborted) return;
     this.#open.delete(id);
     // A refusal without a message would end the turn.
-    const message = note ?? "It was refused.";
+    const message = note ?? "The call was refused.";
     const reply = allowed ? { reply: "once" } : { reply: "reject", message };
     await this.#bridge.request("POST", `/permission/${encodeURIComponent(id)}/reply`, reply);
   }
@@ -105,7 +105,7 @@ export class HttpPermissions {
     return false;
   }
 
-  /** Returns the input of the call that asks: a request holds only a part of it. */
+  /** Returns the input of the call that asks: a request contains only a part of it. */
   async #inputOf({ sessionID, messageID, callID }: AskedPermission): Promise<Fields> {
     if (messageID === undefined || callID === undefined) return {};
     const path = `/session/${encodeURIComponent(sessionID)}/message/${encodeURIComponent(messageID)}`;

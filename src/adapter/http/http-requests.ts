@@ -38,7 +38,7 @@ export function askedPermission(value: unknown): AskedPermission | undefined {
 }
 
 /**
- * Returns a request as our permission rules understand it. A request that they do not understand is external: it asks.
+ * Maps a request to our permission rules. A request that they do not cover counts as external: it needs permission.
  * @param input of the tool call that asks; empty if it is not known
  */
 export function requestOf(
@@ -48,7 +48,7 @@ export function requestOf(
 ): RequestOfCall {
   switch (permission) {
     case "bash": {
-      // The patterns of a long command are its parts, so they cannot stand for it.
+      // The patterns of a compound command are its parts, so they cannot replace the command.
       const command = textOf(metadata.command) ?? textOf(input.command);
       if (command !== undefined) return commandRequest(command, input.workdir, cwd);
       break;
@@ -78,7 +78,7 @@ export function requestOf(
   return { tool, summary, input: { ...metadata, ...input }, access: { kind: "external" } };
 }
 
-/** Absolute paths only: relative ones may begin at another directory. One unknown path makes all of them unknown. */
+/** Returns the edited paths; none if one of them is not absolute: a relative path may begin at another directory. */
 function editedPaths(
   metadata: Readonly<Record<string, unknown>>,
   input: Readonly<Record<string, unknown>>,

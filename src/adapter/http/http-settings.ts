@@ -6,7 +6,7 @@ import { fieldsOf } from "../requests.ts";
 
 /**
  * OpenCode asks for everything that may act outside its conversation. Each tool is named, because a project may have settings for it.
- * A tool outside of the directory asks itself, so the directory need not.
+ * A call outside the working directory already asks for its tool, so it does not ask for the directory too.
  */
 const ASKED = ["edit", "bash", "read", "glob", "grep", "list", "lsp", "skill", "webfetch", "websearch"];
 const UNASKED = ["external_directory", "task", "todowrite", "todoread", "question", "teams_*"];
@@ -23,13 +23,13 @@ const RETRIES = "npm_config_fetch_retries";
 
 interface Settings {
   readonly env: Env;
-  /** Their values for commands. */
+  /** Variables, with their values, for the commands that OpenCode runs. */
   readonly commandEnv: Readonly<Record<string, string>>;
   /** Variables that only its start needs. */
   readonly removed: readonly string[];
 }
 
-/** Returns the environment that gives OpenCode our plugin, the team's tools and the rights to ask for. */
+/** Returns the environment that gives OpenCode our plugin, the team's tools and our permissions. */
 export function settingsOf({ adapter, env, servers, model }: ChannelSetup, pluginFile: string): Settings {
   const all = { ...env, ...adapter.env };
   const own = contentOf(all[CONTENT]);
@@ -41,7 +41,7 @@ export function settingsOf({ adapter, env, servers, model }: ChannelSetup, plugi
   );
   const content = {
     ...own,
-    // Its screen has its model from `--model`; messages that the screen did not send get the model of the settings.
+    // The screen takes its model from `--model`; messages that the screen did not send get the model of the settings.
     ...(model !== undefined && { model }),
     autoupdate: false,
     share: "disabled",
@@ -51,14 +51,14 @@ export function settingsOf({ adapter, env, servers, model }: ChannelSetup, plugi
   };
   return {
     env: {
-      // Without a network, OpenCode would try for a minute to install a package before it loads a plugin.
+      // Without a network, OpenCode would spend a minute on installing a package before it loads a plugin.
       [RETRIES]: "0",
       ...all,
       [CONTENT]: JSON.stringify(content),
-      // Wins over every file.
+      // Overrides every file.
       [RIGHTS]: JSON.stringify(PERMISSION),
     },
-    // An OpenCode that a command starts is not ours.
+    // A command may start another OpenCode, which must not get our settings.
     commandEnv: { [CONTENT]: all[CONTENT] ?? "", [RIGHTS]: all[RIGHTS] ?? "" },
     removed: all[RETRIES] === undefined ? [RETRIES] : [],
   };
@@ -70,7 +70,7 @@ function contentOf(text: string | undefined): Readonly<Record<string, unknown>> 
     return fieldsOf(JSON.parse(text));
   } catch (error) {
     throw new TeamError("INVALID_INPUT", `${CONTENT} is not JSON, so OpenCode was not started.`, {
-      hint: "Correct the variable, which must hold no comments, or unset it.",
+      hint: "Correct the variable (comments are not allowed), or unset it.",
       cause: error,
     });
   }

@@ -8,12 +8,12 @@ import { textOf } from "./http-requests.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Longest result of a tool that the log gets, in characters. */
+/** Maximum length of a tool result in the log, in characters. */
 const MAX_RESULT = 20_000;
 
-/** Milliseconds until another try that mean more than a short overload. */
+/** A retry later than this many milliseconds means more than a short overload. */
 const LONG_RETRY_MS = 120_000;
-/** Far more than OpenCode needs to begin the next turn, in milliseconds. */
+/** Time limit in milliseconds for OpenCode to begin the next turn: far more than it needs. */
 const BEGIN_MS = 5_000;
 
 /** The events that turns report. */
@@ -43,7 +43,7 @@ export class HttpTurn {
   /** Why the previous turn failed while the delivered text waited, or why OpenCode refused that text meanwhile. */
   #failureBefore: string | undefined;
   #failure: string | undefined;
-  /** The limit of the account for which the turn was aborted. */
+  /** The account limit that made us abort the turn. */
   #limit: ReportedLimit | undefined;
   #stopWaiting: () => void = () => undefined;
   readonly #abort: () => void;
@@ -64,7 +64,7 @@ export class HttpTurn {
     return this.#isBusy || this.#taking !== undefined;
   }
 
-  /** Expects the turn of a message. @returns a promise that resolves once the CLI has begun it, and rejects if it refuses it */
+  /** Waits for the turn of a message. @returns a promise that resolves once the CLI has begun it; rejects if the CLI refuses the text */
   begin(): Promise<void> {
     this.#stopWaiting();
     this.#isInterrupted = false;
@@ -76,7 +76,7 @@ export class HttpTurn {
     });
   }
 
-  /** Call when the CLI did not accept the text of `begin`. The end of the previous turn is reported then. */
+  /** Call when the CLI did not accept the text of `begin`. The end of the previous turn is then reported. */
   forget(): void {
     this.#taking = undefined;
     this.#isInterrupted ||= this.#wasAborted;
@@ -87,7 +87,7 @@ export class HttpTurn {
     this.#isInterrupted = true;
   }
 
-  /** The CLI is gone. */
+  /** Rejects the text that the CLI has not accepted, because the CLI has ended. */
   fail(error: Error): void {
     this.#stopWaiting();
     this.#taking?.reject(error);
@@ -112,7 +112,7 @@ export class HttpTurn {
     }
   }
 
-  /** OpenCode itself tries a failed call again: at a limit of the account we wait instead, with the team's other members. */
+  /** OpenCode retries a failed call itself. At a limit of the account we abort and wait instead, with the team's other members. */
   #onStatus({ type, message, next }: Fields): void {
     if (type === "idle") this.#onIdle();
     if (type !== "busy" && type !== "retry") return;
@@ -163,7 +163,7 @@ export class HttpTurn {
     else this.#events.turnEnded({ outcome: "completed" });
   }
 
-  /** Reports the previous turn as that of the text, or on its own if OpenCode has refused the text. */
+  /** Reports the previous turn's end as the end of the text's turn: OpenCode added the text to that turn, or refused it. */
   #onAdded(taking: Taking): void {
     this.#taking = undefined;
     taking.resolve();
@@ -189,7 +189,7 @@ export class HttpTurn {
     }
     if (this.#limit === undefined) this.#failure = failure;
     if (this.#taking === undefined || this.#isInterrupted) return;
-    // It failed before it began, and no `idle` follows.
+    // The turn failed before it began, so no `idle` follows.
     this.#stopWaiting();
     this.#taking.resolve();
     this.#taking = undefined;

@@ -3,13 +3,13 @@ import { readText } from "../../os/files/fs.ts";
 import { fieldsOf } from "../requests.ts";
 
 const POLL_MS = 10;
-/** Milliseconds after which the call continues in any case. */
+/** Maximum wait in milliseconds: the call continues afterwards in any case. */
 const MAX_MS = 300;
 
 /**
- * Waits until a config says that this member is in a turn. claude 2.1.34 empties the file before it writes that, and drops a
- * permission request that it makes in this moment: its call would wait forever.
- * @param config path of the file
+ * Waits until a config no longer says that this member is idle, at most for a moment. claude 2.1.34 empties the file before it writes
+ * its state, and loses a permission request that it makes at that moment: the call would wait forever.
+ * @param config path of the config file
  */
 export async function untilTurnIsWritten(config: string, name: string): Promise<void> {
   const end = steadyNow() + MAX_MS;

@@ -6,19 +6,19 @@ import { textEnd } from "../../text/characters/cut-text.ts";
 import type { ChannelDialog } from "../channel.ts";
 import { fieldsOf } from "../requests.ts";
 
-/** Characters of a key by which claude remembers a person's answer about it. */
+/** Number of final characters of a key under which claude records a person's answer. */
 const KEY_END = 20;
 
 /**
- * Returns the dialog that a claude shows at its start according to what it remembers of a person's answers; undefined if none is
- * known. Its screen is not read.
+ * Returns the dialog that claude shows at its start, according to its record of a person's answers; undefined if none is known. Does not
+ * read the screen.
  * @param env the environment of claude
  */
 export function expectedDialog(env: Env, cwd: string, mode: PermissionMode): ChannelDialog | undefined {
-  const memory = memoryOf(env);
-  // Without the file it is the first start, or another version keeps it elsewhere.
-  if (memory === undefined) return undefined;
-  const { hasCompletedOnboarding, projects, customApiKeyResponses, bypassPermissionsModeAccepted } = memory;
+  const answers = answersOf(env);
+  // A missing file means a first start, or another version that keeps it elsewhere.
+  if (answers === undefined) return undefined;
+  const { hasCompletedOnboarding, projects, customApiKeyResponses, bypassPermissionsModeAccepted } = answers;
   if (hasCompletedOnboarding !== true)
     return { name: "its first-start dialog", remedy: "choose a theme and log in" };
   const key = env.ANTHROPIC_API_KEY;
@@ -33,21 +33,21 @@ export function expectedDialog(env: Env, cwd: string, mode: PermissionMode): Cha
   return undefined;
 }
 
-/** Trust in a directory covers those in it. */
+/** Whether a directory is trusted: trust in a directory covers its subdirectories. */
 function isTrusted(projects: Readonly<Record<string, unknown>>, directory: string): boolean {
   if (fieldsOf(projects[directory]).hasTrustDialogAccepted === true) return true;
   const parent = dirname(directory);
   return parent !== directory && isTrusted(projects, parent);
 }
 
-/** Returns claude's own file with a person's answers; it is only read. */
-function memoryOf(env: Env): Readonly<Record<string, unknown>> | undefined {
+/** Reads claude's own file with a person's answers; undefined if it is missing or incomplete. */
+function answersOf(env: Env): Readonly<Record<string, unknown>> | undefined {
   const directory = env.CLAUDE_CONFIG_DIR || env.HOME;
   const text = directory === undefined ? undefined : readText(join(directory, ".claude.json"));
   try {
     return text === undefined ? undefined : fieldsOf(JSON.parse(text));
   } catch {
-    // In the middle of a write: the next read finds it whole.
+    // claude is writing the file: the next read finds it complete.
     return undefined;
   }
 }

@@ -1,8 +1,7 @@
 import { shellQuote } from "../../text/shell-quote.ts";
 
 /**
- * The hooks of claude that tell its state. 2.1.34 refuses a settings file with a name that it does not know, so newer ones are
- * missing here.
+ * The hooks of claude that report its state. 2.1.34 refuses a settings file with an unknown hook, so newer hooks are missing here.
  */
 export const CLAUDE_HOOKS = [
   "SessionStart",
@@ -15,7 +14,7 @@ export const CLAUDE_HOOKS = [
 ] as const;
 export type ClaudeHook = (typeof CLAUDE_HOOKS)[number];
 
-/** Seconds until claude continues without our hook. */
+/** Seconds until claude continues without the answer of our hook. */
 const TIMEOUT_S = 10;
 
 /**

@@ -16,13 +16,13 @@ interface ClaudeStart {
   readonly flags: AgentFlags;
   readonly mode: PermissionMode;
   readonly effort: string | undefined;
-  /** Deny rules of its type. */
+  /** Deny rules of its agent type. */
   readonly denials: readonly string[];
   /** Text for the end of its system prompt. */
   readonly instructions: string;
   /** Its own id of the conversation to continue. */
   readonly conversation: string | undefined;
-  /** A directory of this member, for its settings files: no file of the person is written. */
+  /** A directory of this member for its settings files: the person's files are not changed. */
   readonly directory: string;
   /** The command of its hooks. */
   readonly hook: readonly string[];
@@ -63,7 +63,7 @@ export function prepareClaude(start: ClaudeStart): string[] {
   ];
 }
 
-/** A mode is always given: without one, the newest versions let a model decide. */
+/** Returns the arguments for the mode. Always passed: without a mode, the newest versions let a model decide. */
 function modeArgs({ adapter, mode }: ClaudeStart): string[] {
   const name = adapter.modes[mode] ?? adapter.modes.default ?? "default";
   return name === "bypassPermissions" ? ["--dangerously-skip-permissions"] : ["--permission-mode", name];

@@ -10,22 +10,23 @@ type Fields = Readonly<Record<string, unknown>>;
 const TAIL_BYTES = 1024 * 1024;
 /** claude writes this as the last entry of a turn that Escape has ended (2.1.34 to 2.1.332); a person's prompt is not stored as a block. */
 const INTERRUPTED = "[Request interrupted by user";
-/** Milliseconds until claude has written the last text of a turn, at most, and between two polls. */
+/** Maximum milliseconds until claude has written the last text of a turn. */
 const WRITTEN_MS = 1_000;
+/** Milliseconds between two polls. */
 const POLL_MS = 50;
 
-/** The end of a conversation of claude. */
+/** The end of a claude conversation. */
 export interface TranscriptEnd {
   /** When a person ended the newest turn in claude's screen, in milliseconds since the epoch. */
   readonly interruptedAt?: number;
   /** The newest text of the model in the newest turn. */
   readonly words?: string;
-  /** No call follows these words. */
+  /** True if no tool call follows these words. */
   readonly isLast?: boolean;
 }
 
 /**
- * Reads the end of the file in which claude keeps its conversation (`transcript_path` of its hooks). Hostile: it may be no such file.
+ * Reads the end of the file in which claude keeps its conversation (`transcript_path` of its hooks). Hostile: the file may be any other.
  */
 export function transcriptEnd(path: string): TranscriptEnd {
   let id: unknown;
@@ -35,13 +36,13 @@ export function transcriptEnd(path: string): TranscriptEnd {
     const { content } = message;
     if (type === "user" && id === undefined && isInterruptedMark(content))
       return Number.isFinite(at) ? { interruptedAt: at } : {};
-    // The result of a tool belongs to the turn.
+    // A tool result belongs to the turn; any other user entry begins it.
     if (type === "user" && !isToolResult(content)) break;
     if (type !== "assistant") {
       isLast = false;
       continue;
     }
-    // One entry for each block of a message.
+    // claude writes one entry for each block of a message.
     if (words !== "" && message.id !== id) break;
     id = message.id ?? null;
     const text = blocksOf(content).map(textOf).join("");
@@ -52,7 +53,7 @@ export function transcriptEnd(path: string): TranscriptEnd {
   return shown === "" ? {} : { words: shown, isLast };
 }
 
-/** Returns the last words of the turn that ends now, which claude may write only after its hook began; undefined without any. */
+/** Returns the last words of the turn that is ending, which claude may write after its hook has begun; undefined if there are none. */
 export async function lastWordsOf(path: string): Promise<string | undefined> {
   const end = steadyNow() + WRITTEN_MS;
   for (;;) {
@@ -68,7 +69,7 @@ interface Entry {
   readonly at: number;
 }
 
-/** Yields the entries of the conversation itself, newest first: no work of subagents, and no metadata. */
+/** Yields the entries of the conversation itself, newest first, without the work of subagents and without metadata. */
 function* entriesBackwards(path: string): Generator<Entry, undefined> {
   try {
     for (const line of linesBackwards(path, TAIL_BYTES)) {
@@ -78,7 +79,7 @@ function* entriesBackwards(path: string): Generator<Entry, undefined> {
       yield { type, message: fieldsOf(message), at: Date.parse(String(timestamp)) };
     }
   } catch (error) {
-    // A path of hostile words: a directory, or a file of another user.
+    // A hostile path, such as a directory or another user's file.
     if (systemCode(error) === undefined) throw error;
   }
 }

@@ -7,34 +7,34 @@ import { countOf } from "../gemini-texts.ts";
 import { fieldsIn, fieldsOf } from "../requests.ts";
 
 const TRANSCRIPT = /^\/[^\0]+\.jsonl$/;
-/** Bytes before the end of a file that are read at first: a conversation that continues has earlier entries. */
+/** Maximum bytes at the end of a file that the first read covers: a resumed conversation has earlier entries. */
 const TAIL_BYTES = 4 * 1024 * 1024;
-/** Files of subagents that are followed. */
+/** Maximum number of subagent files that are followed. */
 const MAX_FILES = 200;
 
 /**
  * Counts the tokens of claude's model calls from the files of its conversation (`transcript_path` of its hooks) and of its subagents
- * (`<session>/subagents/`, 2.1.150 and newer). Hostile: they may be no such files.
+ * (`<session>/subagents/`, 2.1.150 and newer). Hostile: the files may be any others.
  */
 export class ClaudeUsage {
   readonly #since: number;
   readonly #files = new Map<string, FollowedFile>();
-  /** Keyed by message: claude writes an entry for each of its blocks, with the same or a larger count. */
+  /** Keyed by message: claude writes an entry for each block of a message, with the same or a larger count. */
   readonly #counted = new Map<string, TokenCount>();
-  #news = NO_TOKENS;
+  #uncollected = NO_TOKENS;
 
-  /** @param since in milliseconds since the epoch: entries before are of an earlier process */
+  /** @param since milliseconds since the epoch: earlier entries are those of an earlier process */
   constructor(since: number) {
     this.#since = since;
   }
 
-  /** @returns the usage since the last call; undefined without usage */
+  /** Reads new entries. @returns the usage since the last call; undefined if there is none */
   take(transcript: string): TokenCount | undefined {
     if (!TRANSCRIPT.test(transcript)) return undefined;
     for (const path of [transcript, ...subagentFiles(transcript)]) this.#fileOf(path)?.read();
-    const news = this.#news;
-    this.#news = NO_TOKENS;
-    return sumOf(news) > 0 ? news : undefined;
+    const usage = this.#uncollected;
+    this.#uncollected = NO_TOKENS;
+    return sumOf(usage) > 0 ? usage : undefined;
   }
 
   #fileOf(path: string): FollowedFile | undefined {
@@ -62,11 +62,11 @@ export class ClaudeUsage {
     const before = this.#counted.get(key) ?? NO_TOKENS;
     if (sumOf(tokens) <= sumOf(before)) return;
     this.#counted.set(key, tokens);
-    this.#news = addTokens(this.#news, tokensSince(tokens, before));
+    this.#uncollected = addTokens(this.#uncollected, tokensSince(tokens, before));
   }
 }
 
-/** A subagent of a workflow has its file in a directory there. */
+/** Returns the files of the subagents. Those of a workflow are in a subdirectory. */
 function subagentFiles(transcript: string): readonly string[] {
   const directory = join(transcript.replace(/\.jsonl$/, ""), "subagents");
   const entries = ifReadable(() => listDir(directory)) ?? [];

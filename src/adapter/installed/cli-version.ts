@@ -3,7 +3,7 @@ import type { Env } from "../../os/env.ts";
 import { type CommandEnd, runCommandGroup } from "../../os/process/command-group.ts";
 import { textStart } from "../../text/characters/cut-text.ts";
 
-/** Milliseconds that a program may take to print its version: some load everything first. */
+/** Time limit in milliseconds for a program to print its version: some load everything first. */
 const TIMEOUT_MS = 10_000;
 /** Maximum characters of its output: a longer one is not a version. */
 const MAX_OUTPUT = 4_096;
@@ -12,9 +12,9 @@ const MAX_OUTPUT = 4_096;
 export type ProgramVersion = { readonly version: string } | { readonly problem: string };
 
 /**
- * Asks a program for its version, without a shell, a terminal or input. It gets a time limit, and ends with everything that it
- * started. Its directory is the root directory, where it finds no project.
- * @param signal ends it early
+ * Asks a program for its version, without a shell, a terminal or input. A time limit ends the program with everything that it started.
+ * It runs in the root directory, where it finds no project.
+ * @param signal ends the program early
  */
 export async function versionOf(
   file: string,
@@ -37,7 +37,7 @@ export async function versionOf(
   });
   const version = VERSION.exec(textStart(output, MAX_OUTPUT))?.[0];
   if (version !== undefined && end.code === 0) return { version };
-  return { problem: full.signal.aborted ? "its output has no end" : problemOf(end, timeoutMs) };
+  return { problem: full.signal.aborted ? "its output is too long" : problemOf(end, timeoutMs) };
 }
 
 const VERSION = /(?<![\d.])\d{1,9}(?:\.\d{1,9}){1,3}(?:-[\w.]{1,40})?/;
@@ -46,7 +46,7 @@ function problemOf({ failure, code, signal, message }: CommandEnd, timeoutMs: nu
   if (failure === "timed-out") return `it printed no version within ${timeoutMs / 1000} s`;
   if (failure === "aborted") return "it was interrupted";
   if (failure === "not-started") return `it cannot be run: ${message ?? ""}`;
-  if (code === 0) return "it prints no version";
+  if (code === 0) return "it printed no version";
   return signal === undefined ? `it ended with exit status ${code}` : `it ended with ${signal}`;
 }
 

@@ -8,7 +8,7 @@ import { isInRange, type ProgramVersion, versionOf } from "./cli-version.ts";
 import { loginPlace } from "./login-place.ts";
 import { rankOf, type VersionRank } from "./version-check.ts";
 
-/** A login as far as files and variables show it; no server is asked, so it may have ended. */
+/** A login as far as files and variables show it. No server is asked, so the login may have expired. */
 export interface CliLogin {
   /** `none`: the CLI has never been set up here. `unknown`: it may be in a keychain, or in its settings. */
   readonly state: "found" | "none" | "unknown";
@@ -53,9 +53,9 @@ export interface InstalledCli {
 }
 
 /**
- * Looks for all known CLIs, and asks the installed ones for their version. Nothing else of them is run, and nothing is downloaded.
+ * Looks for all known CLIs, and asks the installed ones for their version. Runs nothing else of them, and downloads nothing.
  * @param own adapters of the settings
- * @param signal ends the programs early
+ * @param signal ends the version queries early
  */
 export async function installedClis(
   own: Readonly<Record<string, AdapterInput>>,
@@ -63,7 +63,7 @@ export async function installedClis(
   signal: AbortSignal,
 ): Promise<readonly InstalledCli[]> {
   const asked = new Map<string, Promise<ProgramVersion>>();
-  // Several adapters can have one program.
+  // Several adapters can share a program.
   const versionOnce = (file: string, args: readonly string[], all: Env): Promise<ProgramVersion> => {
     const key = JSON.stringify([file, args]);
     const version = asked.get(key) ?? versionOf(file, args, all, { signal });
@@ -112,7 +112,7 @@ function loginOf({ login }: Adapter, env: Env): CliLogin {
   return { state: isSetUp ? "unknown" : "none", from: null, hint };
 }
 
-/** Only a script needs Node.js: another way to install the CLI may bring a native program. */
+/** Returns the Node.js that a CLI needs. Only a script needs it: the CLI may also be installed as a native program. */
 function nodeOf({ node: needed }: Adapter, file: string | null, found: string | null): CliNode | null {
   if (needed === undefined || (file !== null && !isNodeScript(file))) return null;
   return { needed, found, isEnough: found === null ? null : (isInRange(found, needed) ?? null) };

@@ -7,7 +7,7 @@ import { knownAdapters } from "../adapters.ts";
 import { requireProgram } from "../require-program.ts";
 import { isInRange, type ProgramVersion, versionOf } from "./cli-version.ts";
 
-/** The version of a CLI for its adapter. `unknown`: the adapter names no tested versions, or the CLI reports no version. */
+/** How the version of a CLI relates to its adapter. `unknown`: the adapter names no tested versions, or the CLI reports no version. */
 export type VersionRank = "tested" | "untested" | "unsupported" | "unknown";
 
 export function rankOf(
@@ -29,13 +29,13 @@ interface CheckedCli {
   readonly sandbox: Sandbox | undefined;
   /** Ends the program that prints its version. */
   readonly signal: AbortSignal;
-  /** Notes that the version was not tested, or is unknown. */
+  /** Receives a note that the version was not tested, or is unknown. */
   readonly note: (text: string) => void;
 }
 
 /**
- * Refuses a CLI in a version that its channel does not know, before it starts. Any other version that was not tested is noted, which
- * no start waits for.
+ * Refuses a version of a CLI that its channel does not support, before the CLI starts. Notes any other untested version; the start does
+ * not wait for that.
  * @throws TeamError SPAWN_FAILED
  */
 export async function checkVersion(checked: CheckedCli): Promise<void> {
@@ -50,7 +50,7 @@ export async function checkVersion(checked: CheckedCli): Promise<void> {
 }
 
 /**
- * Refuses a CLI in a version that its channel does not know, before anything of a member exists.
+ * Refuses a version of a CLI that its channel does not support, before any part of a member exists.
  * @param own adapters of the settings
  * @throws TeamError SPAWN_FAILED
  */
@@ -61,14 +61,14 @@ export async function refuseUnsupported(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
   const adapter = knownAdapters(own).get(cli);
-  // Anything else that is wrong with it is found by the checks of the spawn.
+  // The checks of the spawn find every other problem with the CLI.
   const file = adapter?.unsupported === undefined ? undefined : findProgram(adapter.command, env);
   if (adapter === undefined || file === undefined) return;
   const answer = await versionOf(file, adapter.versionArgs, { ...env, ...adapter.env }, { signal });
   acceptVersion(adapter, answer, () => undefined);
 }
 
-/** Notes a version that was not tested. @throws TeamError SPAWN_FAILED for a version that the channel does not know */
+/** Notes a version that was not tested. @throws TeamError SPAWN_FAILED for a version that the channel does not support */
 export function acceptVersion(adapter: Adapter, answer: ProgramVersion, note: (text: string) => void): void {
   const { id, unsupported, tested } = adapter;
   const version = "version" in answer ? answer.version : null;
@@ -85,17 +85,17 @@ export function acceptVersion(adapter: Adapter, answer: ProgramVersion, note: (t
 
 async function readVersion({ adapter, cwd, env, sandbox, signal }: CheckedCli): Promise<ProgramVersion> {
   const file = requireProgram(adapter, env);
-  const plain = { file, args: adapter.versionArgs, env: { ...env, ...adapter.env } };
-  const own = (await sandbox?.wrap(plain, cwd)) ?? plain;
-  return versionOf(own.file, own.args, own.env, { signal });
+  const command = { file, args: adapter.versionArgs, env: { ...env, ...adapter.env } };
+  const wrapped = (await sandbox?.wrap(command, cwd)) ?? command;
+  return versionOf(wrapped.file, wrapped.args, wrapped.env, { signal });
 }
 
-/** Returns what to note about a version; undefined for a tested one, and without tested ones. */
+/** Returns the note about a version; undefined for a tested version, or if the adapter names no tested versions. */
 function noteOf(adapter: Adapter, answer: ProgramVersion): string | undefined {
   const { id, tested } = adapter;
   if (tested.length === 0) return undefined;
   if ("problem" in answer)
-    return `the version of ${id} is not known (${answer.problem}), so it may differ from what teams expects`;
+    return `the version of ${id} is unknown (${answer.problem}); teams may not have been tested with it`;
   if (rankOf(adapter, answer.version) !== "untested") return undefined;
   return `${id} ${answer.version} was not tested with teams (tested: ${tested.join(", ")})`;
 }

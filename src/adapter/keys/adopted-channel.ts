@@ -19,14 +19,13 @@ import { shellIn } from "./shell-check.ts";
 const POLL_MS = 1_000;
 /** Command of Codex; its `queue` subcommand delivers a message to a thread. */
 export const CODEX = "codex";
-/** Milliseconds that a delivery by the program's own command may take. */
+/** Time limit in milliseconds for a delivery by the program's own command. */
 const COMMAND_MS = 60_000;
-/** Bytes of a text that one argument of a command can hold on each system. */
+/** Maximum bytes of a text in one argument of a command: every supported system allows this. */
 const MAX_ARGUMENT = 100_000;
 
 /**
- * Channel to a program that a person started. Ending it ends only the bridge (this process); the program and its pane
- * continue.
+ * The channel to a program that a person started. Its end ends only the bridge (this process); the program and its pane continue.
  */
 export class AdoptedChannel implements Channel {
   readonly #setup: ChannelSetup;
@@ -100,8 +99,9 @@ export class AdoptedChannel implements Channel {
   async #queue(text: string, signal: AbortSignal): Promise<void> {
     const { thread } = this.#adopted;
     if (thread === undefined) return;
-    if (this.#hasEnded) throw new Error("it has ended");
-    if (Buffer.byteLength(text) > MAX_ARGUMENT) throw new Error("the message is too long for codex queue");
+    if (this.#hasEnded) throw new Error("it has ended; nothing was sent");
+    if (Buffer.byteLength(text) > MAX_ARGUMENT)
+      throw new Error(`the message is longer than ${MAX_ARGUMENT} bytes, the maximum for codex queue`);
     const { home } = thread;
     const env = { ...this.#setup.env, ...(home === undefined ? {} : { CODEX_HOME: home }) };
     const args = ["queue", "--thread", thread.id, "--message", text];
@@ -133,7 +133,7 @@ export class AdoptedChannel implements Channel {
         (await readPaneScreen(serverAt(server, this.#setup.env), adoptedPlace(this.#adopted))) !== undefined
       );
     } catch (error) {
-      // tmux does not answer; the next poll asks again.
+      // tmux did not answer: the next poll asks again.
       this.#events.note(messageOf(error));
       return true;
     }
@@ -142,7 +142,7 @@ export class AdoptedChannel implements Channel {
   #poll(): void {
     if (this.#ending.signal.aborted) return;
     if (this.#hasEnded) this.#ended();
-    // The pipe ends with the pane.
+    // The pipe ends with the pane, or when a person replaces it.
     else if (this.#pane.hasLostOutput) void this.#listenAgain();
     else this.#stopPolling = after(POLL_MS, () => this.#poll());
   }
@@ -153,7 +153,7 @@ export class AdoptedChannel implements Channel {
     this.#stopPolling = after(POLL_MS, () => this.#poll());
   }
 
-  /** The exit status is unknown: an exit and a crash look the same. */
+  /** Reports the end of the program. Its exit status is unknown: an exit and a crash look the same. */
   #ended(): void {
     if (this.#ending.signal.aborted) return;
     this.end().catch((error: unknown) => this.#events.note(messageOf(error)));

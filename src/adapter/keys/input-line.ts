@@ -4,8 +4,8 @@ import type { Screen } from "../../tmux/screen.ts";
 import { draftOf } from "../native/draft.ts";
 
 /**
- * The state of a program's input. `typed`: it holds a given text and nothing else. `closed`: the screen shows no input that takes a
- * text, for example a dialog in its place. `isQuiet`: that is temporary, so the person is not notified.
+ * The state of a program's input. `typed`: it contains a given text and nothing else. `closed`: the screen shows no input that
+ * takes a text, for example because of a dialog. `isQuiet`: that is temporary, so the person is not notified.
  */
 export type InputShown =
   | { readonly kind: "empty" }
@@ -13,10 +13,10 @@ export type InputShown =
   | { readonly kind: "draft"; readonly text: string }
   | { readonly kind: "closed"; readonly why: string; readonly remedy: string; readonly isQuiet?: boolean };
 
-/** Reads the input of a program from its screen. @param text that was typed into it */
+/** Reads the input of a program from its screen. @param text the text that was typed into the input */
 export type ReadInput = (screen: Screen, text?: string) => InputShown;
 
-/** Characters of the end of a text by which it is recognised in an input line. */
+/** Number of final characters that identify a text in an input line. */
 export const TAIL = 24;
 
 /**

@@ -12,8 +12,8 @@ import { KeysPane } from "./keys-pane.ts";
 import { type FoundShell, shellIn } from "./shell-check.ts";
 
 /**
- * Opens the channel to any program with its own screen: its messages are typed into the member's pane, or into the
- * person's pane if it was adopted.
+ * Opens the channel to any program with its own screen: messages are typed into the member's pane or, for an adopted program, into the
+ * person's pane.
  */
 export function openKeysChannel(setup: ChannelSetup, events: ChannelEvents): Channel {
   const { adopted } = setup;
@@ -27,7 +27,7 @@ class KeysChannel implements Channel {
   #program: ScreenProgram | undefined;
   #pane: KeysPane | undefined;
   #hasEnded = false;
-  /** Cancels the waiting delivery. */
+  /** Cancels the current delivery. */
   #delivery: AbortController | undefined;
 
   constructor(setup: ChannelSetup, events: ChannelEvents) {
@@ -64,16 +64,16 @@ class KeysChannel implements Channel {
       events: this.#events,
     });
     this.#pane = pane;
-    // Before its first output.
+    // Listen before the program's first output.
     await pane.listen();
-    const plain = {
+    const command = {
       file,
       args: [...adapter.args, ...optionArgs(this.#setup)],
       env: { ...env, ...adapter.env },
     };
-    const own = (await sandbox?.wrap(plain, cwd)) ?? plain;
+    const wrapped = (await sandbox?.wrap(command, cwd)) ?? command;
     if (this.#ending.signal.aborted) throw new Error("it is shutting down");
-    const program = startOnScreen(own.file, own.args, { cwd, env: own.env });
+    const program = startOnScreen(wrapped.file, wrapped.args, { cwd, env: wrapped.env });
     this.#program = program;
     let isStarted = false;
     void program.ended.then((end) => {
@@ -120,17 +120,17 @@ class KeysChannel implements Channel {
 
   #onEnded({ how, isDeliberate }: { readonly how: string; readonly isDeliberate: boolean }): void {
     if (this.#ending.signal.aborted) return;
-    // It may have left children behind.
+    // The CLI may have left child processes.
     this.end().catch((error: unknown) => this.#events.note(messageOf(error)));
     this.#events.ended(isDeliberate ? undefined : `${how}.`);
   }
 }
 
-/** The error for a shell that the command line of an adapter does not name: `env`, `script`, a copy. */
+/** Returns the error for a shell that the command line of an adapter does not show: it runs `env`, `script` or a copied shell. */
 function shellRefusal(id: string, { name }: FoundShell): TeamError {
   return new TeamError(
     "SPAWN_FAILED",
-    `${id} starts a shell (${name}), which would run each message as a command; it was ended.`,
-    { hint: "Name the program that the shell would start, or a script, in its entry under teams.adapters." },
+    `${id} starts a shell (${name}), which would run each message as a command, so it was ended.`,
+    { hint: "In its entry under teams.adapters, name the program that the shell would start, or a script." },
   );
 }

@@ -19,11 +19,11 @@ import type { FoundShell } from "./shell-check.ts";
 export interface KeysProgram {
   /** Whether it has ended. */
   hasEnded(): boolean;
-  /** Whether it is itself in the foreground of its terminal: not a shell or an editor in the same pane. */
+  /** Whether the program itself is in the foreground of its terminal, and not a shell or an editor in the same pane. */
   isInForeground(): boolean;
-  /** Returns the shell that would run what is typed into it as a command. */
+  /** Returns the shell that would run typed text as a command; undefined if there is none. */
   readonly shell?: (() => FoundShell | undefined) | undefined;
-  /** Whether its terminal collects whole lines for it; undefined if that is unknown. */
+  /** Whether its terminal collects whole lines for it; undefined if unknown. */
   collectsLines(): boolean | undefined;
   /** Whether it has enabled bracketed paste; undefined if unknown. */
   readonly bracketedPaste: boolean | undefined;
@@ -47,12 +47,13 @@ interface KeysInputOptions {
 
 /** Milliseconds between two attempts to type. */
 const RETRY = { first: 200, growth: 1.4, max: 3_000 };
-/** Milliseconds until the person sees why nothing is typed. */
+/** Milliseconds until the person is told why nothing is typed. */
 const NOTIFY_MS = 2_000;
-/** Bytes of a line that the terminal collects: the kernel drops the rest. */
+/** Maximum bytes of a line that the terminal collects: the kernel drops the rest. */
 const MAX_LINE = platform === "linux" ? 4_000 : 1_000;
 /** Milliseconds after which a text that was never shown counts as dropped. */
 const DROPPED_MS = 5_000;
+
 /** Why nothing can be typed now. `isQuiet`: the obstacle is temporary, so the person is not notified. */
 interface Hold {
   readonly why: string;
@@ -61,12 +62,12 @@ interface Hold {
 }
 
 /**
- * Types each text once. Waits while the input holds a draft or another program is in the foreground. Presses Enter only
- * if the input still holds the text.
+ * Types each text once. Waits while the input contains a draft or another program is in the foreground. Presses Enter only if the input
+ * still contains the text.
  */
 export class KeysInput {
   readonly #options: KeysInputOptions;
-  /** The program edits its input itself. Then it reads no input while its terminal collects lines. */
+  /** When the program was first seen to edit its input itself. Since then, it reads no input while its terminal collects lines. */
   #editsSince: number | undefined;
   #notifiedAt: number | undefined;
 
@@ -74,9 +75,7 @@ export class KeysInput {
     this.#options = options;
   }
 
-  /**
-   * When the program was first seen to edit its own input, in milliseconds of the steady clock; undefined if never.
-   */
+  /** When the program was first seen to edit its own input, in milliseconds of the steady clock; undefined if never. */
   get editsSince(): number | undefined {
     if (this.#options.program.collectsLines() === false) this.#editsSince ??= steadyNow();
     return this.#editsSince;
@@ -133,13 +132,13 @@ export class KeysInput {
       if (outcome.kind !== "held") return outcome;
       if (outcome.why === "gone" && program.hasEnded()) throw new Error("it has ended; nothing was typed");
       return {
-        why: HELD[outcome.why] ?? "its screen changes",
-        remedy: "it is tried again",
+        why: HELD[outcome.why] ?? "its screen is changing",
+        remedy: "wait; teams tries again",
         isQuiet: outcome.why === "screen-changed",
       };
     } catch (error) {
       if (error instanceof TeamError && error.code === "LOCK_TIMEOUT")
-        return { why: "another command types there", remedy: "wait", isQuiet: true };
+        return { why: "another command is typing into its pane", remedy: "wait", isQuiet: true };
       throw error;
     }
   }
@@ -153,14 +152,14 @@ export class KeysInput {
       return { why, remedy: "end that shell; a message is waiting" };
     }
     if (this.editsSince !== undefined && program.collectsLines() === true)
-      return { why: "it works", remedy: "wait", isQuiet: true };
+      return { why: "it is working", remedy: "wait", isQuiet: true };
     if (screen.mode !== "") return { why: "its pane is in copy mode", remedy: "press q in its pane" };
     const input = this.#read(screen);
     if (input.kind === "closed") return input;
     if (input.kind !== "draft") return undefined;
     const shown = shortenedStart(input.text, 40);
     return {
-      why: `its input holds a draft: ${JSON.stringify(stripControls(shown))}`,
+      why: `its input contains a draft, ${JSON.stringify(stripControls(shown))}`,
       remedy: "send or clear the draft; a message is waiting",
     };
   }
@@ -178,7 +177,7 @@ export class KeysInput {
   }
 
   /**
-   * Presses Enter for a text that is in the input, once nothing else is.
+   * Presses Enter for a text in the input, once the input contains nothing else.
    * @returns true if the program has dropped the text: it was never shown, and the input is empty
    */
   async #submit(text: string, unsent: Unsent, signal: AbortSignal): Promise<boolean> {
@@ -199,11 +198,11 @@ export class KeysInput {
       result = await this.#enter(text, result, steadyNow() - since);
     }
     if (result === "taken")
-      note("a typed message is no longer in the input: a person submitted or deleted it");
+      note("a typed message is no longer in the input, so a person submitted or deleted it");
     return result === "dropped";
   }
 
-  /** Presses Enter if the input holds the text. @param ms since it was typed */
+  /** Presses Enter if the input contains the text. @param ms milliseconds since it was typed */
   async #enter(text: string, unsent: Unsent, ms: number): Promise<TypingOutcome | "taken" | "dropped"> {
     const { server, place, program, lock } = this.#options;
     const screen = await readPaneScreen(server, place);
@@ -224,7 +223,7 @@ export class KeysInput {
     return readPaneScreen(server, place);
   }
 
-  /** Presses Enter once more if the input still holds a text that was submitted. */
+  /** Presses Enter again if the input still contains a submitted text. */
   async submitAgain(text: string): Promise<void> {
     await this.#enter(text, { kind: "unsent", why: "screen-changed" }, 0);
   }
@@ -243,7 +242,7 @@ export class KeysInput {
     return (readInput ?? lineAtCursor(prompt))(screen, text);
   }
 
-  /** Notifies the person once. @param hold undefined ends the notice */
+  /** Notifies the person once. @param hold undefined removes the notice */
   #notify(hold: Hold | undefined): void {
     const { onBlocked } = this.#options;
     if (hold === undefined) {

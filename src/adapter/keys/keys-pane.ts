@@ -29,7 +29,7 @@ const READY_MS = 20_000;
 const POLL_MS = 100;
 /** Milliseconds in which several alerts count as one. */
 const ALERTS_MS = 1_000;
-/** Milliseconds that a program has for its last turn; an alert ends it earlier. */
+/** Time limit in milliseconds for a program's last turn; an alert ends the turn earlier. */
 const LAST_TURN_MS = 10_000;
 const MAX_ALERT = 200;
 
@@ -40,8 +40,9 @@ export class KeysPane {
   readonly #output: PaneOutput;
   readonly #input: KeysInput;
   #bracketedPaste: boolean | undefined;
-  #saidAt: number | undefined;
-  /** The newest alert during the pause between two reports; undefined without one. */
+  /** When the program last printed something, in milliseconds of the steady clock. */
+  #printedAt: number | undefined;
+  /** The newest alert during the pause between two reports; undefined if there is none. */
   #waiting: string | undefined;
   #isPausing = false;
   #onAlert: (() => void) | undefined;
@@ -51,8 +52,8 @@ export class KeysPane {
     const { program, events } = options;
     this.#options = options;
     this.#output = new PaneOutput(options, (bytes) => {
-      this.#saidAt = steadyNow();
-      this.#hear(this.#signals.feed(bytes, this.#saidAt));
+      this.#printedAt = steadyNow();
+      this.#hear(this.#signals.feed(bytes, this.#printedAt));
     });
     const bracketedPasteOf = (): boolean | undefined => this.#bracketedPaste;
     this.#input = new KeysInput({
@@ -72,7 +73,7 @@ export class KeysPane {
   }
 
   /**
-   * Opens a pipe to the pane's output. A pane has one pipe: while a person uses it, bells are missed.
+   * Opens a pipe to the pane's output. A pane has only one pipe: while a person uses it, bells are missed.
    * @throws TeamError TMUX_ERROR
    */
   async listen(): Promise<void> {
@@ -84,14 +85,14 @@ export class KeysPane {
     this.#wasTaken = opened === "taken";
   }
 
-  /** Whether the pipe of its output has ended: the pane is gone, or a person has another pipe. */
+  /** Whether the pipe of its output has ended: the pane is gone, or a person has opened another pipe. */
   get hasLostOutput(): boolean {
     return this.#output.hasEnded;
   }
 
   /**
-   * Waits until the program can take its first message: earlier text is often dropped. Returns early if the
-   * program ends.
+   * Waits until the program can take its first message: programs often drop earlier text. Returns early if the program ends or the signal
+   * aborts.
    */
   async ready(signal: AbortSignal): Promise<void> {
     const since = steadyNow();
@@ -100,13 +101,13 @@ export class KeysPane {
       if (signal.aborted || this.#options.program.hasEnded() || now - since > READY_MS) return;
       const editsSince = this.#input.editsSince;
       const quietMs = editsSince === undefined ? QUIET_MS.lines : QUIET_MS.editor;
-      // Some programs drop input that was typed before they edit it themselves.
-      if (this.#saidAt !== undefined && now - Math.max(this.#saidAt, editsSince ?? 0) > quietMs) return;
+      // Some programs drop text that was typed before they began to edit their input.
+      if (this.#printedAt !== undefined && now - Math.max(this.#printedAt, editsSince ?? 0) > quietMs) return;
       await pause(POLL_MS, signal);
     }
   }
 
-  /** @throws Error if nothing was typed */
+  /** Types a message and reports the end of its turn. @throws Error if nothing was typed */
   async deliver(text: string, isLast: boolean, signal: AbortSignal): Promise<void> {
     const { events } = this.#options;
     await this.listen();
@@ -123,7 +124,7 @@ export class KeysPane {
     this.#onAlert = undefined;
   }
 
-  /** @throws Error if the key cannot be pressed now */
+  /** Presses a key. @throws Error if the key cannot be pressed now */
   press(key: string): Promise<void> {
     return this.#input.press(key);
   }
@@ -134,14 +135,14 @@ export class KeysPane {
     this.#onAlert?.();
     const text = shortened(cleaned(alert), MAX_ALERT);
     if (this.#isPausing) {
-      // A notification says more than a bell.
+      // A notification has a text, unlike a bell.
       this.#waiting = text === "" ? (this.#waiting ?? text) : text;
       return;
     }
     this.#report(text);
   }
 
-  /** Reports an alert, and at most one more after a pause, however many there are. */
+  /** Reports an alert. Further alerts during a pause are reported as one after it. */
   #report(text: string): void {
     this.#isPausing = true;
     this.#waiting = undefined;
@@ -153,7 +154,7 @@ export class KeysPane {
     });
   }
 
-  /** @throws TeamError TMUX_ERROR */
+  /** Closes the pipe. @throws TeamError TMUX_ERROR */
   close(): Promise<void> {
     return this.#output.close();
   }

@@ -20,7 +20,7 @@ const RECORDED = "RECORDED";
 interface PaneOutputOptions {
   readonly server: TmuxServer;
   readonly place: PlaceRecord;
-  /** A private one. */
+  /** A private directory, for the FIFOs. */
   readonly directory: string;
   /** Path of the tmux program. */
   readonly tmux: string;
@@ -29,8 +29,8 @@ interface PaneOutputOptions {
 }
 
 /**
- * The output of a pane, by `pipe-pane` into a FIFO. A pane has one pipe: a person's pipe is left alone, and may replace
- * ours at any time. A recorder (`run --rec`) that has it passes a copy on. However this process ends, a watcher in the pipe closes ours.
+ * The output of a pane, by `pipe-pane` into a FIFO. A pane has only one pipe: a person's pipe is left alone, and may replace our pipe at
+ * any time. A recorder (`run --rec`) that has the pipe passes on a copy. A watcher in our pipe closes it, however this process ends.
  */
 export class PaneOutput {
   readonly #server: TmuxServer;
@@ -40,7 +40,7 @@ export class PaneOutput {
   readonly #tmux: string;
   readonly #copyPath: string | undefined;
   #fifo: ReturnType<typeof openOwnFifo> | undefined;
-  /** A FIFO whose reader sees its end when this process ends or closes it. */
+  /** A FIFO whose reader reaches the end of file when this process ends or closes it. */
   #life: ReturnType<typeof openOwnFifo> | undefined;
   #socket: Socket | undefined;
   #copy: { readonly fifo: ReturnType<typeof openOwnFifo>; readonly socket: Socket } | undefined;
@@ -82,7 +82,7 @@ export class PaneOutput {
           pane,
           allOf(condition, "#{==:#{pane_dead},0}", "#{==:#{pane_pipe},0}"),
           [["pipe-pane", "-O", "-t", pane, escapeFormat(command).replaceAll("%", "%%")], print(OPENED)],
-          // Not one format: display-message reads the % of a pane's id as a part of a time.
+          // Not a single format: display-message would expand the % of a pane's id as strftime does.
           [
             ifElse(
               pane,
@@ -102,8 +102,8 @@ export class PaneOutput {
   }
 
   /**
-   * Returns the command of the pipe. Its first line names its process, so that it can be ended. Its watcher closes the pipe when this
-   * process has ended: while `cat` runs, the pipe of the pane is ours.
+   * Returns the command of the pipe. Its first output line is its process id, which {@link close} needs. Its watcher closes the pipe when
+   * this process has ended: while `cat` runs, the pane's pipe is ours.
    */
   #command(pane: string, condition: string): string {
     const closing = ["if-shell", "-F", "-t", pane, condition, `pipe-pane -t ${pane}`];
@@ -116,7 +116,7 @@ export class PaneOutput {
     return `${this.#path}-life`;
   }
 
-  /** Whether the pipe was opened, and has ended since. */
+  /** Whether the pipe was opened and has since ended. */
   get hasEnded(): boolean {
     return this.#writer !== undefined && !this.#isOpen;
   }
@@ -133,7 +133,7 @@ export class PaneOutput {
     this.#socket = reading(this.#fifo.fd, (bytes) => this.#take(bytes));
   }
 
-  /** Reads the output that a recorder passes on. @returns false without such a recorder */
+  /** Reads the output that a recorder passes on. @returns false if no path for that was given */
   async #listenToCopy(): Promise<boolean> {
     const path = this.#copyPath;
     if (path === undefined || this.#copy !== undefined) return path !== undefined;
@@ -161,7 +161,7 @@ export class PaneOutput {
     const writer = this.#isOpen ? this.#writer : undefined;
     this.#writer = undefined;
     try {
-      // While its process runs, the pipe of the pane is ours.
+      // While its process runs, the pane's pipe is ours.
       if (writer !== undefined) await this.#closePipe();
     } finally {
       if (writer !== undefined && livenessOf(writer) === "alive") signalProcess(writer.pid, "SIGTERM");
@@ -191,7 +191,7 @@ export class PaneOutput {
   }
 }
 
-/** Reads a FIFO. Without the output, bells are missed; everything else works. */
+/** Reads a FIFO. A read error is ignored: bells are then missed, but everything else works. */
 function reading(fd: number, onBytes: (bytes: Uint8Array) => void): Socket {
   const socket = new Socket({ fd, readable: true, writable: false });
   socket.on("data", onBytes);
@@ -199,7 +199,7 @@ function reading(fd: number, onBytes: (bytes: Uint8Array) => void): Socket {
   return socket;
 }
 
-/** The condition that our recorder of a pane was its last pipe. */
+/** Returns the condition that our recorder opened a pane's last pipe. */
 function isRecorded(pane: string): string {
   return allOf(equals("pane_id", pane), equals(TAG.cast, "1"));
 }

@@ -2,13 +2,13 @@ import { basename } from "node:path";
 import { isShellName } from "../../os/process/shells.ts";
 
 /**
- * True for a shell at its prompt: it runs no script and no command.
- * @param isShell whether the file of the program is a shell; otherwise its name decides
+ * True for the command line of a shell at its prompt, which runs no script and no command.
+ * @param isShell true if the program's file is known to be a shell; if false, its name decides
  */
 export function isBareShell(words: readonly string[], isShell = false): boolean {
   const [program = "", ...rest] = withoutEnv(words);
   const name = commandName(program);
-  // One program with the commands of many: `busybox sh`.
+  // One program that contains many commands: `busybox sh`.
   if (/^(?:busybox|toybox)$/.test(name)) return isBareShell(rest);
   return (isShell || isShellName(name)) && readsCommands(name, rest);
 }
@@ -20,7 +20,7 @@ function withoutEnv(words: readonly string[]): readonly string[] {
   return from < 0 ? words : withoutEnv(words.slice(from));
 }
 
-/** Whether a shell with these arguments reads its commands from its terminal. */
+/** Whether a shell with these arguments reads commands from its terminal. */
 function readsCommands(name: string, args: readonly string[]): boolean {
   for (let i = 0; i < args.length; i += 1) {
     const word = args[i] ?? "";
@@ -38,13 +38,14 @@ function isCluster(word: string, letter: string): boolean {
   return /^-[A-Za-z]{1,5}$/.test(word) && word.includes(letter);
 }
 
-/** Interpreters, whose script is the program. */
+/** Matches interpreters: their script is the program. */
 const INTERPRETER = /^(?:node|nodejs|bun|deno|python[\d.]*|ruby|perl|php|(?:ba|z|da|k)?sh)$/;
-/** Options of interpreters with a program as their value, and those with another value; `-m` names a module. */
+/** Options of interpreters whose value is a program. */
 const CODE = /^-(?:[A-Za-z]?[ceEp]|-eval|-print)$/;
+/** Options of interpreters with another value. `-m` is not one of them: it names a module. */
 const VALUE = /^-(?:[rWXIC]|-require|-import|-loader)$/;
 
-/** Returns the name of a program for people: of a script, not of its interpreter. */
+/** Returns the name of a program for people: the name of a script, not of its interpreter. */
 export function programName([program = "", ...rest]: readonly string[]): string {
   const name = commandName(program);
   const script = INTERPRETER.test(name) ? scriptOf(rest) : undefined;
@@ -53,7 +54,7 @@ export function programName([program = "", ...rest]: readonly string[]): string 
   );
 }
 
-/** Returns the script or module of an interpreter; undefined if its program is an argument. */
+/** Returns the script or module that an interpreter runs; undefined if its program is given as an option. */
 function scriptOf(args: readonly string[]): string | undefined {
   const at = args.findIndex((word, i) => {
     return CODE.test(word) || !(word.startsWith("-") || VALUE.test(args[i - 1] ?? ""));
@@ -62,7 +63,7 @@ function scriptOf(args: readonly string[]): string | undefined {
   return word === undefined || CODE.test(word) ? undefined : word;
 }
 
-/** A login shell has a dash before its name. */
+/** Returns the name of a command. A login shell has a dash before its name. */
 function commandName(word: string): string {
   return basename(word).replace(/^-/, "");
 }

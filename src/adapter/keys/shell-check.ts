@@ -11,11 +11,11 @@ export interface FoundShell {
 }
 
 /**
- * Returns the shell that reads what is typed into a program: the program itself, whatever its name is, or a shell at its prompt
- * below it. That is in the foreground of a terminal (`script`, `sudo`), or has the terminal open in a sandbox, where no process is
- * in the foreground. A shell that reads a pipe does not count. Unseen are shells of other machines and servers (`ssh`, `tmux`), and
- * programs that run their input as a command.
- * @param pid of the program; undefined if it has not started
+ * Returns the shell that reads what is typed into a program; undefined if there is none. It is the program itself, whatever its name, or
+ * a shell at its prompt among its descendants. Such a descendant is in the foreground of a terminal (`script`, `sudo`), or has the
+ * terminal open in a sandbox, where no process is in the foreground. A shell that reads a pipe does not count. Shells on other machines
+ * and servers (`ssh`, `tmux`) are not found, nor programs that run their input as a command.
+ * @param pid the process of the program; undefined if it has not started
  */
 export function shellIn(
   pid: number | undefined,
@@ -38,7 +38,7 @@ function isShell({ pid, name }: ProcessRow, inspect: Inspect): boolean {
   if (started === undefined) return false;
   const { words, program } = started;
   if (isBareShell(words)) return true;
-  // A process keeps its file when that is renamed or deleted. Without /proc, ps names the file.
+  // A process keeps its file when the file is renamed or deleted. Without /proc, ps names the file.
   const file = program === undefined ? name : `/proc/${pid}/exe`;
   return isBareShell(words, true) && isShellFile(file);
 }

@@ -3,16 +3,16 @@ import { textStart } from "../../text/characters/cut-text.ts";
 
 /** Signals in a piece of a program's output. */
 export interface OutputSignals {
-  /** Its newest alert: the text of a notification, or "" for a bell. Undefined without one. */
+  /** Its newest alert: the text of a notification, or "" for a bell; undefined if there is none. */
   readonly alert?: string | undefined;
-  /** Whether it has enabled bracketed paste, or disabled it. Undefined without a change. */
+  /** Whether it has enabled or disabled bracketed paste; undefined if it has done neither. */
   readonly bracketedPaste?: boolean | undefined;
 }
 
-/** Bytes that are kept of a control string: the first part of a longer notification. */
+/** Maximum bytes kept of a control string: a longer notification is cut. */
 const MAX_NOTICE = 4_096;
 const MAX_PARAMETERS = 64;
-/** Milliseconds after which an unfinished control string is given up, as tmux does. */
+/** Milliseconds after which an unfinished control string is abandoned, as in tmux. */
 const STRING_MS = 5_000;
 
 /** Kinds of control strings: a bell ends a command (OSC), but not the others. */
@@ -27,8 +27,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
 };
 
 /**
- * Finds bells and notifications (OSC 9, OSC 777) in the output of a program, whatever else it holds: they may be cut anywhere, be
- * wrapped for tmux to pass on, or never end.
+ * Finds bells and notifications (OSC 9, OSC 777) in the output of a program, whatever else that contains. A notification may be split
+ * anywhere, be wrapped for tmux to pass on, or never end.
  */
 export class Signals {
   #state: "ground" | "escape" | "sequence" | "string" | "string-escape" = "ground";
@@ -38,7 +38,7 @@ export class Signals {
   #alert: string | undefined;
   #bracketedPaste: boolean | undefined;
 
-  /** @param now milliseconds of a steady clock */
+  /** Reads the next piece of output. @param now milliseconds of the steady clock */
   feed(bytes: Uint8Array, now: number): OutputSignals {
     this.#alert = undefined;
     this.#bracketedPaste = undefined;
@@ -49,7 +49,7 @@ export class Signals {
     return { alert: this.#alert, bracketedPaste: this.#bracketedPaste };
   }
 
-  /** Reads on from a position. @returns the next one */
+  /** Continues at a position. @returns the next position */
   #step(text: string, at: number, now: number): number {
     switch (this.#state) {
       case "ground":
@@ -81,7 +81,7 @@ export class Signals {
     else if (char === "\x18" || char === "\x1a") this.#state = "ground";
     else if (char === "\x07" && !isString) this.#alert ??= "";
     else if (this.#kind === "command") this.#end();
-    // It belongs to a string that is wrapped in this one.
+    // The character belongs to a string that is wrapped in this string.
     else this.#add(char, 0, 1);
   }
 
@@ -96,7 +96,7 @@ export class Signals {
       this.#state = "sequence";
       this.#content = "";
     } else if (char < " ") this.#control(char);
-    // An intermediate character, as before the name of a character set.
+    // Characters up to / are intermediate, as before the name of a character set.
     else if (char > "/") {
       this.#state = "ground";
       // A full reset.
@@ -122,7 +122,7 @@ export class Signals {
       this.#end();
       return at + 1;
     }
-    // A wrapped string has each escape twice.
+    // A wrapped string doubles each escape.
     if (this.#kind === "device") {
       this.#state = "string";
       this.#add(text, at, at + 1);
@@ -143,7 +143,7 @@ export class Signals {
     const content = this.#content;
     if (this.#kind === "command") this.#alert = noticeOf(content) ?? this.#alert;
     else if (this.#kind === "device" && content.startsWith(WRAPPED)) {
-      // The added terminator ends a string that was cut off; otherwise it has no effect.
+      // The added terminator ends a wrapped string that was cut off, and has no effect on any other.
       const wrapped = `${content.slice(WRAPPED.length)}\x1b\\`;
       const inner = new Signals().feed(Buffer.from(wrapped, "latin1"), 0);
       this.#alert = inner.alert || (this.#alert ?? inner.alert);
@@ -158,7 +158,7 @@ const WRAPPED = "tmux;";
 
 /** Returns the text of a notification; undefined for other commands, such as the numbered ones that share OSC 9 (progress, directory). */
 function noticeOf(content: string): string | undefined {
-  // Half a character at the end of a cut text is dropped.
+  // Drop half of a character at the end of a cut text.
   const command = Buffer.from(content, "latin1")
     .toString("utf8")
     .replace(/\ufffd+$/, "");

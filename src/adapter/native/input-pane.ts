@@ -34,19 +34,19 @@ export function inputRefusal(now: Screen, expected: Screen): InputRefusal | unde
   return isSameScreen(now, expected) ? undefined : "screen-changed";
 }
 
-/** A pane to type into; nothing happens if it is no longer the recorded pane, or if another condition no longer holds. */
+/** A pane to type into. Nothing is typed if it is no longer the recorded pane, or if another condition is no longer true. */
 export interface InputPane {
   readonly id: PaneId;
-  /** Name of the tmux paste buffer: never one of the user's, and always the same, so that the next paste replaces a leftover. */
+  /** Name of the tmux paste buffer: never one of the user's, and always the same, so the next paste replaces a leftover. */
   readonly buffer: string;
   read(): Promise<Screen | undefined>;
-  /** Types only if the pane has not changed since that screen was read. */
+  /** Types only if the pane has not changed since this screen was read. */
   type(since: Screen, keys: readonly TmuxCommand[]): Promise<"typed" | InputRefusal>;
 }
 
 const TYPED = "TYPED";
 
-/** @param also a further condition of tmux for typing */
+/** Returns the pane of a record; undefined if the record names no pane. @param also an additional tmux condition for typing */
 export function openInputPane(server: TmuxServer, place: PlaceRecord, also?: string): InputPane | undefined {
   const identity = identityCondition(place);
   if (identity === undefined) return undefined;
@@ -62,7 +62,7 @@ export function openInputPane(server: TmuxServer, place: PlaceRecord, also?: str
       const open = allOf(...conditions, ...unchangedSince(since));
       try {
         const { lines, errors } = await server.batch([
-          // Not one format: display-message reads the % of a pane's id as a part of a time.
+          // Not a single format: display-message would expand the % of a pane's id as strftime does.
           ifElse(
             pane,
             open,
@@ -70,7 +70,7 @@ export function openInputPane(server: TmuxServer, place: PlaceRecord, also?: str
             [ifElse(pane, condition, [print(REFUSAL)], [print("gone")])],
           ),
         ]);
-        // A hook of the user's can print other lines.
+        // A hook of the user may print other lines.
         if (lines.includes(TYPED)) return "typed";
         const why = REASONS.find((reason) => lines.includes(reason));
         if (why !== undefined) return why;
@@ -108,7 +108,7 @@ const REFUSAL =
 function tmuxRefusal(pane: PaneId, errors: readonly string[]): TeamError {
   const why = errors.join("; ") || "it gave no reason";
   return new TeamError("TMUX_ERROR", `tmux did not type into pane ${pane}: ${why}.`, {
-    hint: "Enter was not pressed. Check the pane before you send the text again.",
+    hint: "Enter was not pressed. Check what the pane contains before you send the text again.",
     details: { kind: "refused", errors },
   });
 }
@@ -118,7 +118,7 @@ type Change =
   | { readonly kind: "same" }
   | { readonly kind: "gone" };
 
-/** Reads the pane until its screen changes, with growing pauses. */
+/** Reads the pane until its screen changes or `withinMs` milliseconds have passed, with growing pauses. */
 export async function awaitChange(pane: InputPane, before: Screen, withinMs: number): Promise<Change> {
   const deadline = steadyNow() + withinMs;
   for (let wait = POLL_PAUSE.first; ; wait = Math.min(wait * POLL_PAUSE.growth, POLL_PAUSE.max)) {

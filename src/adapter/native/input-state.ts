@@ -1,30 +1,30 @@
 import type { AgentState } from "../../schema/status.ts";
 import type { TypingOutcome } from "./type-message.ts";
 
-/** State of the delivery of messages to a program that reads keys. */
+/** The state of message delivery to a program that reads keys. */
 export type InputState =
-  /** The program works; new messages wait in the inbox. */
+  /** The program is working; new messages wait in the inbox. */
   | "busy"
-  /** The program waits for input, and there is no message. */
+  /** The program is waiting for input, and there is no message. */
   | "idle"
   /** A message is being typed. */
   | "typing"
-  /** As `typing`, and the program has already sent its next idle signal. */
+  /** Like `typing`, but the program has already sent its next idle signal. */
   | "answered"
-  /** The program waits, but its screen is not the idle one: a person is using it. Nothing was typed. */
+  /** The program is waiting, but its screen is not the idle screen: a person is using it. Nothing was typed. */
   | "held"
   /** The text is in the program's input, but Enter was not pressed. */
   | "unsent"
   | "gone";
 
 export type InputEvent =
-  /** The program reports that it works. */
+  /** The program reports that it is working. */
   | "busy"
-  /** The program reports that it waits; its current screen is the idle one. */
+  /** The program reports that it is waiting; its current screen is the idle screen. */
   | "idle"
   /** A message is in the inbox. */
   | "message"
-  /** The slow check (at most every 5 s): only this event notices that the idle screen is back. */
+  /** The slow check, at most every 5 s: only this event can notice that the idle screen is back. */
   | "check"
   /** The inbox was empty when typing was about to begin. */
   | "inbox-empty"
@@ -32,7 +32,7 @@ export type InputEvent =
   | "gone";
 
 export type InputAction =
-  /** Take the oldest message and call `typeMessage()`; its outcome is the next event. Without a message it is `inbox-empty`. */
+  /** Take the oldest message and call `typeMessage()`; its outcome is the next event. Without a message, that is `inbox-empty`. */
   | "type"
   /** Call `submitTyped()`; its outcome is the next event (`unsent` if the screen with the text is not back). */
   | "submit"
@@ -71,7 +71,7 @@ const STEPS: Readonly<Record<InputState, Row>> = {
     "inbox-empty": ["idle"],
     sent: ["typing", "delivered", "type"],
     unconfirmed: ["typing", "delivered", "type"],
-    // The typing was checked against an older idle screen.
+    // The check used an older idle screen.
     held: ["typing", "type"],
     unsent: ["unsent"],
     gone: ["gone"],

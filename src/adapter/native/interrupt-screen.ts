@@ -14,8 +14,8 @@ interface InterruptOptions {
 }
 
 /**
- * Interrupts the program of a pane by Escape. Over a person's draft nothing is pressed, because the key could delete it. If the
- * program has put our own text into its input, Ctrl-C ends the turn and removes that text; Escape would only do the second.
+ * Interrupts the program of a pane with Escape. Presses nothing if the input contains a person's draft, which the key could delete. If
+ * the program has put our text into its input, presses Ctrl-C, which ends the turn and removes that text; Escape would only remove it.
  * @returns why nothing was pressed, as the end of a sentence; undefined if a key was pressed
  * @throws TeamError TMUX_ERROR
  */
@@ -24,12 +24,12 @@ export async function interruptScreen({
   env,
   ownText,
 }: InterruptOptions): Promise<string | undefined> {
-  if (place?.server === undefined) return "it is in no tmux pane that teams knows";
+  if (place?.server === undefined) return "teams does not know its tmux pane";
   const server = serverAt(place.server, env);
   const screen = await readPaneScreen(server, place);
   if (screen === undefined) return PRESS_REFUSALS.gone;
   const isOwn = endsAtCursor(screen, ownText);
-  if (!isOwn && draftOf(screen) !== undefined) return "a person has begun to type there";
+  if (!isOwn && draftOf(screen) !== undefined) return "its input contains a person's draft";
   const pressed = await pressKeys(server, place, [isOwn ? "C-c" : "Escape"]);
   return pressed === "pressed" ? undefined : PRESS_REFUSALS[pressed];
 }

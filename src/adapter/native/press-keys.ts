@@ -11,7 +11,7 @@ import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
  */
 export type PressRefusal = "gone" | "other-program" | "in-mode" | "input-off" | "synchronized";
 
-/** The reasons as ends of a sentence about the pane. */
+/** The reasons, each as the end of a sentence about the pane. */
 export const PRESS_REFUSALS: Readonly<Record<PressRefusal, string>> = {
   gone: "it was closed",
   "other-program": "another program is in its foreground",
@@ -24,8 +24,8 @@ const PRESSED = "PRESSED";
 
 /**
  * Presses keys in a pane; the check and the keys are one tmux call.
- * @param keys names of keys, as tmux knows them
- * @param also a further condition of tmux: that the program is in the foreground
+ * @param keys tmux names of keys
+ * @param also an additional tmux condition: that the program is in the foreground
  * @throws TmuxError
  */
 export async function pressKeys(
@@ -49,7 +49,7 @@ export async function pressKeys(
     const { lines, errors } = await server.batch([
       ifElse(pane, isFree, [["send-keys", "-t", pane, "--", ...keys], print(PRESSED)], [why]),
     ]);
-    // A hook of the user's can print other lines.
+    // A hook of the user may print other lines.
     if (lines.includes(PRESSED)) return "pressed";
     const refusal = REFUSALS.find((one) => lines.includes(one));
     if (refusal === undefined && errors.length > 0) throw refusedKeys(pane, errors);

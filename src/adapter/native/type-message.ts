@@ -35,9 +35,9 @@ interface TypingOptions {
   readonly lock: string;
   /** Line ends are part of one bracketed paste, or become spaces if the program does not support bracketed paste. */
   readonly lineEnds?: "pasted" | "joined";
-  /** A further condition of tmux: nothing is typed unless it holds. */
+  /** An additional tmux condition: nothing is typed unless it is true. */
   readonly also?: string;
-  /** Whether Enter may be pressed on a screen; by default on any that has not changed since the text was typed. */
+  /** Whether Enter may be pressed on a screen that has not changed since the text was typed; always true by default. */
   readonly mayEnter?: (screen: Screen) => boolean;
   readonly timeouts?: TypingTimeouts;
 }
@@ -51,7 +51,7 @@ interface TypingTimeouts {
   readonly confirmMs: number;
 }
 
-/** Together less than the 15 s that the next sender waits for the lock. A program without a reaction in this time hangs or ignores keys. */
+/** Together less than the 15 s that the next sender waits for the lock. A program that reacts later hangs or ignores keys. */
 const TIMEOUTS: TypingTimeouts = { echoMs: 5_000, settleMs: 2_000, confirmMs: 3_000 };
 
 /** Reads the screen of a pane; undefined if the pane is no longer the recorded one. */
@@ -62,8 +62,8 @@ export async function readPaneScreen(server: TmuxServer, place: PlaceRecord): Pr
 
 /**
  * Types a message into a program that reads keys: one paste, and Enter once the text is visible. Nothing is typed if the pane is
- * not the recorded one, is in a tmux mode, or does not show the idle screen (but a person's draft, or a question).
- * @throws TeamError TMUX_ERROR; LOCK_TIMEOUT if another sender takes too long: nothing was typed
+ * not the recorded one, is in a tmux mode, or shows another screen than the idle one, such as a person's draft or a question.
+ * @throws TeamError TMUX_ERROR; LOCK_TIMEOUT if another sender takes too long (nothing was typed)
  */
 export async function typeMessage(
   server: TmuxServer,
@@ -76,7 +76,7 @@ export async function typeMessage(
 }
 
 /**
- * Presses Enter for a text that was typed before, if the pane shows the screen with that text.
+ * Presses Enter for a text that was typed earlier, if the pane still shows the screen with that text.
  * @throws TeamError as {@link typeMessage}
  */
 export function submitTyped(
@@ -138,6 +138,6 @@ async function pressEnterIfUnchanged(
   const entered = await pane.type(typed, pressEnter(pane.id, pane.buffer));
   if (entered !== "typed") return { kind: "unsent", why: entered, typed };
   const { kind } = await awaitChange(pane, typed, timeouts.confirmMs);
-  // A program that is gone now has ended after reading the text, or for another reason; its end is reported elsewhere.
+  // A program that is gone now may have ended after it read the text; its end is reported elsewhere.
   return { kind: kind === "same" ? "unconfirmed" : "sent" };
 }

@@ -9,22 +9,22 @@ export interface FieldChoice {
   readonly value: unknown;
 }
 
-/** One thing that a CLI wants to know. Its texts are hostile. */
+/** One question of a CLI. Its texts are hostile. */
 export interface AskedField {
   readonly key: string;
   readonly question: string;
   readonly choices: readonly FieldChoice[];
-  /** Several choices, separated by commas. */
+  /** Whether an answer may name several choices, separated by commas. */
   readonly isMultiple: boolean;
   /** Reads an answer that is not a choice; undefined if it is not valid. Without this function, only a choice is an answer. */
   readonly read?: ((text: string) => unknown) | undefined;
 }
 
-/** Receives the questions, one after the other; undefined: the person declined, or the question was closed. */
+/** Asks one question. Returns undefined if the person declined, or if the question was closed. */
 type Ask = (question: ChannelQuestion) => Promise<string | undefined>;
 
 /**
- * Asks a person for all fields of one request of a CLI. An answer that does not fit is asked again.
+ * Asks a person for all fields of one request of a CLI. Repeats a question after an invalid answer.
  * @returns the value of each field, by its key; undefined if the person declined
  */
 export async function askFields(
@@ -33,8 +33,8 @@ export async function askFields(
 ): Promise<ReadonlyMap<string, unknown> | undefined> {
   const values = new Map<string, unknown>();
   for (const [at, field] of fields.entries()) {
-    const place = fields.length > 1 ? `(${at + 1} of ${fields.length}) ` : "";
-    const answer = await askField(field, place, ask);
+    const position = fields.length > 1 ? `(${at + 1} of ${fields.length}) ` : "";
+    const answer = await askField(field, position, ask);
     if (answer === undefined) return undefined;
     if (answer.value !== undefined) values.set(field.key, answer.value);
   }
@@ -43,13 +43,13 @@ export async function askFields(
 
 async function askField(
   field: AskedField,
-  place: string,
+  position: string,
   ask: Ask,
 ): Promise<{ readonly value: unknown } | undefined> {
   const question = oneLine(field.question);
   const choices = field.choices.map(shownChoice);
-  for (let hint = ""; ; hint = `(Not one of the answers: ${hintOf(field)}) `) {
-    const text = await ask({ question: `${hint}${place}${question}`, choices });
+  for (let hint = ""; ; hint = `(Not a valid answer: ${hintOf(field)}) `) {
+    const text = await ask({ question: `${hint}${position}${question}`, choices });
     if (text === undefined) return undefined;
     const value = readAnswer(field, text.trim());
     if (value !== undefined) return value;
@@ -58,7 +58,7 @@ async function askField(
 
 function hintOf({ isMultiple, choices }: AskedField): string {
   if (choices.length === 0) return "try again";
-  return isMultiple ? "name some of the choices, with commas between them" : "name one of the choices";
+  return isMultiple ? "name one or more choices, separated by commas" : "name one of the choices";
 }
 
 function shownChoice({ label, description }: FieldChoice): string {
@@ -76,7 +76,7 @@ function readAnswer(field: AskedField, text: string): { readonly value: unknown 
   return value === undefined ? undefined : { value };
 }
 
-/** Returns a list of the chosen value; undefined for a choice that leaves the field out. */
+/** Returns a list with the chosen value; undefined for a choice that leaves the field out. */
 function listOf(value: unknown): unknown {
   return value === undefined ? undefined : [value];
 }

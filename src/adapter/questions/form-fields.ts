@@ -8,11 +8,11 @@ const MANY_FIELDS = 12;
 const YES: FieldChoice = { label: "yes", value: true };
 const NO: FieldChoice = { label: "no", value: false };
 
-/** The key of the field that stands for a form without fields: whether the person agrees. */
+/** The key of the field that represents a form without fields: whether the person agrees. */
 export const CONSENT = "";
 
 /**
- * Returns the fields of an elicitation form, as MCP and the Agent Client Protocol define it.
+ * Returns the fields of an elicitation form, as MCP and the Agent Client Protocol define them.
  * @returns undefined for a form that cannot be asked as questions
  */
 export function formFields(message: unknown, schema: unknown): readonly AskedField[] | undefined {
@@ -56,7 +56,7 @@ function fieldOf(key: string, property: Fields, message: string, isNamed: boolea
   }
 }
 
-/** Choices are an `enum`, or a list of constants with titles. */
+/** Returns the choices of a property: its `enum`, or a list of constants with titles. */
 function choicesOf({ enum: names, oneOf, anyOf }: Fields): readonly FieldChoice[] {
   if (Array.isArray(names)) return names.filter(isText).map((value) => ({ label: value, value }));
   const constants = [oneOf, anyOf].find(Array.isArray) ?? [];
@@ -84,9 +84,9 @@ export function formContent(values: ReadonlyMap<string, unknown> | undefined): F
 }
 
 /**
- * Returns the questions that the model of Codex or OpenCode asks with options.
- * @param questions of unknown form
- * @param keyOf returns the key of a question; undefined: it cannot be asked
+ * Returns the fields of the questions that the model of Codex or OpenCode asks with options.
+ * @param questions a value of unknown form
+ * @param keyOf returns the key of a question; undefined if it cannot be asked
  * @returns undefined if one of them cannot be asked
  */
 export function optionFields(

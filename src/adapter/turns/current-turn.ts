@@ -1,9 +1,9 @@
 import type { ChannelTurnEnd } from "../channel.ts";
 import type { OpenTurn } from "./open-turn.ts";
 
-/** The turn that a CLI runs, and the turn whose text it does not have yet. */
+/** The turn that a CLI is running, and the turn whose text it has not received yet. */
 export class CurrentTurn {
-  /** The turn whose text waits for a budget or a limit. Meanwhile a person can begin another one. */
+  /** The turn whose text waits for a budget or a limit. Meanwhile a person can begin another turn. */
   waiting: OpenTurn | undefined;
   #open: OpenTurn | undefined;
 
@@ -17,12 +17,12 @@ export class CurrentTurn {
     return this.waiting === turn && this.#open === undefined;
   }
 
-  /** Gives a turn the events of the CLI. @returns a function for a text that the CLI refuses: the turn of a person continues */
+  /** Gives a turn the events of the CLI. @returns a function that returns them to a person's turn, if the CLI refuses the text */
   begin(turn: OpenTurn): () => void {
     const before = this.#open;
     if (this.waiting === turn) this.waiting = undefined;
     this.#open = turn;
-    // The CLI adds our text to the turn of a person, which ends with ours.
+    // The CLI adds our text to a person's turn, which ends with ours.
     let isShared = true;
     void turn.result.then((result) => isShared && before?.settle(result));
     return () => {

@@ -34,7 +34,7 @@ export async function deliverText(
     const delivered = channel?.deliver(text, isLast);
     // An interrupted CLI may never confirm that it took the text.
     await Promise.race([delivered, turn.result]);
-    // A program may end by what is typed, before the typing is reported: only its report shows what was typed.
+    // The typed text may end the program before the typing is reported: only the report shows whether the text was typed.
     if (hidesTurnEnds) await delivered;
     return true;
   } catch (error) {

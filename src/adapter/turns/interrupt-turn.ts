@@ -5,7 +5,7 @@ import type { ChannelAgentOptions } from "../channel-agent-options.ts";
 import { type OpenTurn, onAbort } from "./open-turn.ts";
 import type { TurnPauses } from "./turn-pauses.ts";
 
-/** Milliseconds in which a CLI must end an interrupted turn. */
+/** Time limit in milliseconds for a CLI to end an interrupted turn. */
 const INTERRUPT_MS = 5_000;
 
 interface InterruptibleTurn {
@@ -17,7 +17,7 @@ interface InterruptibleTurn {
 }
 
 /**
- * Interrupts the CLI when the signal aborts. If the CLI does not end its turn then, ours ends without it.
+ * Interrupts the CLI when the signal aborts. If the CLI does not end its turn in time, our turn ends anyway.
  * @returns a function that stops waiting for the signal and for the end
  */
 export function interruptOnAbort(
@@ -27,7 +27,7 @@ export function interruptOnAbort(
 ): () => void {
   return onAbort(signal, () => {
     pauses.cancel();
-    // An idle program gets no interrupt key. The turn of a person is interrupted: the member as a whole must stop.
+    // An idle program gets no interrupt key. A person's turn is interrupted too: the whole member must stop.
     if (pauses.isWaiting(turn) || isIdle()) {
       turn.settle({ outcome: "interrupted" });
       return () => undefined;

@@ -6,7 +6,7 @@ import type { ConversationMessage, UserMessage } from "../../agent/model/model.t
 const NOT_TAKEN = "[The turn ended before its CLI got this.]";
 
 /** Precedes such an input in the next turn. */
-const MISSED = "[Your turn with this text ended before you got it, so it may be out of date.]";
+const MISSED = "[Your turn with this text ended before you received the text, so it may be out of date.]";
 
 /** Returns an input as the conversation records it. */
 export function inputMessage({ text, origin }: TurnInput, isTaken: boolean): UserMessage {
@@ -19,7 +19,7 @@ export function hasTakenInput(messages: readonly ConversationMessage[]): boolean
   return inputsOf(messages).some((input) => !isMissed(input));
 }
 
-/** Returns the inputs after the newest input that the CLI has taken, each with a mark. The next turn begins with them. */
+/** Returns the inputs after the newest input that the CLI has taken, each with a marker. The next turn begins with them. */
 export function missedTexts(messages: readonly ConversationMessage[]): readonly string[] {
   const inputs = inputsOf(messages);
   const newest = inputs.slice(inputs.findLastIndex((input) => !isMissed(input)) + 1);
@@ -29,7 +29,7 @@ export function missedTexts(messages: readonly ConversationMessage[]): readonly 
   });
 }
 
-/** Returns the texts of the newest turn, as the CLI got them: its input, after those that it had missed before. */
+/** Returns the texts of the newest turn, as the CLI got them: the inputs that it had missed before, then the turn's own. */
 export function newestTexts(messages: readonly ConversationMessage[]): readonly string[] {
   const at = messages.findLastIndex((message) => message.role === "user" && message.origin !== undefined);
   const input = messages[at];

@@ -18,7 +18,7 @@ export const LIMIT_OVER =
 
 /** Continues a turn that was interrupted because a budget was used up. */
 export const BUDGET_RAISED =
-  "[Your turn was interrupted because the budget was used up. There is budget again. Check what is done already, and finish the work of this turn.]";
+  "[Your turn was interrupted because the budget was used up. More budget is available now. Check what is done already, and finish the work of this turn.]";
 
 /** The result of a turn that ended before it began in the CLI. */
 export const NEVER_BEGAN: TurnResult = { outcome: "interrupted", text: "", toolCalls: 0, ...NOTHING_SPENT };
@@ -31,7 +31,7 @@ export class OpenTurn {
   readonly #onEnd: (end: ChannelTurnEnd) => void;
   #resolve: (result: TurnResult) => void = () => undefined;
   #isOver = false;
-  /** Since the last tool call. */
+  /** The text since the last tool call. */
   #text = "";
   #toolCalls = 0;
   #spent: Spent = NOTHING_SPENT;
@@ -62,7 +62,7 @@ export class OpenTurn {
     this.#spent = addSpent(this.#spent, spent);
   }
 
-  /** Ends it; only the first end counts. */
+  /** Ends the turn; only the first end counts. */
   settle(end: ChannelTurnEnd): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -81,7 +81,7 @@ export class OpenTurn {
 
 /**
  * Records the end of a turn: a turn without a recorded end is resumed by the next process. Waits until the end is on the disk.
- * @returns the result, which is an interruption if the signal aborts before
+ * @returns the result, whose outcome is `interrupted` if the signal aborts first
  */
 export async function recordEnd(
   conversation: Conversation,
@@ -109,9 +109,9 @@ function addEnd(conversation: Conversation, { outcome, text, usage, costUsd, fai
 }
 
 /**
- * Acts once when a signal aborts, or if it has aborted.
- * @param act returns a function that undoes it
- * @returns a function that stops waiting, and undoes it
+ * Calls `act` once when a signal aborts, or at once if it has already aborted.
+ * @param act returns a function that undoes its effect
+ * @returns a function that stops waiting, and undoes the effect
  */
 export function onAbort(signal: AbortSignal, act: () => () => void): () => void {
   let undo: () => void = () => undefined;

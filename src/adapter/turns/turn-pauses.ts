@@ -20,14 +20,14 @@ interface StoppedTurn {
 
 type PauseOptions = Pick<ChannelAgentOptions, "cli" | "note" | "limits" | "beforeTurn" | "exceedsBudget">;
 
-/** The pauses inside a turn: at a limit of the account, and at a budget. Meanwhile the CLI has no turn; a message continues it. */
+/** The pauses inside a turn, at a limit of the account or at a budget. Meanwhile the CLI has no turn; a message resumes its work. */
 export class TurnPauses {
   readonly #options: PauseOptions;
   readonly #channel: () => Pick<Channel, "interrupt" | "deliver"> | undefined;
   /** The turn that waits for the end of a limit, or for more budget. */
   #waiting: OpenTurn | undefined;
   #stopped: StoppedTurn | undefined;
-  /** The turn that a message continues, unless it is interrupted meanwhile. */
+  /** The turn that a message is continuing, unless the turn is interrupted meanwhile. */
   #continued: OpenTurn | undefined;
   #isChecking = false;
   /** The turn that spent something since the last check of the budgets. */
@@ -43,7 +43,7 @@ export class TurnPauses {
     return this.#waiting === turn;
   }
 
-  /** The turn is interrupted for another reason, so its end is final. */
+  /** Makes the end of the turn final: it is interrupted for another reason. */
   cancel(): void {
     this.#stopped = undefined;
     this.#continued = undefined;
@@ -82,7 +82,7 @@ export class TurnPauses {
     if (before !== undefined && steadyNow() - before < AGAIN_MS) return;
     this.#stopped = { turn, at: steadyNow() };
     const { cli, note } = this.#options;
-    note(`${cli} is interrupted${before === undefined ? "" : " again"}: its budget is used up`);
+    note(`${cli} is interrupted${before === undefined ? "" : " again"} because its budget is used up`);
     const interrupted = this.#channel()?.interrupt() ?? Promise.resolve();
     const answered = interrupted.catch((error: unknown) =>
       note(`${cli} continues, although its budget is used up: ${messageOf(error)}`),

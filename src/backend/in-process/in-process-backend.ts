@@ -23,7 +23,7 @@ import {
 import { type InProcessEvent, isOver, nextInProcess, toInProcessEvent } from "./states.ts";
 
 interface InProcessOptions {
-  /** Runs a teammate; without it none can be started, because the process of a single command exits. */
+  /** Runs a teammate. Without it, no teammate can be started, because the process of a single command exits. */
   readonly runWorker?: RunWorker;
   /** Milliseconds until a teammate must be ready. */
   readonly readyTimeoutMs?: number;
@@ -37,20 +37,20 @@ export interface InProcessBackend extends Backend {
   agents(): readonly InProcessAgent[];
   /** Calls the listener after each change of a state or an output. @returns a function that unsubscribes */
   watch(listener: () => void): () => void;
-  /** True if no agent works or waits for an answer. */
+  /** True if no agent is working or waiting for an answer. */
   areAllIdle(): boolean;
-  /** Resolves when all agents are idle; at once if there are none. */
+  /** Resolves when all agents are idle; at once if there are no agents. */
   whenAllIdle(): Promise<void>;
-  /** Ends each agent whose end another process has requested with a file, and forgets each that another process has closed. */
+  /** Ends each agent whose end another process has requested with a file, and forgets each agent that another process has closed. */
   handleEndRequests(): void;
   /** Ends all agents because the terminal of this process is gone, as for agents in panes. */
   hangUp(): Promise<void>;
 }
 
-/** Creates the backend for teammates in their lead's process; each has its own conversation, records, environment and directory. */
+/** Creates the backend for teammates in their lead's process. Each has its own conversation, records, environment and directory. */
 export function inProcessBackend(options: InProcessOptions = {}): InProcessBackend {
   const residents = new InProcessAgents(options);
-  // A plain object, as every backend: wrappers copy its functions with a spread.
+  // A plain object, like every backend: wrappers copy its functions with a spread.
   return {
     type: "in-process",
     spawn: (requests) => residents.spawn(requests),
@@ -216,7 +216,7 @@ class InProcessAgents {
     resident.controller.abort(signal);
   }
 
-  /** @returns whether its code has returned in time; if not, the agent counts as killed and its code is ignored from now on */
+  /** Ends an agent. @returns whether its code returned in time; if not, the agent counts as killed and its code is ignored from now on */
   async #end(resident: Resident, graceMs: number, signal?: EndSignal): Promise<boolean> {
     this.#requestEnd(resident, signal);
     const done = resident.done.then(() => true);
@@ -293,7 +293,7 @@ const HANGUP_GRACE_MS = 1_500;
 
 function missingDirectory(name: string, cwd: string): TeamError {
   return new TeamError("SPAWN_FAILED", `${name} was not started: its directory ${cwd} does not exist.`, {
-    hint: "Nothing was left behind. Create the directory and spawn it again.",
+    hint: "Nothing was left behind. Create the directory, then spawn it again.",
     details: { exitCode: 1, lastLines: [] },
   });
 }

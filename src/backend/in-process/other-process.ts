@@ -5,17 +5,17 @@ import { livenessOf } from "../../os/process/identity.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { openFileBell } from "../../wakeup/file-bell.ts";
 
-/** Longest wait, in milliseconds, between two checks whether the other process has recorded the end. */
+/** Maximum milliseconds between two checks whether the other process has recorded the end. */
 const POLL_MS = 250;
 
-/** True if the agent runs in another process, by its records. */
+/** True if the agent runs in another process, according to that process's records. */
 export function isInOtherProcess({ instance, within }: PlaceRecord): boolean {
   if (within === undefined || livenessOf(within.process) !== "alive") return false;
   return !(readText(within.endRecord) ?? "").includes(instance);
 }
 
 /**
- * Requests the end with a file from the process that holds the agent, and waits for its exit record.
+ * Requests the end of an agent from the process that runs it, with a file, and waits for the exit record.
  * @param graceMs milliseconds to wait
  * @returns the pid of that process if the agent has not ended in time
  */

@@ -8,7 +8,7 @@ import { ring } from "../../wakeup/fifo-bell.ts";
 import type { SpawnRequest } from "../backend.ts";
 import type { InProcessState } from "./states.ts";
 
-/** Output lines kept in memory: about two dozen screens. The conversation on disk has the rest. */
+/** Maximum output lines kept in memory: about two dozen screens. The conversation on disk has the rest. */
 const MAX_LINES = 1_000;
 
 /** The last output lines of an agent that has no terminal. */
@@ -17,24 +17,24 @@ export class OutputTail {
 
   write(text: string): void {
     const [first = "", ...rest] = text.split("\n");
-    const begun = `${this.#lines.pop() ?? ""}${first}`;
-    this.#lines = [...this.#lines, begun, ...rest].slice(-MAX_LINES);
+    const last = `${this.#lines.pop() ?? ""}${first}`;
+    this.#lines = [...this.#lines, last, ...rest].slice(-MAX_LINES);
   }
 
-  /** Returns the last lines, oldest first, without an empty line that has just begun. */
+  /** Returns the last lines, oldest first, without a final line that is still empty. */
   lines(max: number = MAX_LINES): string[] {
-    const whole = this.#lines.at(-1) === "" ? this.#lines.slice(0, -1) : this.#lines;
-    return whole.slice(-max);
+    const lines = this.#lines.at(-1) === "" ? this.#lines.slice(0, -1) : this.#lines;
+    return lines.slice(-max);
   }
 }
 
-/** Input for a worker from within its process, besides its inbox: the keys that the user presses in its view. */
+/** Input for a worker from its own process, besides its inbox: the keys that the user presses in its view. */
 export interface WorkerInput {
-  /** Passes on a line of the user, as if typed in its pane. */
+  /** Passes on a line of the user, as if it were typed in the worker's pane. */
   typed(line: string, begun: number): Promise<void>;
-  /** @returns whether a turn was running */
+  /** Interrupts the running turn. @returns whether a turn was running */
   interrupt(): boolean;
-  /** Returns the id of the open request that this key answers. */
+  /** Returns the id of the open request that this key answers; undefined if there is none. */
   answers(char: string): string | undefined;
   answer(char: string): void;
   /** Changes its permission mode to the next one. */
@@ -55,7 +55,7 @@ interface CompletedWord {
 /** One start of a worker in this process. */
 export interface WorkerStart {
   readonly request: SpawnRequest;
-  /** Aborted to end the worker; the reason is the name of the signal. */
+  /** Aborts to end the worker; the reason is the name of the signal. */
   readonly signal: AbortSignal;
   /** Writes to the output that replaces its terminal. */
   write(text: string): void;
@@ -63,16 +63,16 @@ export interface WorkerStart {
   reportState(state: AgentState): void;
   /** Registers where typed lines and interrupts go. */
   connect(input: WorkerInput): void;
-  /** True once the agent is finished for the others; it must no longer write files. */
+  /** True once the agent counts as ended for the other processes; it must no longer write files. */
   isOver(): boolean;
 }
 
-/** Runs a worker until its end. @returns the exit code that a separate process would have */
+/** Runs a worker until it ends. @returns the exit code that a separate process would have */
 export type RunWorker = (start: WorkerStart) => Promise<number>;
 
 /** A teammate in this process, as the screen shows it. */
 export interface InProcessAgent {
-  /** Undefined before it runs. */
+  /** Undefined until it runs. */
   readonly input: WorkerInput | undefined;
   readonly name: string;
   readonly color: string;
@@ -80,7 +80,7 @@ export interface InProcessAgent {
   readonly output: OutputTail;
 }
 
-/** Output lines in the exit record, for the lead (S34). */
+/** Maximum output lines in the exit record, for the lead (S34). */
 const LAST_LINES = 50;
 
 /** One agent in this process, with its state, output and log. */
@@ -113,7 +113,7 @@ export class Resident implements InProcessAgent {
   }
 }
 
-/** Exit code by signal, as a shell reports a program killed by it. */
+/** Exit codes by signal, as a shell reports a program that the signal killed. */
 const KILLED = { SIGTERM: 143, SIGHUP: 129 } as const;
 export type EndSignal = keyof typeof KILLED;
 
@@ -127,7 +127,7 @@ export function recordEnd({ request, output, state, controller }: Resident, code
     at,
     lastLines: redactValue(output.lines(LAST_LINES).map(stripControls), ownSecrets()),
   };
-  // Without the directory the team was deleted, and no process needs the record.
+  // A missing directory means a deleted team: no process needs the record.
   try {
     if (isDirectory(paths.run)) replaceFile(paths.exit, formatJson(record), { sync: false });
   } finally {

@@ -44,9 +44,9 @@ const IN_PROCESS_TABLE: Readonly<Record<InProcessState, Row>> = {
   active: { ...ANY, resting: "idle", asking: "awaiting-approval" },
   idle: { ...ANY, working: "active", asking: "awaiting-approval" },
   "awaiting-approval": { ...ANY, working: "active", resting: "idle" },
-  // It finishes its last turn and ends without being killed.
+  // The agent finishes its last turn and ends without being killed.
   "shutdown-requested": ANY,
-  // Ended from outside, however its code returns.
+  // Ended from outside, so the result of its code does not matter.
   aborted: { returned: "killed", threw: "killed", "given-up": "killed" },
   completed: {},
   failed: {},

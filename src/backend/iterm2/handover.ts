@@ -19,7 +19,7 @@ export interface HandoverProcess {
   readonly session: string | undefined;
 }
 
-/** The start of one agent, prepared for a script that iTerm2 runs. */
+/** The start of one agent through a script that iTerm2 runs. */
 interface Handover {
   /** The command for iTerm2. */
   readonly command: readonly string[];
@@ -32,20 +32,20 @@ interface Handover {
   close(): void;
 }
 
-/** Milliseconds from the new window to the script's first line: the start of a shell on a busy machine. */
+/** Time limit in milliseconds from the new window to the script's first line: enough to start a shell on a busy machine. */
 const ACCEPT_MS = 15_000;
-/** The last line of the sent text. No value can imitate it: inside an open quote, the line would be part of a word. */
+/** The last line of the sent text. No value can imitate it: in a quoted value, the line would be part of a word. */
 const END_MARK = "# whole";
 const NEWLINE = "\n";
-/** Longest first line in bytes: a process id and the name of a session. */
+/** Maximum bytes of the first line: a process id and the name of a session. */
 const MAX_HELLO = 256;
 
-/** iTerm2's variables that name the session: the agent has its own instead of the caller's. */
+/** iTerm2's variables that name the session: the agent keeps its own values, not the caller's. */
 export const SESSION_VARIABLES = ["ITERM_SESSION_ID", "ITERM_PROFILE"] as const;
 
 /**
- * Prepares the start of an agent by iTerm2, which starts programs in its own environment, with a command line that `ps` shows to
- * every user. The command line therefore names only a script. The script sends its process and session through one FIFO, reads
+ * Prepares the start of an agent by iTerm2. iTerm2 starts programs in its own environment, with a command line that `ps` shows to every
+ * user. The command line therefore names only a script. The script sends its process and session through one FIFO, reads
  * environment and arguments through a second one (they never touch the disk), and becomes the launch script.
  */
 export async function prepareHandover(request: SpawnRequest): Promise<Handover> {
@@ -60,7 +60,7 @@ export async function prepareHandover(request: SpawnRequest): Promise<Handover> 
   removeAll();
   replaceFile(script, handoverScript(request.agentId, hello, words), { mode: 0o700, sync: false });
   await makeFifos([hello, words]);
-  // Open both before the script runs: its first line is not lost, and its read finds a writer.
+  // Open both before the script runs, so its first line is not lost and its read finds a writer.
   const incoming = new Socket({ fd: openOwnFifo(hello).fd, readable: true, writable: false });
   const outgoing = new Socket({ fd: openOwnFifo(words).fd, readable: false, writable: true });
   const close = (): void => {
@@ -85,7 +85,7 @@ export async function prepareHandover(request: SpawnRequest): Promise<Handover> 
   };
 }
 
-/** POSIX sh. It opens its reading end before it sends its first line, so that the answer is not lost. */
+/** Returns the script, POSIX sh. It opens its reading end before it sends its first line, so the answer is not lost. */
 function handoverScript(agentId: string, hello: string, words: string): string {
   return `#!/bin/sh
 # Run by iTerm2: reports its process and session, then receives the command to run.
@@ -94,7 +94,7 @@ exec 3<${shellQuote(words)} || exit 1
 printf '%s %s\\n' "$$" "$ITERM_SESSION_ID" 1<>${shellQuote(hello)} || exit 1
 words=$(cat <&3)
 exec 3<&-
-# Incomplete if the writer was killed; then do not run it.
+# If the writer was killed, the text is incomplete: do not run it.
 case $words in
   *${shellQuote(`${NEWLINE}${END_MARK}`)}) eval "$words" ;;
 esac
@@ -102,7 +102,7 @@ exit 1
 `;
 }
 
-/** The environment, without names that no shell can set, and the command of the launch script, as POSIX sh. */
+/** Returns, as POSIX sh, the environment without names that no shell can set, and the command of the launch script. */
 function startText({ env, paths, instance, argv }: SpawnRequest): string {
   const own = new Set<string>(SESSION_VARIABLES);
   const exports = Object.entries(env).flatMap(([name, value]) => {
@@ -145,7 +145,7 @@ function deadline(name: string): { readonly passed: Promise<never>; cancel(): vo
 function notAccepted(name: string, cause?: unknown): TeamError {
   const message = `iTerm2 opened a window for ${name}, but its command did not start within ${ACCEPT_MS / 1000} s.`;
   return new TeamError("SPAWN_FAILED", message, {
-    hint: "Check that window for an error and close it. Nothing else was left behind.",
+    hint: "Look for an error in that window, then close it. Nothing else was left behind.",
     cause,
   });
 }

@@ -14,13 +14,13 @@ export interface It2 {
   version(): Promise<string>;
   /** The session with the keyboard focus; undefined if iTerm2 has no open window. */
   focused(): Promise<string | undefined>;
-  /** Opens a window that runs one command instead of a shell. @param words program and arguments, see {@link commandOf} */
+  /** Opens a window that runs one command instead of a shell. @param words program and arguments; see {@link commandOf} */
   openWindow(words: readonly string[]): Promise<void>;
   /** The ids of all sessions. */
   sessions(): Promise<ReadonlySet<string>>;
   /** The last lines of a session's screen; undefined if there is no such session. */
   read(session: string, lines: number): Promise<readonly string[] | undefined>;
-  /** @returns whether there was such a session */
+  /** Gives a session the focus. @returns whether the session exists */
   focus(session: string): Promise<boolean>;
   /** Closes a session, if it exists. */
   close(session: string): Promise<void>;
@@ -31,9 +31,9 @@ interface It2Options {
   readonly run?: typeof run;
 }
 
-/** Time limit in milliseconds for one call: during the first one, iTerm2 asks the user whether programs may control it. */
+/** Time limit in milliseconds for one call: during the first call, iTerm2 asks the user whether programs may control it. */
 const CALL_MS = 30_000;
-/** Output limit: a screen has a few thousand cells, a list of sessions a few hundred bytes each. */
+/** Maximum bytes of output: a screen has a few thousand cells, a list of sessions a few hundred bytes for each session. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Exit codes of it2. A call that it2 does not know also exits with 2. */
@@ -45,7 +45,7 @@ const SESSION = /^(?:w\d+t\d+p\d+[:.])?([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-
 const sessionList = z.array(z.looseObject({ id: z.string() }));
 
 const NO_API =
-  "Switch on Settings > General > Magic > Enable Python API in iTerm2, and allow the access that it asks for; or omit --teammate-mode.";
+  "In iTerm2, switch on Settings > General > Magic > Enable Python API, and allow the access that it asks for. Or omit --teammate-mode.";
 
 /** True if the environment is that of an iTerm2 session. */
 export function isIterm2(env: Env): boolean {
@@ -58,8 +58,8 @@ export function sessionIdOf(name: string | undefined): string | undefined {
 }
 
 /**
- * Joins words to one line for iTerm2's own word splitting. There is no shell, but a backslash also escapes inside quotes, `\(`
- * begins an expression and `$$` a prompt to the user.
+ * Joins words to one line for iTerm2's own word splitting. iTerm2 uses no shell, but a backslash also escapes inside quotes, `\(` begins
+ * an expression, and `$$` a prompt to the user.
  * @throws TeamError INVALID_INPUT for a word that iTerm2 would change
  */
 export function commandOf(words: readonly string[]): string {
@@ -68,9 +68,9 @@ export function commandOf(words: readonly string[]): string {
     return words.map((word) => (/^[\w/.%:@+-]+$/.test(word) ? word : `"${word}"`)).join(" ");
   throw new TeamError(
     "INVALID_INPUT",
-    `iTerm2 would change the word ${JSON.stringify(changed)} of the command.`,
+    `iTerm2 would change the word ${JSON.stringify(changed)} of the command; nothing was started.`,
     {
-      hint: "Nothing was started. Set XDG_RUNTIME_DIR to a directory without quotes, backslashes and $ in its name.",
+      hint: "Set XDG_RUNTIME_DIR to a directory without quotes, backslashes or $ in its path.",
     },
   );
 }
@@ -88,7 +88,7 @@ export function it2Driver(options: It2Options): It2 {
     if (finished.code !== 0) throw callFailed(args, finished);
     return finished.stdout;
   };
-  /** Undefined if the session does not exist. */
+  /** Returns the output; undefined if the session does not exist. */
   const outputIfFound = async (args: readonly string[]): Promise<string | undefined> => {
     const finished = await call(args);
     if (finished.code === NOT_THERE && /not found/i.test(finished.stderr)) return undefined;
@@ -144,7 +144,7 @@ function parseSessions(args: readonly string[], text: string): z.infer<typeof se
 }
 
 function notInstalled(): TeamError {
-  return new TeamError("CLI_NOT_FOUND", "The command line of iTerm2, it2, is not on the PATH.", {
+  return new TeamError("CLI_NOT_FOUND", "iTerm2's command line it2 is not on the PATH.", {
     hint: INSTALL_IT2,
   });
 }
@@ -160,14 +160,14 @@ function callFailed(args: readonly string[], finished: ProgramResult): TeamError
       details,
     });
   }
-  // A program that does not know the arguments prints its usage; otherwise iTerm2 could not be reached.
+  // A program that does not know the arguments prints its usage. Any other failure means that iTerm2 could not be reached.
   const isOtherProgram = /^(usage|error: no such)/im.test(finished.stderr);
   if (finished.code === UNREACHABLE && !isOtherProgram) {
     return new TeamError("SPAWN_FAILED", `iTerm2 does not answer it2: ${reason}`, { hint: NO_API, details });
   }
   return new TeamError("SPAWN_FAILED", `${what} failed: ${reason}`, {
     hint: isOtherProgram
-      ? "This it2 is another program, or too old: run `uv tool install --upgrade it2` (0.2 or newer)."
+      ? "This it2 is another program, or older than 0.2. Run `uv tool install --upgrade it2`."
       : "Check with `it2 session list` whether the window still exists.",
     details,
   });
@@ -176,7 +176,7 @@ function callFailed(args: readonly string[], finished: ProgramResult): TeamError
 function unexpectedOutput(args: readonly string[], text: string, cause?: unknown): TeamError {
   const message = `it2 ${args.slice(0, 2).join(" ")} printed unexpected output: ${firstLine(text) || "nothing"}`;
   return new TeamError("SPAWN_FAILED", message, {
-    hint: "Check which it2 is on the PATH: it is another program, or a version that teams does not support.",
+    hint: "Check which it2 is on the PATH: this it2 is another program, or a version that teams does not support.",
     details: { command: ["it2", ...args] },
     cause,
   });

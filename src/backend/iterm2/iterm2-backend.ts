@@ -25,9 +25,9 @@ interface Iterm2Options {
 const GRACE_MS = 500;
 
 /**
- * Creates the backend for teammates in iTerm2 windows, one for each. it2 can run a command only in a new window; in a split it
- * would have to type the command into a shell, and teams never does that. A place is identified by its process, not by the
- * id of a window, so that `present` needs no call of iTerm2.
+ * Creates the backend for teammates in iTerm2 windows, one for each teammate. it2 can run a command only in a new window: in a split it
+ * would have to type the command into a shell, which teams never does. A place is identified by its process, not by a window id, so
+ * `present` needs no call of iTerm2.
  */
 export function iterm2Backend(options: Iterm2Options): Backend {
   const { env, clock = systemClock } = options;
@@ -54,14 +54,14 @@ export function iterm2Backend(options: Iterm2Options): Backend {
       },
     });
 
-  /** Closes the sessions that remain: some profiles keep a session after its program has ended. */
+  /** Closes remaining sessions: some profiles keep a session after its program has ended. */
   const closeAll = async (places: readonly PlaceRecord[]): Promise<void> => {
     const ids = places.flatMap(({ paneId }) => paneId ?? []);
     if (ids.length === 0) return;
     // iTerm2 may be unreachable from here. The programs have ended, and an empty window does no harm.
     await ifReachable(async () => {
-      const there = await it2.sessions();
-      for (const id of ids) if (there.has(id)) await it2.close(id);
+      const sessions = await it2.sessions();
+      for (const id of ids) if (sessions.has(id)) await it2.close(id);
     });
   };
 
@@ -77,7 +77,7 @@ export function iterm2Backend(options: Iterm2Options): Backend {
       if (wanted.length === 0) return [];
       if (placement.kind === "here") throw noSplit();
       const requests = withInstanceMarker(wanted);
-      // A new window takes the keyboard focus; it is restored below. This call also fails early if iTerm2 is not reachable.
+      // A new window takes the keyboard focus, which is restored below. This call also fails early if iTerm2 is not reachable.
       const focused = await it2.focused();
       await prepareLaunches(requests.map(scriptOf));
       const outcomes: Promise<SpawnOutcome>[] = [];
@@ -90,7 +90,7 @@ export function iterm2Backend(options: Iterm2Options): Backend {
           outcomes.push(Promise.resolve({ ok: false, name: request.name, error: place }));
         }
       }
-      // The start does not fail if only the focus cannot be restored.
+      // If the focus cannot be restored, the start still succeeds.
       if (focused !== undefined) await ifReachable(() => it2.focus(focused));
       return Promise.all(outcomes);
     },
@@ -151,9 +151,9 @@ async function ifReachable(act: () => Promise<unknown>): Promise<void> {
 function noSplit(): TeamError {
   return new TeamError(
     "INVALID_INPUT",
-    "iTerm2 can run a program only in a new window, not next to this pane.",
+    "iTerm2 can run a program only in a new window, not next to this pane; nothing was started.",
     {
-      hint: "Nothing was started. Omit --here, or run the command in tmux.",
+      hint: "Omit --here, or run the command in tmux.",
     },
   );
 }

@@ -12,7 +12,7 @@ import { recordZoom, restoreZoom } from "./zoom.ts";
 
 /**
  * Lays out the shared windows of a team. Panes that join them later follow the same layout.
- * @returns the number of shared windows, and of windows that hold only one teammate and have no layout
+ * @returns the number of shared windows, and of windows with a single teammate, which have no layout
  * @throws TeamError TMUX_ERROR
  */
 export async function layOutTeam(
@@ -34,17 +34,17 @@ export async function layOutTeam(
     const [select = [], ...others] = layoutCommands(window);
     return [
       recordZoom(window.id),
-      // Without its floating pane, the window's hook lays it out.
+      // Once the floating pane is gone, the window's hook lays the window out.
       { chain: [...(hasFloating(seen, window.id) ? [] : [select]), printDone(window.id)] },
       ...others,
       restoreZoom(window.id),
     ];
   });
   const result = await attemptBatch(server, commands, { serverPid: seen.serverPid });
-  // The errors of the user's hooks are among these too.
+  // These may include errors of the user's hooks.
   const { lines, errors } = result;
   if (laidOut.every(({ id }) => lines.includes(doneLine(id)))) return counts;
-  const why = errors.join("; ").replace(/\.$/, "");
+  const why = errors.join("; ").replace(/\.$/, "") || "it gave no reason";
   const advice = (await result.advice()) ?? "Enlarge the window, or choose another layout.";
   throw new TeamError("TMUX_ERROR", `tmux did not lay out every window as ${layout}: ${why}.`, {
     hint: `The agents keep running. ${advice}`,

@@ -4,8 +4,8 @@ import type { PaneList } from "../../tmux/list-panes.ts";
 import type { CallerPosition } from "../backend.ts";
 
 /**
- * Reads `$TMUX_PANE` of the server's global environment, among the options of `listPanes`. A server that was started in a pane of
- * another server has it, and passes it to popups, which have no pane.
+ * The variable `$TMUX_PANE` of the server's global environment, read among the options of `listPanes`. A server that was started in a
+ * pane of another server has this variable, and passes it to popups, which have no pane.
  */
 const INHERITED_PANE = "TMUX_PANE";
 
@@ -13,14 +13,14 @@ const INHERITED_PANE = "TMUX_PANE";
 export const POSITION_OPTIONS = [INHERITED_PANE] as const;
 
 /**
- * Returns the position of the caller as far as it is true: `$TMUX` and `$TMUX_PANE` can be those of a server that has been replaced,
- * and the pane that of another server. Ids are valid only on their own server.
- * @param runsIn whether this process runs below another one
+ * Returns the position of the caller as far as it is correct: `$TMUX` and `$TMUX_PANE` may come from a server that has been replaced, and
+ * `$TMUX_PANE` from another server. Ids are valid only on their own server.
+ * @param runsIn returns whether this process is a descendant of a process
  */
 export function actualPosition(
   seen: PaneList,
   { callerPane, callerSession, callerServer }: CallerPosition,
-  runsIn: (pid: number) => boolean = isBelow,
+  runsIn: (pid: number) => boolean = descendsFrom,
 ): Pick<CallerPosition, "callerPane" | "callerSession"> {
   if (callerServer !== undefined && callerServer !== seen.serverPid) return {};
   const own = seen.panes.find(({ id }) => id === paneId(callerPane));
@@ -32,7 +32,7 @@ export function actualPosition(
   };
 }
 
-function isBelow(pid: number): boolean {
+function descendsFrom(pid: number): boolean {
   for (let above: number | undefined = ownParent; above !== undefined && above > 1; above = parentOf(above))
     if (above === pid) return true;
   return false;

@@ -1,12 +1,12 @@
 interface Coalesced<Item, How, Result> {
   enqueue(items: readonly Item[], how: How): Promise<Result>;
-  /** Announces items: the next round waits for them. @returns a function to call once they are enqueued, or will not be */
+  /** Announces items: the next round waits for them. @returns a function to call once they are enqueued, or will not come */
   announce(): () => void;
 }
 
 /**
- * Batches work: only one round of a kind runs at a time. Items that arrive during a round, or are announced by then, form the next
- * round. Each caller gets the result or the error of the round with its items.
+ * Batches work: only one round of a kind runs at a time. Items that arrive during a round form the next round, which also waits for
+ * items announced by then. Each caller gets the result or the error of the round with its items.
  * @param kind key of the items that may share a round; rounds of different kinds do not wait for each other
  */
 export function coalesce<Item, How, Result>(

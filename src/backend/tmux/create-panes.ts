@@ -40,9 +40,9 @@ interface Problem {
 export interface CreatedPanes {
   /** The panes, by instance. */
   readonly created: Created;
-  /** For each pane next to the caller, by instance: its window and the earlier layout of that window. */
+  /** The panes next to the caller, by instance: each with its window and the earlier layout of that window. */
   readonly stacked: ReadonlyMap<string, PlaceRecord["beside"]>;
-  /** The instances of the panes in a session of the team's. */
+  /** The instances of the panes in a session of the team. */
   readonly inTeamSession: ReadonlySet<string>;
   /** Why other panes are not next to the caller, if that was requested. */
   readonly notHere?: NotHereReason | undefined;
@@ -50,9 +50,9 @@ export interface CreatedPanes {
 }
 
 /**
- * Makes the three calls of a spawn: list panes, create panes, tag them. After a problem it looks for the panes again: each pane of
- * the batch is in the result, and no process of the other requests is left. A lock serialises the spawns of a team, so that the
- * second one finds the window of the first; it is released before the agents are ready.
+ * Makes the three calls of a spawn: list panes, create panes, tag them. After a problem, it lists the panes again: the result contains
+ * each created pane, and no process of the other requests is left. A lock serialises the spawns of a team, so the second spawn finds the
+ * window of the first; it is released before the agents are ready.
  * @throws TeamError if tmux does not work; nothing is left behind
  */
 export async function createPanes(
@@ -81,7 +81,7 @@ export async function createPanes(
     }
   };
   const making = withLock(join(dirname(first.paths.run), "panes"), async (): Promise<CreatedPanes> => {
-    // Both fork a program; run them in parallel.
+    // Both start a program, so run them in parallel.
     const [seen] = await Promise.all([list(), preparing]);
     const { plan, panes } = await make(seen);
     return hasLostWindow(plan, panes) ? (await make(await list())).panes : panes;
@@ -94,7 +94,7 @@ export async function createPanes(
   throw panes.reason;
 }
 
-/** True if nothing was created because a pane of the team's window, which should have been split, has ended since it was listed. */
+/** True if nothing was created because the pane to split in the team's window has ended since it was listed. */
 function hasLostWindow(plan: PanePlan, { created, problem }: CreatedPanes): boolean {
   if (created.size > 0 || !plan.hosts.some(({ host }) => host.kind === "window")) return false;
   return problem.errors.some((line) => errorKindOf(line) === "no-target");
@@ -178,7 +178,7 @@ async function endProcessesOf(requests: readonly SpawnRequest[]): Promise<void> 
   await Promise.all(requests.map(({ instance: marker }) => endTree({ root, marker }, { graceMs: GRACE_MS })));
 }
 
-/** Returns the instances in new sessions and in tagged ones. */
+/** Returns the instances whose pane is in a new session or in a session of the team. */
 function inTeamSessions(
   seen: PaneList,
   requests: readonly SpawnRequest[],
@@ -194,14 +194,14 @@ function inTeamSessions(
   );
 }
 
-/** The stacked panes belong to the first requests of the plan. */
+/** Returns the stacked panes, which belong to the first requests of the plan. */
 function stackedOf({ stack }: PanePlan, requests: readonly SpawnRequest[]): CreatedPanes["stacked"] {
   if (stack === undefined) return new Map();
   const beside = { window: stack.window, layout: stack.before };
   return new Map(requests.slice(0, stack.count).map(({ instance }) => [instance, beside]));
 }
 
-/** Returns those of the stacked panes that are in the caller's window; all of them if the server does not answer. */
+/** Returns the stacked panes that are in the caller's window; all stacked panes if the server does not answer. */
 async function reallyStacked(
   server: TmuxServer,
   { stack }: PanePlan,
@@ -211,9 +211,9 @@ async function reallyStacked(
   if (stack === undefined) return stacked;
   try {
     const { panes } = await listPanes(server);
-    const there = new Set(panes.filter(({ window }) => window === stack.window).map(({ id }) => id));
+    const inWindow = new Set(panes.filter(({ window }) => window === stack.window).map(({ id }) => id));
     return new Map(
-      [...stacked].filter(([instance]) => there.has(created.get(instance)?.pane ?? stack.caller)),
+      [...stacked].filter(([instance]) => inWindow.has(created.get(instance)?.pane ?? stack.caller)),
     );
   } catch (error) {
     if (error instanceof TmuxError) return stacked;
@@ -237,7 +237,7 @@ export function notCreated(request: SpawnRequest, { errors, hint }: Problem): Te
   const why = [...new Set(errors)].join("; ").replace(/\.$/, "") || "it gave no reason";
   const next = /no space/.test(why)
     ? "Enlarge the window, or use --session for a separate session."
-    : (hint ?? "Check which tmux server is used (outside tmux: $TEAMS_TMUX_SOCKET, a name as for tmux -L).");
+    : (hint ?? "Check the tmux server: outside tmux, $TEAMS_TMUX_SOCKET is its name, as for tmux -L.");
   return new TeamError("TMUX_ERROR", `tmux created no pane for ${request.name}: ${why}.`, {
     hint: `${request.name} was not started. ${next}`,
     details: { kind: "refused", errors },

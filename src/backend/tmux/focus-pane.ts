@@ -13,7 +13,7 @@ export type FocusOutcome =
   | { readonly kind: "switched" }
   /**
    * No client can be switched; `argv` is the command that shows the pane in a terminal.
-   * @param why the caller is outside tmux, its pane is on another server, or no client shows its session
+   * `why`: the caller is outside tmux, its pane is on another server, or no client shows its session.
    */
   | {
       readonly kind: "command";
@@ -28,10 +28,11 @@ export interface FocusOptions {
 
 /**
  * Shows the pane of an agent. If the caller is on the same server, this switches the client that shows the caller's session to the
- * session, window and pane of the agent, and unzooms another pane there. A client whose session would end without it (under
- * `destroy-unattached`) stays there, and the window is linked into its session. Otherwise it returns the command to attach.
+ * session, window and pane of the agent, and unzooms another pane there. If leaving its session would end that session (under
+ * `destroy-unattached`), the client stays, and the window is linked into its session. If no client can be switched, returns the command to
+ * attach.
  * @param place without `instance` for a lead, whose pane has no tag because it is the user's own
- * @param options.zoom also zooms the pane, which a window with one pane ignores
+ * @param options.zoom whether to zoom the pane too; tmux ignores that in a window with one pane
  * @throws TeamError TMUX_ERROR
  */
 export async function focusPane(
@@ -52,7 +53,7 @@ export async function focusPane(
   }
   const client = await clientOf(server, sessionsOf(seen, viewer));
   if (client === undefined) return { kind: "command", argv: command, why: "unseen" };
-  // A window can be linked into several sessions: prefer the session that the client already shows.
+  // A window may be linked into several sessions: prefer the session that the client already shows.
   const target = targets.find(({ session }) => session === client.session) ?? first;
   return switchTo(server, client, target, place, options);
 }
@@ -78,7 +79,7 @@ async function switchTo(
   { zoom = false }: FocusOptions,
 ): Promise<FocusOutcome> {
   const { window, id, pid } = target;
-  // Leaving a session under destroy-unattached would end it, so the window comes to the session instead.
+  // Leaving a session under destroy-unattached would end that session, so link the window into it instead.
   const stays = client.holdsSession && target.session !== client.session;
   const session = stays ? client.session : target.session;
   const isStill = allOf(
@@ -91,7 +92,7 @@ async function switchTo(
       ? ["link-window", "-s", `${target.session}:${window}`, "-t", `${session}:`]
       : ["switch-client", "-c", client.name, "-t", `${session}:${window}.${id}`],
     ["select-window", "-t", `${session}:${window}`],
-    // Selecting another pane ends a zoom; selecting the zoomed one itself leaves it.
+    // Selecting another pane ends a zoom; selecting the zoomed pane does not.
     ["select-pane", "-t", id],
     ...(zoom ? [ifElse(id, equals(WINDOW_ZOOMED, "0"), [["resize-pane", "-Z", "-t", id]], [])] : []),
     ["display-message", "-p", "-t", id, SWITCHED],
@@ -100,14 +101,14 @@ async function switchTo(
     ifElse(id, isStill, switching, [["display-message", "-p", MISS]]),
   ]);
   if (lines.includes(SWITCHED)) return { kind: "switched" };
-  // With this line, the pane is gone; without it, the client is.
+  // This line means that the pane is gone. Without it, the client is gone.
   if (lines.includes(MISS)) return { kind: "gone" };
   return { kind: "command", argv: attachCommand(server, target), why: "unseen" };
 }
 
 const SWITCHED = "SWITCHED";
 
-/** The sessions of the caller's pane, which may have been moved since it was created. */
+/** Returns the sessions of the caller's pane, which may have been moved since it was created. */
 function sessionsOf(seen: PaneList, { pane, session }: TmuxCaller): ReadonlySet<SessionId> {
   const own = paneId(actualPosition(seen, { callerPane: pane }).callerPane);
   const sessions = seen.panes.filter(({ id }) => id === own).map((found) => found.session);
@@ -121,7 +122,7 @@ interface Client {
   readonly holdsSession: boolean;
 }
 
-/** The most recently used client of those that show one of the sessions. */
+/** Returns the most recently used client that shows one of the sessions. */
 async function clientOf(server: TmuxServer, sessions: ReadonlySet<SessionId>): Promise<Client | undefined> {
   const variables =
     "#{session_id} #{client_activity} #{session_attached} #{destroy-unattached} #{client_name}";
@@ -130,7 +131,7 @@ async function clientOf(server: TmuxServer, sessions: ReadonlySet<SessionId>): P
     const [shown, activity, attached, destroys = "", ...name] = line.split(" ");
     const session = sessionId(shown);
     if (session === undefined || !sessions.has(session)) return [];
-    // A flag before tmux 3.4, then a choice.
+    // Before tmux 3.4 this option is a flag, since then a choice.
     const holdsSession = attached === "1" && !["0", "off"].includes(destroys);
     return [{ session, activity: Number(activity), name: name.join(" "), holdsSession }];
   });

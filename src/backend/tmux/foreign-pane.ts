@@ -10,11 +10,11 @@ import { FOREIGN_INSTANCE, TAG } from "./pane-tags.ts";
 type ForeignPane = NonNullable<ForeignRecord["pane"]>;
 
 /**
- * Proves the pane of a foreign member's process: the pane that the process was started in still exists on that same server, and its
- * process is the member's or an ancestor of it. Unless the config records this pane, the member must also have the pane's input:
- * a process that another member's commands started lives below that member's pane.
+ * Proves the pane of a foreign member's process: the pane in which the process was started still exists on the same server, and its
+ * process is the member's or an ancestor of it. Unless the config records this pane, the member must also have the pane's input: a
+ * process that another member's commands started also runs in that member's pane.
  * @param recorded the `tmuxPaneId` of the member
- * @returns undefined without proof
+ * @returns undefined if there is no proof
  * @throws TmuxError
  */
 export async function provenPane(
@@ -25,24 +25,24 @@ export async function provenPane(
 ): Promise<ForeignPane | undefined> {
   if (startedIn === undefined) return undefined;
   const { socket, serverPid, pane: id } = startedIn;
-  // Asked only while this server runs: any other one at the socket has other panes.
+  // Ask only while this server runs: any other server at the socket has other panes.
   const serverStart = startTimeOf(serverPid);
   if (serverStart === undefined) return undefined;
   const seen = await listPanes(at(socket), [TAG.agent]);
   const pane = seen.serverPid === serverPid ? seen.panes.find((one) => one.id === id) : undefined;
-  if (pane === undefined || !holds(pane, process.pid, table)) return undefined;
+  if (pane === undefined || !runsIn(pane, process.pid, table)) return undefined;
   if (id !== recorded && !hasInput(process.pid, table)) return undefined;
   const server = { socket, pid: serverPid, procStart: serverStart };
   return { paneId: id, server, panePid: pane.pid, paneProcStart: startTimeOf(pane.pid) ?? "" };
 }
 
-function holds(pane: TmuxPane, pid: number, table: readonly ProcessRow[]): boolean {
+function runsIn(pane: TmuxPane, pid: number, table: readonly ProcessRow[]): boolean {
   if (pane.dead || pane.options[TAG.agent] !== "") return false;
   const byPid = new Map(table.map((row) => [row.pid, row]));
   return [pid, ...ancestors(byPid, pid)].includes(pane.pid);
 }
 
-/** True if a process, or one below it (an editor that it opened), has the input of its terminal. */
+/** True if a process, or a descendant such as an editor that it opened, has the input of its terminal. */
 export function hasInput(pid: number, table: readonly ProcessRow[]): boolean {
   const byPid = new Map(table.map((row) => [row.pid, row]));
   return table.some((row) => row.foreground && [row.pid, ...ancestors(byPid, row.pid)].includes(pid));

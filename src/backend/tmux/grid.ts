@@ -5,18 +5,18 @@ export interface PaneSize {
   readonly height: number;
 }
 
-/** Smallest pane of a teammate; a spawn that would go below it opens another window (product.md, "In tmux"). */
+/** Minimum size of a teammate's pane. A spawn that would go below it opens another window (product.md, "In tmux"). */
 export const MIN_PANE: PaneSize = { width: 40, height: 10 };
 
-/** Smallest pane of any layout, as long as the window has room for it. */
+/** Minimum size of a pane in any layout, as long as the window has room for it. */
 export const MIN_LAYOUT_PANE: PaneSize = { width: 20, height: 5 };
 
-/** Best ratio of columns to rows for text: that of a terminal of 80×24. */
-const PLEASANT = 80 / 24;
+/** Best ratio of columns to rows for text: the ratio of an 80×24 terminal. */
+const BEST_RATIO = 80 / 24;
 
 /**
- * Returns how many panes of at least the minimum size fit into a window. One column or line is the border between two panes;
- * a border line with names takes one more line above the first row.
+ * Returns how many panes of at least the minimum size fit into a window. The border between two panes takes one column or line, and the
+ * border line with names takes one more line above the first row.
  */
 export function capacity(window: PaneSize, min: PaneSize = MIN_PANE): number {
   return columnsIn(window, min) * rowsIn(window, min);
@@ -28,9 +28,9 @@ export function stackCapacity(height: number, min: PaneSize = MIN_PANE): number 
 }
 
 /**
- * Distributes `count` panes: first into the free room of existing windows, then into new windows of `size`, each filled before
- * the next.
- * @param free number of further panes for each existing window
+ * Distributes `count` panes: first into the free room of existing windows, then into new windows of `size`. Fills each window before the
+ * next.
+ * @param free number of additional panes for each existing window
  * @returns the number of panes for each existing window, and for each new window
  */
 export function distribute(
@@ -73,9 +73,9 @@ function bestColumns(count: number, window: PaneSize, min: PaneSize): number {
     const height = (window.height - rows) / rows;
     if (width < 2 || height < 2) continue;
     const isBelow = (least: PaneSize): boolean => width < least.width || height < least.height;
-    const tooSmall = (isBelow(min) ? 1_000 : 0) + (isBelow(MIN_LAYOUT_PANE) ? 1_000_000 : 0);
+    const sizePenalty = (isBelow(min) ? 1_000 : 0) + (isBelow(MIN_LAYOUT_PANE) ? 1_000_000 : 0);
     const uneven = (columns * rows - count) / count;
-    const score = tooSmall + uneven + Math.abs(Math.log(width / height / PLEASANT));
+    const score = sizePenalty + uneven + Math.abs(Math.log(width / height / BEST_RATIO));
     if (score < bestScore) [best, bestScore] = [columns, score];
   }
   return best;

@@ -15,8 +15,8 @@ import { freeWindowName, nameWindow, releaseWindow, windowOptions } from "./team
 import { keepZoom } from "./zoom.ts";
 
 /**
- * The result of hiding or showing a pane. `unchanged`: it was hidden or shown already. `own-window`: it was spawned into a window of
- * its own and is never moved. `gone`: the pane is closed or belongs to another start.
+ * The result of hiding or showing a pane. `unchanged`: it was already hidden or shown. `own-window`: it was spawned into a separate window
+ * and is never moved. `gone`: the pane is closed or belongs to another start.
  */
 export type MoveOutcome = "moved" | "unchanged" | "own-window" | "gone";
 
@@ -54,15 +54,15 @@ export async function hidePane(server: TmuxServer, place: PlaceRecord, name: str
 }
 
 interface ShowOptions {
-  /** Panes of the members that follow this one; it is inserted before the first of them. */
+  /** Panes of the members that follow this member; its pane is inserted before the first of them. */
   readonly later?: readonly string[];
-  /** Receives the window that the pane is in now. */
+  /** Receives the window that now contains the pane. */
   readonly moved?: (window: WindowId) => void;
 }
 
 /**
- * Moves a hidden pane back into a window of its team, never into a window of the user's. If no team window has room, the window of
- * the pane becomes one.
+ * Moves a hidden pane back into a window of its team, never into one of the user's windows. If no team window has room, the window of the
+ * pane becomes a team window.
  * @throws TeamError TMUX_ERROR
  */
 export async function showPane(
@@ -100,7 +100,7 @@ export async function showPane(
       // Make room for the join, whatever layout the user has chosen.
       ["select-layout", "-t", last.window, "tiled"],
       ["join-pane", "-d", "-s", pane.id, "-t", (next ?? last).id],
-      ...(next === undefined ? [] : [exchange(pane.id, next.id)]),
+      ...(next === undefined ? [] : [swapPanes(pane.id, next.id)]),
       ...layoutCommands(joined),
     ];
     return keepZoom(last.window, commands);
@@ -110,12 +110,12 @@ export async function showPane(
 }
 
 /**
- * Returns the command that exchanges a pane with the one before it in its window; the active pane stays active. tmux 3.7 ignores
+ * Returns the command that swaps a pane with the pane before it in its window; the active pane stays active. tmux 3.7 ignores
  * `join-pane -b`.
  */
-function exchange(pane: PaneId, before: PaneId): TmuxCommand {
+function swapPanes(pane: PaneId, before: PaneId): TmuxCommand {
   const words = ["-s", pane, "-t", before];
-  // Without -d, the target becomes active; with it, the exchanged pane would.
+  // Without -d, swap-pane makes the target active. With -d, an active target would lose the focus to the other pane.
   return ifElse(
     before,
     equals("pane_active", "1"),
@@ -128,12 +128,12 @@ function isTeammatePane({ options }: TmuxPane): boolean {
   return options[TAG.agent] !== "";
 }
 
-/** True if the pane is alone in a window that is not one of its team's. */
+/** True if the pane is alone in a window that is not a team window. */
 function isHidden(seen: PaneList, pane: TmuxPane): boolean {
   return countOf(tiledIn(seen, pane.window)) === 1 && !isInOurWindow(pane);
 }
 
-/** Returns the panes of a window without floating ones, which stay where they are. */
+/** Returns the panes of a window except floating panes, which stay where they are. */
 function tiledIn({ panes }: PaneList, window: WindowId): readonly TmuxPane[] {
   return panes.filter((pane) => pane.window === window && !pane.floating);
 }
@@ -163,14 +163,14 @@ async function movePane(
   const { lines, errors } = result;
   if (lines.includes(MISS)) return "gone";
   if (errors.length === 0) return "moved";
-  // The errors may be those of the user's hooks.
+  // The errors may come from the user's hooks.
   const now = await listPanes(server, PLAN_OPTIONS);
   const moved = find(now);
   if (moved === undefined) return "gone";
   if (plan(now, moved) === undefined) return "moved";
   const why = errors.join("; ").replace(/\.$/, "");
   const advice = (await result.advice()) ?? "";
-  throw new TeamError("TMUX_ERROR", `tmux did not move the pane ${pane.id}: ${why}.`, {
+  throw new TeamError("TMUX_ERROR", `tmux did not move pane ${pane.id}: ${why}.`, {
     hint: `The agent keeps running. Show its pane with \`teams attach\`. ${advice}`.trim(),
     details: { kind: "refused", errors },
   });

@@ -16,12 +16,12 @@ export const LAYOUTS = [
 ] as const;
 export type LayoutName = (typeof LAYOUTS)[number];
 
-/** Returns the layout that a window's tag names; grid without a tag. */
+/** Returns the layout that a window's tag names; `grid` if there is no tag. */
 export function layoutOf(tag: string | undefined): LayoutName {
   return LAYOUTS.find((name) => name === tag) ?? "grid";
 }
 
-/** A team window at the time the commands run. */
+/** A team window at the time when the commands run. */
 interface LaidOutWindow {
   readonly id: WindowId;
   readonly size: PaneSize;
@@ -31,18 +31,18 @@ interface LaidOutWindow {
 }
 
 /**
- * Number of pane counts (the current one and below) for which a window gets a layout hook. With fewer panes, tmux's own proportions
- * apply until the next command. A window of 200×50 holds this many panes, and each hook is one line of the batch.
+ * Maximum number of layout hooks of a window, one for each number of panes, from the current number downwards. With fewer panes, tmux's
+ * own proportions apply until the next command. A window of 200×50 has room for this many panes, and each hook is a line of the batch.
  */
 const KNOWN_GRIDS = 16;
 
-/** Format of the number of panes and the size for which a window was last laid out. */
+/** Format of a window's number of panes and size; the tag records those of its last layout. */
 const FITTED = "#{window_panes}.#{window_width}x#{window_height}";
 
 /**
- * Returns the commands that lay out a team window now, the layout first, and set hooks that lay it out again whenever a pane of it ends or its size
- * changes. The result depends only on the number of panes and the size. The hooks fork nothing. A layout that the user changes
- * by hand stays until the next such event. The window's tag gives panes that join later the same layout.
+ * Returns the commands that lay out a team window now, the layout first, and set hooks that lay it out again whenever a pane of it ends or
+ * its size changes. The result depends only on the number of panes and the size. The hooks start no processes. A layout that the user
+ * changes by hand stays until the next such event. The window's tag gives panes that join later the same layout.
  */
 export function layoutCommands(window: LaidOutWindow): TmuxCommand[] {
   const { id, panes, layout } = window;
@@ -59,8 +59,8 @@ export function layoutCommands(window: LaidOutWindow): TmuxCommand[] {
 }
 
 /**
- * Returns the commands that lay out a window with a number of panes. If the layout makes a pane that is too small to read, other ones
- * follow: tmux's default for a main pane leaves one column for the others in a window of 80.
+ * Returns the commands that lay out a window with a number of panes. If a layout makes a pane too small to read, other layouts follow: in
+ * an 80-column window, tmux's default main pane leaves one column for the other panes.
  */
 function selectLayout({ id, size, layout }: LaidOutWindow, count: number): readonly TmuxCommand[] {
   const select = (name: string): TmuxCommand => ["select-layout", "-t", id, name];
@@ -77,7 +77,7 @@ function selectLayout({ id, size, layout }: LaidOutWindow, count: number): reado
   ];
 }
 
-/** The option with the size of a layout's main pane, and the variable that it is a part of. */
+/** The option for the size of a layout's main pane, and the variable with the size of the whole window. */
 const MAIN_SIZES: Readonly<Partial<Record<LayoutName, readonly [option: string, variable: string]>>> = {
   "main-vertical": ["main-pane-width", "window_width"],
   "main-horizontal": ["main-pane-height", "window_height"],
@@ -96,7 +96,7 @@ function withHalf(
   ];
 }
 
-/** tmux's even layouts put panes outside of a window that has no room for them. */
+/** Condition for a pane that is too small, or outside its window: tmux's even layouts put panes there if the window has no room. */
 const IS_SMALL_OR_OUTSIDE = anyOf(
   `#{e|<:#{pane_width},${MIN_LAYOUT_PANE.width}}`,
   `#{e|<:#{pane_height},${MIN_LAYOUT_PANE.height}}`,
@@ -104,7 +104,7 @@ const IS_SMALL_OR_OUTSIDE = anyOf(
   "#{e|>=:#{pane_bottom},#{window_height}}",
 );
 
-/** Condition for a window with a tiled pane that is too small or outside of it, and without floating panes: a layout has no cell for them. */
+/** Condition for a window with a tiled pane that is too small or outside it, and without floating panes, for which a layout has no cell. */
 const HAS_SMALL_PANE = allOf(
   `#{!=:#{P:#{?${IS_SMALL_OR_OUTSIDE},x,}},}`,
   "#{==:#{P:#{?#{==:#{pane_floating_flag},1},x,}},}",
@@ -116,9 +116,9 @@ export function removeLayoutHook(window: string): TmuxCommand {
 }
 
 /**
- * A hook that acts once for each number of panes and size: a layout for another size briefly resizes the window, and its return
- * to the size of the client calls the hook again. It does not act while a pane is zoomed, which a layout would undo, nor if the
- * window holds a pane of the user's or a floating one, which the layout has no cell for.
+ * Returns a hook that acts once for each number of panes and size: a layout for another size briefly resizes the window, and its return to
+ * the client's size calls the hook again. The hook does not act while a pane is zoomed, because a layout would undo the zoom. It does not
+ * act if the window contains a pane of the user or a floating pane, for which the layout has no cell.
  */
 function layoutHook(id: WindowId, count: number, index: number, select: readonly TmuxCommand[]): TmuxCommand {
   const isNew = allOf(

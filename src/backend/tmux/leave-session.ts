@@ -10,9 +10,9 @@ import { TAG } from "./pane-tags.ts";
 import { callersServer } from "./server-for.ts";
 
 /**
- * Marks panes that are about to end. If no other pane is left in their session, and it is the team's, its clients go back
- * to their last session; tmux would detach them. Clients without another session stay. Never throws for an error of tmux:
- * the panes must end in any case.
+ * Marks panes that are about to end. If their session belongs to the team and has no other panes, its clients switch back to their last
+ * session, because tmux would detach them. Clients without another session stay. Never throws an error of tmux: the panes must end in any
+ * case.
  */
 export async function leaveEndingSessions(
   server: TmuxServer,
@@ -27,7 +27,7 @@ export async function leaveEndingSessions(
   );
 }
 
-/** Like {@link leaveEndingSessions}, for the pane that this process runs in. */
+/** Like {@link leaveEndingSessions}, for the pane of this process. */
 export async function leaveOwnSession(env: Env): Promise<void> {
   const caller = tmuxCaller(env);
   const pane = paneId(caller?.pane);

@@ -5,7 +5,7 @@ import { isInstance, isOfStart, TAG } from "./pane-tags.ts";
 
 interface PaneState {
   readonly state: string;
-  /** The tasks it works on, as `#3 #5`; may be empty. */
+  /** The tasks that the agent works on, such as `#3 #5`; may be empty. */
   readonly task: string;
 }
 
@@ -25,7 +25,7 @@ export async function showPaneState(
   const set = (option: string, value: string): TmuxCommand =>
     onlyIf(id, ours, ["set-option", "-p", "-t", id, option, escapeDrawnText(value)]);
   try {
-    // Set the tag too: the spawning process may have been killed before it did.
+    // Set the tag too: the spawning process may have been killed before it set the tag.
     await server.batch([set(TAG.agent, instance), set(TAG.state, state), set(TAG.task, task)]);
   } catch (error) {
     if (!isNoServer(error)) throw error;

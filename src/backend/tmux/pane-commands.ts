@@ -36,9 +36,9 @@ function assign(plan: PanePlan, requests: readonly SpawnRequest[]): readonly (re
 
 /**
  * Returns the commands that create all panes of a plan. A batch cannot use the ids of panes that it creates, so a new window has a
- * unique temporary name until {@link finishCommands} names it. If a hook of the user's renames that window, the later commands
- * find no window; {@link remainingPanes} then plans them with the printed ids.
- * @param batchId unique; word characters and `-` only
+ * unique temporary name until {@link finishCommands} names it. If a hook of the user renames that window, the later commands find no
+ * window; {@link remainingPanes} then plans their panes with the printed ids.
+ * @param batchId a unique id of word characters and `-`
  */
 export function createCommands(
   plan: PanePlan,
@@ -61,7 +61,7 @@ export function createCommands(
     const target = `${sessionTarget(host)}=${temporary}`;
     return [
       hostCommand(host, temporary, i === 0 ? undefined : temporaryName(batchId, i - 1), first),
-      // Each split is inserted right after the first pane: split in reverse, so that the panes are in the order of the requests.
+      // Each split is inserted right after the first pane: split in reverse, so the panes are in the order of the requests.
       ...others.reverse().flatMap((request) => splitInto(target, target, request)),
     ];
   });
@@ -111,14 +111,14 @@ export function finishCommands(
   return commands;
 }
 
-/** Returns the size of a pane's window. tmux 3.2a prints the pane of a new session before that has its size. */
+/** Returns the size of a pane's window. tmux 3.2a prints the pane of a new session before the session has its size. */
 function sizeOf(host: Host, { windowWidth: width, windowHeight: height }: CreatedPane): PaneSize {
   return host.kind === "new-session" ? host.size : { width, height };
 }
 
 /**
- * Plans the panes that a batch has not created although tmux works: the windows of a plan are known by their printed ids now.
- * @returns the plan and its requests; undefined if none can be created in another way
+ * Plans the panes that a batch did not create although tmux works, now that the ids of the plan's windows are printed.
+ * @returns the plan and its requests; undefined if no pane can be created in another way
  */
 export function remainingPanes(
   plan: PanePlan,
@@ -131,8 +131,8 @@ export function remainingPanes(
   const rest = plan.hosts.flatMap(({ host }, i): { host: Host; missing: SpawnRequest[] }[] => {
     const part = parts[i] ?? [];
     const missing = part.filter(({ instance }) => !created.has(instance));
-    const there = part.flatMap(({ instance }) => created.get(instance) ?? []);
-    const [first] = there;
+    const existing = part.flatMap(({ instance }) => created.get(instance) ?? []);
+    const [first] = existing;
     if (missing.length === 0 || host.kind === "window") return [];
     if (first === undefined) {
       if (host.kind !== "same-session" || session === undefined) return [];
@@ -140,14 +140,14 @@ export function remainingPanes(
     }
     const { window, pane: anchor } = first;
     const layout = layoutOf(undefined);
-    return [{ host: { kind: "window", window, anchor, panes: there.length, layout }, missing }];
+    return [{ host: { kind: "window", window, anchor, panes: existing.length, layout }, missing }];
   });
   if (rest.length === 0) return undefined;
   const hosts = rest.map(({ host, missing }) => ({ host, count: missing.length }));
   return { plan: { ...plan, hosts }, requests: rest.flatMap(({ missing }) => missing) };
 }
 
-/** Returns the commands that print the panes of these requests that exist, as those of {@link createCommands} do. */
+/** Returns the commands that print the existing panes of these requests, in the format of {@link createCommands}. */
 export function findCommands(requests: readonly SpawnRequest[]): TmuxCommand[] {
   return requests.map(({ instance }) => {
     const [, ...format] = printCreated(instance);

@@ -20,20 +20,20 @@ import type { PaneSize } from "./grid.ts";
 export const TAG = {
   team: "@teams_team",
   root: "@teams_root",
-  /** The uuid of the start; it identifies the pane as a teammate's. */
+  /** The uuid of the start; it marks the pane as a teammate's. */
   agent: "@teams_agent",
   agentId: "@teams_agent_id",
   color: "@teams_color",
   state: "@teams_state",
   task: "@teams_task",
-  /** On panes next to the caller's pane, and on the sidebar: the earlier layout of the user's window. */
+  /** On panes next to the caller's pane, and on the sidebar's pane: the earlier layout of the user's window. */
   before: "@teams_before",
   /**
-   * On team windows, `<window>/<root>/<team>`. It names its own window, so that a copy of the option does not mark another window.
-   * Panes never have it, so a pane always shows the value of its window.
+   * On team windows, `<window>/<root>/<team>`. The value names its own window, so a copy of the option does not mark another window. Panes
+   * never have this option, so a pane always shows the value of its window.
    */
   window: "@teams_window",
-  /** On a window of a single teammate (`--window`): no spawn fills it, and it has no layout. */
+  /** On the window of a single teammate (`--window`): no spawn adds panes to it, and it has no layout. */
   apart: "@teams_apart",
   /** On team windows: the chosen layout. */
   layout: "@teams_layout",
@@ -44,8 +44,9 @@ export const TAG = {
   /** On any window, during a batch that would undo its zoom: the zoomed pane. */
   zoomed: "@teams_zoomed",
   session: SESSION_TAG,
-  /** On team windows: the pane that is zoomed, and the number of panes at that time. */
+  /** On team windows: the pane that was last zoomed. */
   zoom: "@teams_zoom",
+  /** On team windows: the number of panes at that time. */
   zoomPanes: "@teams_zoom_panes",
   ending: ENDING_TAG,
   /** On a sidebar's pane, `<root>/<team>`. */
@@ -65,7 +66,7 @@ export function isInOurSession({ session, options }: TmuxPane, owner: string): b
   return options[TAG.session] === `${session}/${owner}`;
 }
 
-/** Returns tmux's name of a member's colour: as in its pane, a colour that no theme changes. */
+/** Returns tmux's name for a member's colour: as in its pane, a colour that no theme changes. */
 function tmuxColor(color: string): string {
   const index = memberColor(color);
   return index === undefined ? "default" : `colour${index}`;
@@ -77,15 +78,15 @@ export function ownerTag(request: { readonly rootTag: string; readonly team: str
 }
 
 /**
- * Returns the commands that create a detached session, which stays without a client. They form one chain: if the name has been
- * taken meanwhile, nothing happens to the session that has it. {@link sessionOptions} follow once its id is known.
+ * Returns the commands that create a detached session, which survives without a client. They form one chain: if another session has taken
+ * the name meanwhile, that session is not changed. {@link sessionOptions} follow once the id is known.
  * @param words additional arguments of `new-session`
  */
 export function newSession(name: string, { width, height }: PaneSize, words: readonly string[]): BatchLine {
   return {
     chain: [
       ["new-session", "-d", "-s", name, "-x", `${width}`, "-y", `${height}`, ...words],
-      // In the same batch: under a global destroy-unattached, tmux ends the session after it.
+      // In the same batch: under a global destroy-unattached, tmux ends the session after the batch.
       ["set-option", "-t", `=${name}:`, "destroy-unattached", "off"],
       [
         "if-shell",
@@ -99,7 +100,7 @@ export function newSession(name: string, { width, height }: PaneSize, words: rea
   };
 }
 
-/** The condition that tmux 3.2a has ignored `-x` and `-y`. */
+/** Returns the condition that tmux 3.2a has ignored `-x` and `-y`. */
 function lacksSize(width: number, height: number): string {
   return allOf("#{m:3.2*,#{version}}", `#{!=:#{window_width}x#{window_height},${width}x${height}}`);
 }
@@ -107,15 +108,15 @@ function lacksSize(width: number, height: number): string {
 function resizing(name: string, width: number, height: number): TmuxCommand[] {
   return [
     ["resize-window", "-t", `=${name}:`, "-x", `${width}`, "-y", `${height}`],
-    // resize-window sets it to manual: the window would not follow its clients.
+    // resize-window sets this option to manual, and the window would not follow its clients.
     ["set-option", "-w", "-u", "-t", `=${name}:`, "window-size"],
   ];
 }
 
 /**
  * Returns the commands that tag a session of a team.
- * @param variables variables to unset in the session: `-e` of `new-session` applies to the whole session, and the variables of one
- * agent must not reach the user's panes there
+ * @param variables variables to unset in the session: `-e` of `new-session` applies to the whole session, but the variables of one agent
+ * must not reach the user's panes in it
  */
 export function sessionOptions(
   session: SessionId,
@@ -123,7 +124,7 @@ export function sessionOptions(
   variables: readonly string[],
 ): TmuxCommand[] {
   return [
-    // Again, by id: a hook of the user's may have renamed the session.
+    // Again, by id: a hook of the user may have renamed the session.
     ["set-option", "-t", session, "destroy-unattached", "off"],
     ["set-option", "-F", "-t", session, TAG.session, `#{session_id}/${owner}`],
     ...variables.map((variable): TmuxCommand => ["set-environment", "-u", "-t", session, variable]),
@@ -145,17 +146,17 @@ export function paneTags(pane: PaneId, request: SpawnRequest): TmuxCommand[] {
   ];
 }
 
-/** The condition that a pane belongs to this start: by its tag or, if it is not tagged yet, by its start command. */
+/** Returns the condition that a pane belongs to this start: by its tag or, if it is not tagged yet, by its start command. */
 export function isOfStart(instance: string): string {
   return anyOf(equals(TAG.agent, instance), `#{m:*outer ${instance}*,#{pane_start_command}}`);
 }
 
-/** The condition that a pane has this tag, or none for a foreign member. */
+/** Returns the condition that a pane has the tag of this instance; for a foreign member, that it has no tag. */
 export function isTaggedAs(instance: string): string {
   return instance === FOREIGN_INSTANCE ? `#{==:#{${TAG.agent}},}` : equals(TAG.agent, instance);
 }
 
-/** The condition that a pane has this process, or is dead and has none: tmux 3.8 names no process of a dead pane. */
+/** Returns the condition that a pane has this process, or is dead without a process: tmux 3.8 reports none for a dead pane. */
 function isProcess(pid: number): string {
   return anyOf(equals("pane_pid", String(pid)), allOf(equals("pane_dead", "1"), "#{==:#{pane_pid},}"));
 }
@@ -192,12 +193,12 @@ export function isForeignPlace({ instance }: Pick<PlaceRecord, "instance">): boo
   return instance === FOREIGN_INSTANCE;
 }
 
-/** The instance in the place of a foreign member. It equals the value of a tag that is not set. */
+/** The instance in the place of a foreign member. It equals the value of an unset tag. */
 export const FOREIGN_INSTANCE = "";
 
 /**
- * A server never uses the id of a pane again, so server, pane and process identify an untagged pane. A pane that teams
- * tagged meanwhile is not a match.
+ * Returns the identity of an untagged pane: a server never reuses a pane id, so server, pane and process identify the pane. A pane that
+ * teams has tagged meanwhile does not match.
  */
 function foreignIdentity(
   pane: PaneId,

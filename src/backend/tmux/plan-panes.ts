@@ -10,7 +10,7 @@ import { WINDOW_ZOOMED } from "./zoom.ts";
 /** Size of a session without a client, in cells. */
 export const DETACHED_SIZE: PaneSize = { width: 200, height: 50 };
 
-/** A window, existing or new, for a part of the new panes. */
+/** A window, existing or new, that receives some of the new panes. */
 export type Host =
   | {
       readonly kind: "window";
@@ -22,7 +22,7 @@ export type Host =
     }
   | { readonly kind: "new-window"; readonly session: SessionId }
   | { readonly kind: "new-session"; readonly name: string; readonly size: PaneSize }
-  /** A further window of the session that the plan creates. */
+  /** An additional window of the session that the plan creates. */
   | { readonly kind: "same-session"; readonly name: string };
 
 export interface PanePlan {
@@ -32,7 +32,7 @@ export interface PanePlan {
   readonly notHere?: NotHereReason;
   /** Names of the shared windows of the team, as tmux reports them. */
   readonly names: ReadonlySet<string>;
-  /** Each new window belongs to a single teammate. */
+  /** Whether each new window belongs to a single teammate. */
   readonly ownWindows?: boolean;
 }
 
@@ -107,14 +107,14 @@ export function planPanes(
     : { hosts: [...intoWindows, ...intoNew], stack: undefined, names, notHere };
 }
 
-/** True if a window has a floating pane: tmux 3.7 refuses layout strings there, and every other layout tiles that pane. */
+/** True if a window has a floating pane: tmux 3.7 refuses layout strings for it, and every other layout would tile that pane. */
 export function hasFloating({ panes }: PaneList, window: WindowId): boolean {
   return panes.some((pane) => pane.window === window && pane.floating);
 }
 
 /**
- * Returns the panes of each shared window of the team, in index order, without floating ones. With placement `session`, only windows of the team's own
- * session count. The window of a single teammate is not shared.
+ * Returns the panes of each shared window of the team, in index order, without floating panes. With placement `session`, only windows of
+ * the team's own session count. The window of a single teammate is not shared.
  */
 export function teamWindows(
   seen: PaneList,
@@ -172,7 +172,7 @@ function newHost(
   return index === 0 ? { kind: "new-session", name, size } : { kind: "same-session", name };
 }
 
-/** Returns the name, with a number appended if a session has it already. */
+/** Returns the name, with a number appended if another session already has it. */
 export function freeSessionName(seen: PaneList, wanted: string): string {
   const taken = new Set(seen.panes.map((pane) => pane.sessionName));
   if (!taken.has(wanted)) return wanted;

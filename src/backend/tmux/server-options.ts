@@ -8,7 +8,7 @@ import { isAtLeast, type TmuxVersion } from "../../tmux/version.ts";
 /** tmux's option for the size of a window; `listPanes` reads it among the user options. */
 export const WINDOW_SIZE = "window-size";
 
-/** True for tmux 3.3 to 3.6: under a global `window-size manual` they crash when a window is created. */
+/** True for tmux 3.3 to 3.6, which crash under a global `window-size manual` when a window is created. */
 export function crashesAtManualSize(version: TmuxVersion): boolean {
   return isAtLeast(version, 3, 3) && !isAtLeast(version, 3, 7);
 }
@@ -20,7 +20,7 @@ export function crashesAtManualSize(version: TmuxVersion): boolean {
  */
 export async function refuseManualSize(server: TmuxServer, { version, panes }: PaneList): Promise<void> {
   if (version === undefined || !crashesAtManualSize(version)) return;
-  // A window that was resized by hand has the option too; under the global one, all windows have it.
+  // A window that was resized by hand has the option too; under the global option, all windows have it.
   if (panes.length === 0 || panes.some(({ options }) => options[WINDOW_SIZE] !== "manual")) return;
   const value = await server.call(["show-options", "-gwv", WINDOW_SIZE]);
   if (value.trim() === "manual") throw manualSize(version.text);
@@ -30,16 +30,19 @@ function manualSize(version: string): TeamError {
   return new TeamError(
     "TMUX_ERROR",
     `tmux ${version} would crash: the global option window-size is manual. Nothing was started.`,
-    { hint: "Change it: tmux set -g window-size latest   (also in tmux.conf)", details: { kind: "refused" } },
+    {
+      hint: "Change the option, also in tmux.conf: tmux set -g window-size latest",
+      details: { kind: "refused" },
+    },
   );
 }
 
-/** Printed for each attached terminal. */
+/** The line that is printed for each attached terminal. */
 const ATTACHED = "teams-attached";
 
 /**
- * Runs a batch that creates panes, and starts the server if none runs. Refuses a server that ends without an attached terminal and has
- * none: it lives only until the client of this batch has ended.
+ * Runs a batch that creates panes, and starts the server if it is not running. Refuses a server that has no attached terminal and ends
+ * without one: such a server ends with the client of this batch.
  * @throws TmuxError as {@link attemptBatch}; TeamError TMUX_ERROR
  */
 export async function attemptCreation(
@@ -58,9 +61,9 @@ export async function attemptCreation(
 }
 
 /**
- * Returns the error of a server that has ended during a spawn, with the option that ended it. It may have been about to end when it was
- * found. Starts the server again to read its options.
- * @param error returned if no option explains it
+ * Returns the error for a server that has ended during a spawn, with the option that ended it. The server may already have been ending when
+ * it was found. Starts it again to read its options.
+ * @param error returned if no option explains the end
  */
 export async function explainServerEnd(server: TmuxServer, error: unknown): Promise<unknown> {
   if (!isNoServer(error)) return error;
@@ -74,7 +77,7 @@ export async function explainServerEnd(server: TmuxServer, error: unknown): Prom
     const version = await server.version();
     return lines[1] === "manual" && crashesAtManualSize(version) ? manualSize(version.text) : error;
   } catch {
-    // The first error is the one to report.
+    // Report the first error.
     return error;
   }
 }

@@ -15,12 +15,12 @@ import { keepZoom, WINDOW_ZOOMED } from "./zoom.ts";
 /** Columns of a sidebar (product.md, "The sidebar"). */
 export const SIDEBAR_WIDTH = 34;
 const OPENED = "teams-sidebar";
-/** Fewest columns of the sidebar, and of the pane that it splits. */
+/** Minimum columns of the sidebar, and of the pane that it splits. */
 const MIN_WIDTH = 20;
 
 export interface OpenedSidebar {
   readonly pane: PaneId;
-  /** Columns of the neighbour now; undefined if tmux did not say. */
+  /** Columns of the neighbour now; undefined if tmux did not report them. */
   readonly neighbourWidth: number | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface SidebarRequest {
   readonly neighbour: string;
   /** The process of that pane's server, if known. */
   readonly serverPid?: number | undefined;
-  /** Fewest columns that the neighbour keeps; 20 by default. */
+  /** Minimum columns that the neighbour keeps; 20 by default. */
   readonly neighbourWidth?: number | undefined;
   readonly argv: readonly string[];
   /** Variables in addition to those of the tmux server. */
@@ -39,9 +39,9 @@ export interface SidebarRequest {
 }
 
 /**
- * Opens the sidebar to the right of a pane; it gets fewer columns if that pane is narrow. A sidebar that opens unasked leaves the
- * user's zoom as it is. A sidebar that the user asked for ends the zoom, which would hide it.
- * @throws TeamError TMUX_ERROR if there is no room (kind `narrow`), or no such pane
+ * Opens the sidebar to the right of a pane; it gets fewer columns if that pane is narrow. A sidebar that opens automatically keeps the
+ * user's zoom. A sidebar that the user asked for ends the zoom, which would hide it.
+ * @throws TeamError TMUX_ERROR if there is no room (kind `narrow`) or no such pane
  */
 export async function openSidebarPane(server: TmuxServer, request: SidebarRequest): Promise<OpenedSidebar> {
   const seen = await listPanes(server, [WINDOW_LAYOUT, ...POSITION_OPTIONS]);
@@ -49,14 +49,14 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
   const neighbour = neighbourIn(seen, request);
   if (neighbour === undefined) throw refused(`there is no pane ${request.neighbour}`, []);
   const { neighbourWidth = MIN_WIDTH } = request;
-  // Without a zoom, in which a pane is as wide as its window.
+  // The width without a zoom: a zoomed pane is as wide as its window.
   const columns = columnsInLayout(neighbour.options[WINDOW_LAYOUT] ?? "", neighbour.id) ?? neighbour.width;
   const room = columns - 1 - Math.max(MIN_PANE.width, neighbourWidth);
-  // A sidebar that opens unasked has its whole width, or it does not open.
-  const isUnasked = request.neighbourWidth !== undefined;
-  const width = isUnasked ? SIDEBAR_WIDTH : Math.min(SIDEBAR_WIDTH, Math.max(MIN_WIDTH, room));
+  // A sidebar that opens automatically gets its full width, or does not open.
+  const isAutomatic = request.neighbourWidth !== undefined;
+  const width = isAutomatic ? SIDEBAR_WIDTH : Math.min(SIDEBAR_WIDTH, Math.max(MIN_WIDTH, room));
   if (columns < width + 1 + neighbourWidth)
-    throw refused(`${columns} columns are too few for two`, [], undefined, "narrow");
+    throw refused(`${columns} columns are too few for two panes`, [], undefined, "narrow");
   const env = Object.entries(request.env ?? {}).flatMap(([name, value]) =>
     value === undefined ? [] : ["-e", `${name}=${value}`],
   );
@@ -64,11 +64,15 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
     ...["split-window", "-d", "-h", "-l", String(width), "-t", neighbour.id],
     ...["-P", "-F", `${OPENED} #{pane_id}`, ...env, "--", ...request.argv],
   ];
-  const batch = isUnasked ? keepZoom(neighbour.window, [split]) : [split];
+  const batch = isAutomatic ? keepZoom(neighbour.window, [split]) : [split];
   const created = await attemptBatch(server, batch, { serverPid });
   const pane = paneId(printedIn(created.lines));
   if (pane === undefined)
-    throw refused(created.errors.join("; ").replace(/\.$/, ""), created.errors, await created.advice());
+    throw refused(
+      created.errors.join("; ").replace(/\.$/, "") || "it gave no reason",
+      created.errors,
+      await created.advice(),
+    );
   const set = (option: string, value: string): TmuxCommand => ["set-option", "-p", "-t", pane, option, value];
   const tags = [
     set(TAG.sidebar, ownerTag(request)),
@@ -80,14 +84,14 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
   return { pane, neighbourWidth: Number(printedIn(lines)) || undefined };
 }
 
-/** Returns the printed value: a hook of the user's can print other lines. */
+/** Returns the printed value; ignores other lines, which a hook of the user may print. */
 function printedIn(lines: readonly string[]): string | undefined {
   return lines.find((line) => line.startsWith(`${OPENED} `))?.slice(OPENED.length + 1);
 }
 
 /**
- * Closes the sidebar of a team in the window of a pane, and restores the earlier layout of that window. Another pane stays zoomed.
- * @returns whether there was a sidebar
+ * Closes the sidebar of a team in the window of a pane, and restores the earlier layout of that window. A zoom of another pane stays.
+ * @returns whether the window had a sidebar
  */
 export async function closeSidebarPane(
   server: TmuxServer,
@@ -132,8 +136,8 @@ export interface SidebarWidths {
 }
 
 /**
- * Restores the sidebar's width after its window was resized, which tmux distributes among all panes. A width that the user has set
- * becomes the preferred one. Does nothing in a zoomed window.
+ * Restores the sidebar's width after its window was resized: tmux distributes the change among all panes. A width that the user has set
+ * becomes the preferred width. Does nothing in a zoomed window.
  * @param previous the last result; before the first call, the columns that the sidebar had at its start
  * @returns the widths now; undefined if the pane is not a sidebar of this team
  */
@@ -146,7 +150,7 @@ export async function keepSidebarWidth(
   const own = panes.find(({ id }) => id === pane);
   if (own === undefined || own.options[TAG.sidebar] !== ownerTag({ rootTag, team })) return undefined;
   const { windowWidth: window, width: now } = own;
-  // Other columns than at its start: the window was resized since.
+  // A width that differs from the start means that the window was resized since.
   const last =
     typeof previous === "number" && previous !== now
       ? { window: undefined, pane: previous, shown: previous }
@@ -167,7 +171,7 @@ export async function keepSidebarWidth(
 function refused(
   why: string,
   errors: readonly string[],
-  advice = "Make the window wider, or run `teams sidebar` in a pane of its own.",
+  advice = "Make the window wider, or run `teams sidebar` in a separate pane.",
   kind: "refused" | "narrow" = "refused",
 ): TeamError {
   return new TeamError("TMUX_ERROR", `tmux created no pane for the sidebar: ${why}.`, {

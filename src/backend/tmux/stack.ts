@@ -11,11 +11,11 @@ export interface Stack {
   readonly window: WindowId;
   /** The layout of the window before the first teammate, as tmux prints it. */
   readonly before: string;
-  /** The teammates' panes that are already there, from top to bottom. */
+  /** The teammates' panes that are already in the stack, from top to bottom. */
   readonly existing: readonly PaneId[];
-  /** Lines of their panes together; without any, lines of the caller's pane. */
+  /** Total lines of these panes; if there are none, the lines of the caller's pane. */
   readonly lines: number;
-  /** Number of the first host's new panes to move there. */
+  /** Number of the first host's new panes to move into the stack. */
   readonly count: number;
 }
 
@@ -49,8 +49,8 @@ export function stackCommands(stack: Stack, panes: readonly PaneId[]): TmuxComma
 export function evenOutStacks(seen: PaneList, closing: ReadonlySet<string>): TmuxCommand[] {
   const columns = new Map<string, TmuxPane[]>();
   for (const pane of seen.panes.filter(({ floating }) => !floating)) {
-    const place = `${pane.session} ${pane.window} ${pane.left} ${pane.width}`;
-    columns.set(place, [...(columns.get(place) ?? []), pane]);
+    const key = `${pane.session} ${pane.window} ${pane.left} ${pane.width}`;
+    columns.set(key, [...(columns.get(key) ?? []), pane]);
   }
   return [...columns.values()].flatMap((column) => {
     if (!column.every(isStacked)) return [];
@@ -62,7 +62,7 @@ export function evenOutStacks(seen: PaneList, closing: ReadonlySet<string>): Tmu
 
 /**
  * Returns the commands that restore the layout of the users' windows after the last teammate has left them. tmux gives
- * the room of a closed pane to its neighbour, but the room came from another pane if the window was smaller in between. A window
+ * the room of a closed pane to its neighbour, but that room may have come from another pane while the window was smaller. A window
  * whose panes or size have changed is left alone.
  * @param places records of the closed panes; those without `beside` are skipped
  * @param closing panes that are gone when the commands run
@@ -94,7 +94,7 @@ export function restoreUserLayout(
   });
 }
 
-/** True for a teammate's pane in a window of the user's. */
+/** True for a teammate's pane in a user's window. */
 function isStacked(pane: TmuxPane): boolean {
   return pane.options[TAG.agent] !== "" && !isInOurWindow(pane);
 }
@@ -105,7 +105,7 @@ function isStacked(pane: TmuxPane): boolean {
  */
 function shareLines(column: readonly PaneId[], lines: number): TmuxCommand[] {
   const share = Math.floor(lines / column.length);
-  const more = lines - share * column.length;
+  const remainder = lines - share * column.length;
   // The last pane gets the remaining lines.
   return column
     .slice(0, -1)
@@ -115,7 +115,7 @@ function shareLines(column: readonly PaneId[], lines: number): TmuxCommand[] {
         "-t",
         pane,
         "-y",
-        String(share + (i < more ? 1 : 0)),
+        String(share + (i < remainder ? 1 : 0)),
       ]),
     );
 }

@@ -20,17 +20,17 @@ export interface TeamSessionRequest {
   /** The command of its first pane: the lead. */
   readonly argv: readonly string[];
   readonly env: Env;
-  /** Size of the terminal that is about to attach; 200×50 without it. */
+  /** Size of the terminal that is about to attach; 200×50 by default. */
   readonly size?: PaneSize;
 }
 
 export interface TeamSession {
   readonly name: string;
   readonly id: SessionId;
-  /** The process of its server; the id is valid only there. */
+  /** The process of its server; the id is valid only on that server. */
   readonly serverPid: number;
   readonly pane: PaneId;
-  /** The command that shows it in a terminal. */
+  /** The command that shows the session in a terminal. */
   readonly attach: readonly string[];
 }
 
@@ -55,19 +55,16 @@ export async function openTeamSession(server: TmuxServer, request: TeamSessionRe
   const opened = newSession(name, request.size ?? DETACHED_SIZE, words);
   const result = await attemptCreation(server, [opened], seen);
   if (isNoServer(result.failure)) throw await explainServerEnd(server, result.failure);
-  // A hook of the user's can print other lines.
+  // A hook of the user may print other lines.
   const printed = result.lines.find((line) => line.startsWith(`${OPENED} `)) ?? "";
   const [, first, second, third] = printed.split(" ");
   const [pane, id, serverPid] = [paneId(first), sessionId(second), Number(third)];
   if (pane === undefined || id === undefined) {
-    throw new TeamError(
-      "TMUX_ERROR",
-      `tmux created no session for ${request.team}: ${result.errors.join("; ").replace(/\.$/, "")}.`,
-      {
-        hint: `Nothing was started. ${(await result.advice()) ?? "Check tmux with `teams doctor`."}`,
-        details: { kind: "refused", errors: result.errors },
-      },
-    );
+    const why = result.errors.join("; ").replace(/\.$/, "") || "it gave no reason";
+    throw new TeamError("TMUX_ERROR", `tmux created no session for ${request.team}: ${why}.`, {
+      hint: `Nothing was started. ${(await result.advice()) ?? "Check tmux with `teams doctor`."}`,
+      details: { kind: "refused", errors: result.errors },
+    });
   }
   try {
     await attemptBatch(server, sessionOptions(id, ownerTag(request), variables), { serverPid });
@@ -79,8 +76,8 @@ export async function openTeamSession(server: TmuxServer, request: TeamSessionRe
 }
 
 /**
- * Makes the session of a pane that of its team's new name, if it is the session of the former name. The session keeps its own name,
- * which the user has seen.
+ * Tags the session of a pane with the new name of its team, if its tag has the former name. The session keeps its own name, which the user
+ * has seen.
  * @throws TmuxError
  */
 export async function renameTeamSession(
@@ -97,12 +94,12 @@ export async function renameTeamSession(
   if (pane === undefined) return;
   const tagOf = (team: string): string => `#{session_id}/${ownerTag({ ...request, team })}`;
   const set = ["set-option", "-F", "-t", pane, TAG.session, tagOf(request.to)];
-  const isTeams = `#{==:#{${TAG.session}},${tagOf(request.from)}}`;
-  await attemptBatch(server, [ifElse(pane, isTeams, [set], [])], { serverPid: request.serverPid });
+  const isTagged = `#{==:#{${TAG.session}},${tagOf(request.from)}}`;
+  await attemptBatch(server, [ifElse(pane, isTagged, [set], [])], { serverPid: request.serverPid });
 }
 
 /**
- * Ends a session of the team and all processes in it. Another session that has its name by now is not touched.
+ * Ends a session of the team and all processes in it. Another session that has taken its name meanwhile is not touched.
  * @throws TmuxError
  */
 export async function closeTeamSession(

@@ -5,7 +5,7 @@ import { removeLayoutHook } from "./layout-commands.ts";
 import { ownerTag, TAG } from "./pane-tags.ts";
 
 /**
- * The line above each pane of a team window. It contains names only through user options, so that a name is shown and never
+ * Format of the line above each pane of a team window. It contains names only through user options, so a name is shown and never
  * expanded.
  */
 const BORDER_FORMAT =
@@ -30,7 +30,7 @@ export function windowOptions(
   ];
 }
 
-/** The options that {@link releaseWindow} always unsets. It resets the window's name only if teams has set it. */
+/** The options that {@link releaseWindow} always unsets. It resets the window's name only if teams has set that name. */
 const OUR_WINDOW_OPTIONS = [
   "allow-rename",
   "remain-on-exit",
@@ -58,7 +58,7 @@ export function freeWindowName(title: string, taken: ReadonlySet<string>): strin
 }
 
 /**
- * Returns the commands that name a window and record the name as tmux reports it: {@link releaseWindow} resets only that name.
+ * Returns the commands that name a window and record the name as tmux reports it: {@link releaseWindow} resets only this name.
  * @param target a pane or window
  */
 export function nameWindow(target: string, name: string): TmuxCommand[] {
@@ -73,12 +73,12 @@ export function nameWindow(target: string, name: string): TmuxCommand[] {
 const IS_OURS = `#{||:#{${TAG.agent}},#{m:*outer ????????-????-????-????-????????????*,#{pane_start_command}}}`;
 
 /**
- * Returns the command that turns a team window into a normal window if it holds no teammate: it removes the options, the hooks
- * and, unless the user has renamed the window, the name. A window that is gone or is not a team window is not touched.
+ * Returns the command that turns a team window without teammates into a normal window: it removes the options, the hooks and, unless the
+ * user has renamed the window, the name. A window that is gone or is not a team window is not touched.
  * @param serverPid the server on which the window's id is valid
  */
 export function releaseWindow(window: WindowId, serverPid: number): TmuxCommand {
-  const isLeft = allOf(
+  const isReleasable = allOf(
     equals("window_id", window),
     equals("pid", String(serverPid)),
     `#{m:${window}/*,#{${TAG.window}}}`,
@@ -92,7 +92,7 @@ export function releaseWindow(window: WindowId, serverPid: number): TmuxCommand 
   ];
   return ifElse(
     window,
-    isLeft,
+    isReleasable,
     [
       ifElse(window, isNamedByUs, automatic, []),
       removeLayoutHook(window),

@@ -30,7 +30,7 @@ interface TmuxPaneOptions {
   /** The server for new panes; existing panes are found on the server of their record. */
   readonly server: TmuxServer;
   readonly env: Env;
-  /** Smallest pane of a teammate, in cells; a spawn that would go below it opens another window. */
+  /** Minimum size of a teammate's pane, in cells; a spawn that would go below it opens another window. */
   readonly minPane?: PaneSize | undefined;
   /** Milliseconds until a teammate must be ready. */
   readonly readyTimeoutMs?: number;
@@ -39,7 +39,7 @@ interface TmuxPaneOptions {
   readonly serverAt?: (server: RecordedServer) => TmuxServer;
 }
 
-/** Creates the backend for teammates in tmux panes. A spawn of any size forks tmux three times, another operation mostly once. */
+/** Creates the backend for teammates in tmux panes. A spawn of any size calls tmux three times, most other operations once. */
 export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
   const { server, env, minPane, clock = systemClock } = options;
   const at = options.serverAt ?? ((recorded: RecordedServer) => serverAt(recorded, env));
@@ -143,12 +143,12 @@ async function closePanes(server: TmuxServer, places: readonly PlaceRecord[]): P
     );
     if (failure === undefined) return;
     if (isNoServer(failure)) throw failure;
-    // A hook of the user's that waits cut the batch off. Each pane gets a separate call, which ends it before the hook runs.
+    // A waiting hook of the user cut the batch off. Each pane gets a separate call, which closes the pane before the hook runs.
     const left = await panesLeft(server, closing);
     await Promise.all(left.map(({ command }) => attemptBatch(server, [command])));
     if ((await panesLeft(server, left)).length > 0) throw failure;
   } catch (error) {
-    // Without the server, or their processes, all its panes are closed already.
+    // Without the server, or their processes, all these panes are already closed.
     if (!isNoServer(error) && !(isUnreachable(error) && !places.some(livesInLivingServer))) throw error;
   }
 }
@@ -168,7 +168,7 @@ async function closeTogether(
   commands: readonly TmuxCommand[],
 ): Promise<AttemptedBatch> {
   const stacked = places.filter(({ beside }) => beside !== undefined);
-  // A team window lays itself out by its hooks; the user's window of a stack has none.
+  // Hooks lay out a team window; the user's window of a stack has no hooks.
   const seen = stacked.length > 0 ? await listPanes(server, STACK_OPTIONS) : undefined;
   const closing = new Set(places.flatMap(({ paneId: id }) => id ?? []));
   const after =
@@ -186,7 +186,7 @@ async function closeTogether(
   return attemptBatch(server, batch, { serverPid: seen?.serverPid });
 }
 
-/** Returns the windows that the panes were created in, and the users' windows that they were moved to. */
+/** Returns the windows in which the panes were created, and the users' windows to which they were moved. */
 function windowsOf(
   places: readonly PlaceRecord[],
 ): readonly { readonly window: WindowId; readonly serverPid: number }[] {
@@ -221,8 +221,8 @@ function placeOf(
 }
 
 /**
- * Returns the places that exist. A server that no client reaches cannot list its panes: then those with living processes. Its socket
- * was deleted, or another server has taken it.
+ * Returns the places that exist. A server cannot list its panes if its socket was deleted or taken by another server: a place then exists
+ * if its processes are alive.
  */
 async function placesThere(
   server: TmuxServer,

@@ -6,8 +6,8 @@ import { TAG } from "./pane-tags.ts";
 export const WINDOW_ZOOMED = "window_zoomed_flag";
 
 /**
- * Returns the command that records, on the window itself, which of its panes is zoomed: splits, joins, layouts and the end of
- * another pane undo a zoom. {@link restoreZoom} removes the record.
+ * Returns the command that records, on the window itself, which pane is zoomed: splits, joins, layouts and the end of another pane undo a
+ * zoom. {@link restoreZoom} removes the record.
  */
 export function recordZoom(window: WindowId): TmuxCommand {
   const isZoomed = allOf(equals("window_id", window), equals(WINDOW_ZOOMED, "1"));
@@ -31,8 +31,8 @@ export function restoreZoom(window: WindowId): TmuxCommand {
 }
 
 /**
- * Returns the command of a hook on `window-layout-changed` that keeps the zoom of a team window when another pane ends: tmux undoes
- * it. The hook records the zoomed pane; with fewer panes than then, it zooms that pane again if it is active.
+ * Returns the command of a hook on `window-layout-changed` that keeps the zoom of a team window when another pane ends, because tmux undoes
+ * the zoom. The hook records the zoomed pane. Once the window has fewer panes, it zooms that pane again if it is active.
  */
 export function keepZoomHook(window: WindowId): TmuxCommand {
   const set = (name: string, format: string): TmuxCommand => [

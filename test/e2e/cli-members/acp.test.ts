@@ -140,15 +140,13 @@ describe("a CLI over the Agent Client Protocol", () => {
     await leadGot("was declined");
   });
 
-  it("says that its form was cancelled if teams cannot ask for the fields", async () => {
+  it("says that its form was cancelled if teams cannot show the fields", async () => {
     const { spawn, teams, logged, leadGot } = await team();
     await spawn("nested-question\nsay: went on");
     await logged({ elicited: { action: "cancel" } });
     await leadGot("went on");
     await eventually("the note", async () =>
-      (await teams("peek", "ada")).out.includes(
-        "fake asked for a form with fields that teams cannot ask for",
-      ),
+      (await teams("peek", "ada")).out.includes("fake sent a form with fields that teams cannot show"),
     );
   });
 
@@ -217,7 +215,7 @@ describe("a CLI over the Agent Client Protocol", () => {
     mark("newer-protocol");
     const spawned = await spawn("say: hi");
     if (spawned.code === 0) await state("ada", "crashed");
-    const reason = "it speaks version 2 of the Agent Client Protocol, and teams speaks 1";
+    const reason = "it speaks version 2 of the Agent Client Protocol, but teams needs version 1";
     // The cause of a crash is recorded a moment after it.
     await eventually(reason, async () => `${spawned.err}${JSON.stringify(await ada())}`.includes(reason));
     expect(log()).toEqual([]);

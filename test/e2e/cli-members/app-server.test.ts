@@ -151,7 +151,7 @@ describe("Codex by its app-server", () => {
     const first = await approval();
     await teams("approve", first.id, "--note", "many");
     const again = await approval(first);
-    expect(again.summary).toContain("Not one of the answers");
+    expect(again.summary).toContain("Not a valid answer");
     await teams("approve", again.id, "--note", "3");
     const last = await approval(again);
     await teams("approve", last.id, "--note", "there");

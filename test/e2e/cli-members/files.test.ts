@@ -202,7 +202,7 @@ describe("Qwen by its files", () => {
     await spawn("question\nsay: heard");
     await state("ada", "needs-input");
     expect((await teams("wait", "ada", "--timeout", "0.1")).err).toContain(
-      "ada is waiting for you: a question of its model",
+      "ada is waiting for you: its model has a question",
     );
     await type("yes");
     await leadGot("heard");

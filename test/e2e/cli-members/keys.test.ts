@@ -78,14 +78,14 @@ describe("any program by its keyboard", () => {
     expect(existsSync(join(repo, "hacked"))).toBe(false);
   });
 
-  it("waits while its input holds a draft, notifies the person, and loses nothing", async () => {
+  it("waits while its input contains a draft, notifies the person, and loses nothing", async () => {
     const { spawn, prompted, prompts, state, teams, type, member } = await team();
     await spawn("bell");
     await state("ada", "idle");
     type("-l", "half a thought");
     await teams("send", "ada", "say: from the lead");
     await state("ada", "needs-input");
-    expect((await member()).activity).toContain('its input holds a draft: "half a thought"');
+    expect((await member()).activity).toContain('its input contains a draft, "half a thought"');
     expect(prompts()).toHaveLength(1);
     type("Enter");
     const typed = await prompted("from the lead");

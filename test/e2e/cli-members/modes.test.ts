@@ -87,7 +87,7 @@ it("a CLI that hangs in a change of its mode › gets an interrupted message at 
   const prompts = log().flatMap(({ prompt }) => (prompt === undefined ? [] : [String(prompt)]));
   expect(prompts).toEqual([
     expect.stringContaining("say: ready"),
-    expect.stringMatching(/ended before you got it.*say: interrupted.*say: wanted/s),
+    expect.stringMatching(/ended before you received the text.*say: interrupted.*say: wanted/s),
   ]);
 });
 

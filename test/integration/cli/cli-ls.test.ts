@@ -56,7 +56,7 @@ describe("teams cli ls", () => {
     });
     const goose = (await list()).get("goose");
     expect(goose).toMatchObject({ program: null, tested: [], install: expect.stringContaining("goose") });
-    expect(codex?.notes).toContain("It runs a command unasked if it knows that the command only reads.");
+    expect(codex?.notes).toContain("It runs commands that it knows to be read-only without asking.");
     const { out } = await cli(["cli", "ls"], { env });
     expect(out).toMatch(/^codex +0\.169\.0 +0\.169\.0 +app-server +none found$/m);
     expect(out).toMatch(/^gemini +no +0\.61\.0 +acp +>=20 +none found$/m);
@@ -64,7 +64,7 @@ describe("teams cli ls", () => {
       /To install[\s\S]*gemini +npm install -g @google\/gemini-cli[\s\S]*To log in:\n +codex +codex login/,
     );
     expect(out).toMatch(
-      /Good to know:\n +codex +It runs a command unasked if it knows that the command only reads\.\n {3,}It does not run/,
+      /Good to know:\n +codex +It runs commands that it knows to be read-only without asking\.\n {3,}It does not run/,
     );
     expect(out).not.toContain("Not tested");
   });
@@ -103,8 +103,8 @@ describe("teams cli ls", () => {
     const clis = await list();
     const facts = [0, 1, 2, 3, 4].map((i) => clis.get(`own-${i}`)).map((one) => one?.version ?? one?.problem);
     expect(facts).toEqual([
-      "its output has no end",
-      "it prints no version",
+      "its output is too long",
+      "it printed no version",
       "it ended with exit status 3",
       "4.5.6",
       "7.8.9",

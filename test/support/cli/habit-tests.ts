@@ -139,7 +139,7 @@ export function testHabits({ adapter, showDialog, rest, work, team, when }: Habi
     mark("no-login");
     const spawned = spawn("say: logged in");
     await state("ada", "needs-input");
-    expect((await ada())?.activity).toBe("fake is not logged in: log in: the login of the stand-in");
+    expect((await ada())?.activity).toBe("fake is not logged in: log in with the login of the stand-in");
     unmark("no-login");
     await spawned;
     await heard("logged in");

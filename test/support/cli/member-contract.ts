@@ -176,7 +176,7 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
       expect((await inbox()).split("ada has used up its budget")).toHaveLength(2);
       expect(log().filter((line) => "prompt" in line)).toHaveLength(1);
       expect((await teams("budget", "ada", "--max-tokens", "100k")).code).toBe(0);
-      await prompted("There is budget again.");
+      await prompted("More budget is available now.");
       await state("ada", "idle");
       await teams("send", "ada", "say: after it");
       await prompted("after it");

@@ -48,7 +48,7 @@ const WITH_MODES = { modes: { currentModeId: "look", availableModes: [] } };
 
 it("SessionMode › fails, and sets the mode again, when the CLI does not confirm it in time", async () => {
   const { mode, asked } = sessionOf(WITH_MODES, new Promise(() => undefined), 1);
-  const late = "it has not confirmed its mode ask within 0.001 s";
+  const late = "it did not confirm the mode ask within 0.001 s";
   await expect(mode.follow(NEVER)).rejects.toThrow(late);
   await eventually("the first change", () => asked.length === 1);
   await expect(mode.follow(NEVER)).rejects.toThrow(late);

@@ -35,7 +35,7 @@ test("a form › is asked field by field, by number, name or text, and an answer
   );
   expect(content).toEqual({ place: "t", count: 2, sure: true, tags: ["a", "c"] });
   expect(asked[0]).toBe("(1 of 5) Deploy? Place | Here | There");
-  expect(asked[2]).toBe("(Not one of the answers: try again) (2 of 5) Deploy? count");
+  expect(asked[2]).toBe("(Not a valid answer: try again) (2 of 5) Deploy? count");
 });
 
 test("a form › gives nothing if a person declines one question", async () => {
