@@ -499,7 +499,7 @@ describe("task tools", () => {
     await dev.use("TaskUpdate", { taskId: "1", status: "in_progress" });
     expect(await dev.data("TaskUpdate", { taskId: "2", status: "in_progress" })).toMatchObject({
       ...refusal("TASK_CONFLICT"),
-      message: expect.stringContaining("of #1, which dev has in progress"),
+      message: expect.stringContaining("of task #1 (in progress, owned by dev)"),
     });
   });
 
