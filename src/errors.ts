@@ -51,6 +51,7 @@ export const ERROR_EXIT = {
   INTERRUPTED: EXIT.interrupted,
 } as const;
 
+/** The code of a {@link TeamError}, such as `TEAM_NOT_FOUND`. */
 export type ErrorCode = keyof typeof ERROR_EXIT;
 
 interface TeamErrorOptions {
@@ -61,7 +62,7 @@ interface TeamErrorOptions {
   readonly cause?: unknown;
 }
 
-/** The only error that a folder throws to another: a code, a sentence that also says what was changed, and a hint. */
+/** The error of every failed call, within `teams` and in the library: a code, a message that also says what was changed, and a hint. */
 export class TeamError extends Error {
   override readonly name = "TeamError";
   readonly code: ErrorCode;
@@ -75,6 +76,7 @@ export class TeamError extends Error {
     this.details = options.details;
   }
 
+  /** The exit status of the command line for this error. */
   get exitCode(): number {
     return ERROR_EXIT[this.code];
   }
@@ -92,47 +94,48 @@ export function systemCode(error: unknown): string | undefined {
   return typeof code === "string" ? code : undefined;
 }
 
-/** Whether a system call failed, because of a full disk, a missing path or too many open files. */
+/** Whether the error is that of a failed system call: a full disk, a missing path, too many open files, … */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && systemCode(error) !== undefined && "syscall" in error;
 }
 
-/** Failures of the storage below a path that no owner or mode explains, each with its remedy. */
+/** Storage failures that neither the owner nor the mode of a path explains, each with its remedy. */
 const STORAGE_HINTS: Readonly<Record<string, string>> = {
-  ENOSPC: "Free some disk space there and try again.",
-  EDQUOT: "Delete some of your files there, or ask for a larger quota, and try again.",
-  EFBIG: "Free some disk space there, or raise the limit (ulimit -f), and try again.",
+  ENOSPC: "Free some disk space on that file system and try again.",
+  EDQUOT: "Delete some of your files on that file system, or ask for a larger quota, and try again.",
+  EFBIG: "Free some disk space on that file system, or raise the file size limit (ulimit -f), and try again.",
   EROFS:
-    "Mount the file system for writing and try again, or choose another place (TEAMS_HOME). A disk that suddenly became read-only may be failing: see the system's log.",
-  EIO: "Check the disk or the network file system, which reports errors: see the system's log. Copy what is there to another disk.",
+    "Remount the file system read-write and try again, or choose another directory (TEAMS_HOME). A disk that suddenly became read-only may be failing: see the system log.",
+  EIO: "The disk or the network file system reports errors: see the system log, and copy your files to another disk.",
 };
 
 const HINTS: Readonly<Record<string, string>> = {
   ...STORAGE_HINTS,
-  ENOTDIR: "Move away the file that has the path of a directory, or choose another place (TEAMS_HOME).",
-  EISDIR: "Move away the directory that has the path of the file, and try again.",
-  EMFILE: "Close programs that hold many files open, or raise the limit (ulimit -n), and try again.",
-  ENFILE: "Close programs that hold many files open on this machine, and try again.",
+  ENOTDIR:
+    "A file is in the place of a directory. Move away the file, or choose another directory (TEAMS_HOME).",
+  EISDIR: "A directory is in the place of a file. Move away the directory, and try again.",
+  EMFILE: "Raise the limit of open files for each process (ulimit -n), and try again.",
+  ENFILE: "Too many files are open on this machine: close programs, and try again.",
 };
 
 /** Returns the hint for a failed system call; a general one for an unknown code. */
 export function systemErrorHint(error: unknown): string {
   return (
     HINTS[systemCode(error) ?? ""] ??
-    "Check that you own the path and that its file system is writable, or choose another place (TEAMS_HOME)."
+    "Check that you own the path and that its file system is writable, or choose another directory (TEAMS_HOME)."
   );
 }
 
-/** Returns the code of a failed system call: the storage's failure, or the system's refusal. */
+/** Returns the error code for a failed system call: a failure of the storage, or a refusal of the system. */
 export function systemErrorCode(error: unknown): "STORAGE_ERROR" | "PERMISSION_DENIED" {
   return Object.hasOwn(STORAGE_HINTS, systemCode(error) ?? "") ? "STORAGE_ERROR" : "PERMISSION_DENIED";
 }
 
-/** Makes the error for a failed system call that no caller has explained. */
+/** Creates the error for a failed system call that no caller has explained. */
 export function systemRefusal(error: NodeJS.ErrnoException): TeamError {
   const code = systemErrorCode(error);
   const part = code === "STORAGE_ERROR" ? "disk" : "system";
-  return new TeamError(code, `The ${part} refused it: ${messageOf(error)}.`, {
+  return new TeamError(code, `The ${part} refused an operation (${messageOf(error)}).`, {
     hint: systemErrorHint(error),
     details: { errno: systemCode(error) },
     cause: error,
@@ -144,14 +147,14 @@ export function isFileAccessError(error: unknown): error is TeamError {
   return error instanceof TeamError && (error.code === "STORAGE_ERROR" || error.code === "PERMISSION_DENIED");
 }
 
-/** Makes the error for a file that the system does not let teams read, write or remove, or cannot. @param rest the state now, as the end of the sentence */
+/** Creates the error for a file that cannot be read, written or removed. @param rest the state now, as the end of the sentence */
 export function fileAccessError(
   path: string,
   verb: "read" | "written" | "removed",
   error: unknown,
   rest = "",
 ): TeamError {
-  // Without the system call and its paths: these can be files that the user does not know (a lock, a temporary file).
+  // Leave out the system call and its paths: the user may not know these files (a lock, a temporary file).
   const reason = messageOf(error).replace(/, [a-z]+( '.*)?$/s, "");
   return new TeamError(systemErrorCode(error), `${path} cannot be ${verb} (${reason})${rest}.`, {
     hint: systemErrorHint(error),

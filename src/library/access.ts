@@ -9,7 +9,7 @@ import { readTeam } from "../team/config/config.ts";
 import type { Home, TeamRef } from "../team/ref.ts";
 import { callerOf, type Host } from "./host.ts";
 
-/** How a handle of the library reaches its team: each call reads the files again, as each command does. */
+/** Access of a library handle to its team. Each call reads the files again, as each command does. */
 export class TeamAccess {
   readonly host: Host;
   readonly home: Home;
@@ -47,7 +47,7 @@ export class TeamAccess {
     return open;
   }
 
-  /** Returns the access of another member. @throws TeamError NOT_LEAD if an agent would act as another member, AGENT_NOT_FOUND */
+  /** Returns access to the team as another member. @throws TeamError NOT_LEAD if an agent would act as another member, AGENT_NOT_FOUND */
   as(member: string): TeamAccess {
     const open = selectTeam(this.host.env, { team: this.ref.team, as: member });
     return new TeamAccess(this.host, open, this.#force);
@@ -69,7 +69,7 @@ export class TeamAccess {
     return filesContext(this.caller(signal), open);
   }
 
-  /** Returns the context of an operation on places and processes. */
+  /** Returns the context of an operation that also needs panes and processes. */
   fullContext(signal: AbortSignal, open = this.open(), settings?: LoadedSettings): Promise<OperationContext> {
     return operationContext(this.caller(signal), open, settings);
   }

@@ -55,7 +55,7 @@ export function approvalList(access: TeamAccess, from?: string): Approvals {
 }
 
 /**
- * Returns what an answer allows from now on. Only `true` means the suggested rules: an empty list is a mistake.
+ * Returns the calls that an answer allows from now on. Only `true` means the suggested rules: an empty list is an error.
  * @throws TeamError INVALID_INPUT
  */
 function rulesIn({ always = false, save }: ApproveOptions): AlwaysAllow | undefined {
@@ -65,7 +65,7 @@ function rulesIn({ always = false, save }: ApproveOptions): AlwaysAllow | undefi
   if (always === false && save === undefined) return undefined;
   const what = always === false ? "There are no rules to save" : "The list of rules is empty";
   throw new TeamError("INVALID_INPUT", `${what}; nothing was answered.`, {
-    hint: "Give `always` rules, or true for the suggested ones.",
+    hint: "Pass the rules as `always`, or true for the suggested rules.",
   });
 }
 

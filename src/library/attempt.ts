@@ -1,8 +1,8 @@
 import { isSystemError, messageOf, systemCode, systemRefusal, TeamError } from "../errors.ts";
 
 /**
- * Runs a call of the library: every failure is a TeamError, except for a defect of this library.
- * @param work receives a new signal that follows the caller's: the caller's keeps no listener
+ * Runs a call of the library. Every failure is a TeamError, except for a bug of this library and an error of the caller's own function.
+ * @param work receives a new signal that follows the caller's, on which no listener remains
  */
 export async function attempt<T>(
   signal: AbortSignal | undefined,
@@ -21,7 +21,7 @@ export async function attempt<T>(
 /** Carries an error of the caller's own function through a call of the library. */
 class CallerFailure extends Error {}
 
-/** Runs a function of the caller within a call of the library, which throws its error as it is. */
+/** Runs a function of the caller within a call of the library, which throws the error of the function unchanged. */
 export async function ofCaller<T>(work: () => Promise<T> | T): Promise<T> {
   try {
     return await work();
@@ -30,7 +30,7 @@ export async function ofCaller<T>(work: () => Promise<T> | T): Promise<T> {
   }
 }
 
-/** Makes the error of an interrupted call, with the reason of the signal as its cause. */
+/** Creates the error of an interrupted call, with the reason of the signal as its cause. */
 export function interrupted(
   signal: AbortSignal,
   message: string,
@@ -42,12 +42,12 @@ export function interrupted(
   });
 }
 
-/** Returns an error of the caller's function as it is, unless the function has thrown the reason of the signal. */
+/** Returns an error of the caller's function unchanged, unless the function has thrown the reason of the signal. */
 function callersError(error: unknown, signal: AbortSignal | undefined): unknown {
   return signal?.aborted && error === signal.reason ? callInterrupted(signal) : error;
 }
 
-/** Returns the error of a call whose signal has aborted: an interruption gets the reason; any other failure stays what it is. */
+/** Returns the error of a call whose signal has aborted: an interruption gets the reason of the signal; any other error is unchanged. */
 function withReason(error: unknown, signal: AbortSignal): unknown {
   // Node throws a different error for an aborted program or timer.
   if (error === signal.reason || (error instanceof Error && error.name === "AbortError"))
@@ -68,13 +68,13 @@ function callInterrupted(signal: AbortSignal): TeamError {
 function asTeamError(error: unknown): unknown {
   if (isNulRefused(error))
     return new TeamError("INVALID_INPUT", `Node refused a value: ${messageOf(error)}.`, {
-      hint: "Remove the NUL characters from it.",
+      hint: "Remove the NUL characters from that value.",
       cause: error,
     });
   return isSystemError(error) ? systemRefusal(error) : error;
 }
 
-/** Whether Node refused a path, an argument or a variable, which the system ends at its first NUL character. */
+/** Whether Node refused a path, an argument or a variable because it contains a NUL character. */
 function isNulRefused(error: unknown): boolean {
   return systemCode(error) === "ERR_INVALID_ARG_VALUE" && messageOf(error).includes("without null bytes");
 }

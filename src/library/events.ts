@@ -13,23 +13,23 @@ import { timeOf } from "./checks.ts";
 import type { EventsOptions } from "./options.ts";
 import type { TeamEvent } from "./values.ts";
 
-/** Milliseconds between two polls for a team that is expected. */
+/** Milliseconds between two polls for a team that does not exist yet. */
 const POLL_MS = 100;
-/** The time of a file may lag the clock by this many milliseconds. */
+/** The time of a file may lag behind the clock by this many milliseconds. */
 const COARSE_MS = 1_000;
 
 const parse = parseJsonLine(teamEvent);
 
 /** The events of a team to follow, and for how long. */
 interface FollowOptions extends EventsOptions {
-  /** Continues although the team does not exist: it does not yet, or its run deletes it before the end. */
+  /** Continues while the team does not exist: its run has not created it yet, or deletes it before the run ends. */
   readonly isExpected?: boolean;
   readonly isWanted?: (event: TeamEvent) => boolean;
 }
 
 /**
- * Iterates over the events of a team. `return` ends it at once, even while it waits for an event, and closes what it has open.
- * @param ref moves along if the team gets another name
+ * Iterates over the events of a team. `return` ends the iteration at once, even during a wait, and closes its files.
+ * @param ref follows the team if it is renamed
  * @throws TeamError INVALID_INPUT for an invalid time
  */
 export function followEvents(ref: TeamRef, following: FollowOptions = {}): AsyncIterableIterator<TeamEvent> {
@@ -63,8 +63,8 @@ async function* generate(
       .filter((event) => Date.parse(event.ts) >= after && isWanted(event));
   let bell = teamBell(ref);
   try {
-    // Read before the first event is given away: until the caller wants the next one, the log may be rotated. The current
-    // log is opened first: a rotation between the two reads can only repeat it, and lose no event.
+    // Read both logs before the first yield: the log may be rotated before the caller asks for the next event. The current
+    // log is opened first: a rotation between the two reads then loses no event, and a repeated log is recognized.
     const current = read(() => log.lines());
     if (since !== undefined || isRotatedSince(ref, after)) yield* read(() => rotatedLines(ref, log));
     yield* current;
@@ -78,7 +78,7 @@ async function* generate(
         continue;
       }
       if (!isExpected && !teamExists(ref)) {
-        // The lines that were written between the read and the check.
+        // Lines that were written between the read and the check.
         yield* read(() => log.lines());
         return undefined;
       }

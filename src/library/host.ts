@@ -18,19 +18,19 @@ export interface Host {
 }
 
 /**
- * Reads what the options leave to the process: its directory, its environment, and where this package is.
+ * Resolves the options that default to this process: its directory, its environment, and the path of the command line.
  * @throws TeamError INVALID_INPUT if the given directory does not exist
  */
 export async function hostOf(options: CallerOptions): Promise<Host> {
   const cwd = resolve(options.cwd ?? process.cwd());
   if (options.cwd !== undefined && !isDirectory(cwd))
     throw new TeamError("INVALID_INPUT", `${cwd} is not a directory; nothing was done.`, {
-      hint: "Create it first, or give another cwd.",
+      hint: "Create the directory first, or pass another cwd.",
     });
   const env = withAbsoluteRoot(options.env ?? processEnv(), () => cwd);
   const file = options.program === undefined ? ownProgram() : resolve(options.program);
   return {
-    // As for the command line, an ended server does not count.
+    // As on the command line, `$TMUX` is ignored if its server has ended.
     env: (await outsideEndedTmux(env))?.env ?? env,
     cwd,
     program: [process.execPath, realPathOf(file)],
@@ -38,14 +38,14 @@ export async function hostOf(options: CallerOptions): Promise<Host> {
   };
 }
 
-/** Returns the built command line, which is next to the built library or above one of its chunks. */
+/** Returns the path of the built command line: next to the built library, or above the directory of its chunks. */
 function ownProgram(): string {
   const own = import.meta.dirname;
-  const next = join(own, "teams.cjs");
-  return entryOf(next) === undefined ? join(dirname(own), "teams.cjs") : next;
+  const sibling = join(own, "teams.cjs");
+  return entryOf(sibling) === undefined ? join(dirname(own), "teams.cjs") : sibling;
 }
 
-/** @throws TeamError SPAWN_FAILED without the built command line, which each agent runs */
+/** @throws TeamError SPAWN_FAILED if the built command line does not exist: each agent runs it */
 export function requireProgram({ program }: Host): void {
   const [, file] = program;
   if (entryOf(file) !== undefined) return;
@@ -54,7 +54,7 @@ export function requireProgram({ program }: Host): void {
   });
 }
 
-/** Returns the absolute directory of recordings; `true` for that of the team. */
+/** Returns the absolute directory of recordings; `true` means the team's own directory. */
 export function recordingDirectory(
   { cwd }: Host,
   recording: string | true | undefined,
@@ -62,7 +62,7 @@ export function recordingDirectory(
   return typeof recording === "string" ? resolve(cwd, recording) : recording;
 }
 
-/** Returns the host as the caller of one call, which the signal can end. */
+/** Returns the host as the caller of one call, which the signal can interrupt. */
 export function callerOf({ env, cwd, program, note }: Host, signal: AbortSignal): Caller {
   return { io: { env, cwd, program, interruption: () => signal }, out: { note } };
 }

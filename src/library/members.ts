@@ -46,11 +46,11 @@ export async function spawnMember(
     ...{ teammateMode, placement },
   });
   const overrides = defined({ override: systemPrompt, append: appendSystemPrompt });
-  const ownTree = worktree === true ? {} : worktree ? defined(worktree) : undefined;
+  const worktreeInput = worktree === true ? {} : worktree ? defined(worktree) : undefined;
   const spawned = await startTeammate(call, access.open(), {
     input: {
       name,
-      ...defined({ ...input, budget: input.budget && defined(input.budget), worktree: ownTree }),
+      ...defined({ ...input, budget: input.budget && defined(input.budget), worktree: worktreeInput }),
       ...(Object.keys(overrides).length === 0 ? {} : { promptOverrides: overrides }),
     },
     settings: access.settings(),
@@ -100,11 +100,11 @@ export function setMode(
   const member = memberByAddress(open.ref, open.config, address);
   return changeMode(access.caller(signal), open, member, mode, ({ takes }) => {
     if (takes !== "yes")
-      access.host.note(`${member.name} was asked to change its mode; whether it obeys is unknown.`);
+      access.host.note(`${member.name} was asked to change its mode; its program may ignore the request.`);
   });
 }
 
-/** @param address of a member; undefined for the budget of the team */
+/** @param address the address of a member; undefined for the budget of the team */
 export function setBudget(
   access: TeamAccess,
   address: string | undefined,
@@ -131,11 +131,11 @@ export async function shutdown(
   requireMilliseconds(timeoutMs);
   const open = access.open();
   const ctx = await access.fullContext(signal, open);
-  const asked = await shutdownTeammates(ctx, chosenMembers(open, addresses), {
+  const reports = await shutdownTeammates(ctx, chosenMembers(open, addresses), {
     ...{ timeoutMs, signal },
     ...defined({ reason }),
   });
-  return unlessInterrupted(signal, await withWorktreeEnds(ctx, open.config.members, asked));
+  return unlessInterrupted(signal, await withWorktreeEnds(ctx, open.config.members, reports));
 }
 
 /** @throws TeamError INTERRUPTED with the reports, if the signal has ended the wait for a member */
@@ -145,7 +145,7 @@ export function unlessInterrupted(
 ): readonly ShutdownReport[] {
   const waiting = reports.filter(({ outcome }) => outcome === "timed-out").map(({ name }) => name);
   if (!signal.aborted || waiting.length === 0) return reports;
-  const message = `Interrupted before ${waiting.join(", ")} had ended; the request to shut down stays.`;
+  const message = `Interrupted before ${waiting.join(", ")} had ended; the shutdown request stays open.`;
   throw interrupted(signal, message, { reports });
 }
 
@@ -163,7 +163,7 @@ export async function kill(
   return killTeammates(ctx, chosenMembers(open, addresses), how);
 }
 
-/** Returns the names of some members; by default of all teammates. */
+/** Returns the names of the addressed members; without addresses, those of all teammates. */
 function chosenMembers(
   { ref, config }: OpenTeam,
   addresses: readonly string[] | undefined,

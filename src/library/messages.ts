@@ -12,7 +12,7 @@ import { requireText, requireTexts, timeOf } from "./checks.ts";
 import type { InboxOptions, SendOptions } from "./options.ts";
 import type { Broadcast, Delivery, Message } from "./values.ts";
 
-/** Sends a message of the acting member to another member. */
+/** Sends a message from the acting member to another member. */
 export function send(
   access: TeamAccess,
   to: string,
@@ -23,13 +23,13 @@ export function send(
   requireTexts({ summary });
   const { ref, config, actor } = access.open();
   const { name } = splitAddress(to);
-  // Checks that the address is not that of another team; a missing member is an error of the mailbox, with the nearest names.
+  // Refuses the address of another team. The mailbox refuses a missing member, with the nearest names.
   if (name !== to) memberByAddress(ref, config, to);
   const mail = { from: actor, to: name, text: plainText(text), ...defined({ summary }) };
   return sendMessage(ref, mail, systemClock, access.host.note);
 }
 
-/** Sends a message of the acting member to all others that run. */
+/** Sends a message from the acting member to all other running members. */
 export function sendToAll(
   access: TeamAccess,
   text: string,

@@ -7,27 +7,27 @@ import type {
   TeammateMode,
 } from "./values.ts";
 
-/** The parts of the calling process that a call uses, unless these options replace them. */
+/** Values that a call takes from the calling process unless they are set here. */
 export interface CallerOptions {
-  /** The directory whose settings, agent types and trust apply, and which relative paths begin at; by default the current one. */
+  /** The directory whose settings, agent types and trust apply, and to which paths are relative; by default the current one. */
   readonly cwd?: string | undefined;
-  /** The environment of the teammates, which also names the root of the teams; by default that of this process. */
+  /** The environment of the teammates; its `TEAMS_HOME` sets the root directory of the teams. By default that of this process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** The path of this package's `dist/teams.cjs`. Needed only if a bundler has moved the library to another place. */
   readonly program?: string | undefined;
-  /** Receives remarks that the command line would print on stderr: ignored settings, repaired files. */
+  /** Receives notes that the command line would print on stderr: ignored settings, repaired files. */
   readonly onNote?: ((text: string) => void) | undefined;
 }
 
-/** A call that can be ended early. */
+/** A call that can be cancelled. */
 export interface Cancellable {
-  /** Ends the call. It then rejects with the TeamError `INTERRUPTED`, whose `cause` is the reason of the signal. */
+  /** Cancels the call, which then rejects with the TeamError `INTERRUPTED`; its `cause` is the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A wait that can be ended early. */
+/** A wait with an optional time limit. */
 export interface TimeLimited extends Cancellable {
-  /** Milliseconds. A longer wait rejects with the TeamError `TIMEOUT`, unless the function says otherwise. */
+  /** Milliseconds; no limit by default. A longer wait rejects with the TeamError `TIMEOUT`, unless the function says otherwise. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -40,12 +40,12 @@ export interface CreateTeamOptions extends CallerOptions {
   readonly metadata?: Metadata | undefined;
   /** The limits for all members together. */
   readonly budget?: BudgetLimits | undefined;
-  /** Records the screen of each pane into this directory, or with `true` into that of the team's recordings. */
+  /** Records the screen of each pane in this directory, or with `true` in the team's own directory of recordings. */
   readonly recording?: string | true | undefined;
 }
 
 export interface OpenTeamOptions extends CallerOptions {
-  /** Acts as this member; by default as the agent in whose shell this process runs, else as the lead. */
+  /** The member to act as; by default the agent in whose shell this process runs, or else the lead. */
   readonly as?: string | undefined;
   /** Allows changing a team that another program has created. */
   readonly force?: boolean | undefined;
@@ -57,7 +57,7 @@ export interface ToolLimits {
   readonly allowedTools?: readonly string[] | undefined;
   /** Rules for calls that never run. */
   readonly disallowedTools?: readonly string[] | undefined;
-  /** The names of its only tools; the team tools are not limited. */
+  /** The names of the only tools that it has, in addition to the team tools. */
   readonly tools?: readonly string[] | undefined;
 }
 
@@ -66,28 +66,28 @@ export interface SpawnOptions extends ToolLimits, Cancellable {
   readonly prompt?: string | undefined;
   /** `general-purpose`, `Explore`, `Plan`, `reviewer`, …, or a type from `agents/*.md`. */
   readonly agentType?: string | undefined;
-  /** `haiku`, `sonnet`, `opus`, `inherit`, `scripted[:file]` or any id. */
+  /** `haiku`, `sonnet`, `opus`, `inherit`, `scripted[:file]` or any model id. */
   readonly model?: string | undefined;
-  /** It must get a plan approved before it acts. */
+  /** The lead must approve its plan before it acts. */
   readonly plan?: boolean | undefined;
   readonly permissionMode?: PermissionMode | undefined;
   /** Replaces its system prompt. */
   readonly systemPrompt?: string | undefined;
   /** Text to add at the end of its system prompt. */
   readonly appendSystemPrompt?: string | undefined;
-  /** A third-party CLI to run instead of our agent: `claude`, `codex`, `codex-acp`, … */
+  /** A third-party CLI to run instead of the built-in agent: `claude`, `codex`, `codex-acp`, … */
   readonly cli?: string | undefined;
-  /** With `cli`: how hard its model thinks. */
+  /** With `cli`: the reasoning effort of its model. */
   readonly effort?: string | undefined;
   readonly sandbox?: SandboxMode | undefined;
-  /** Where it works, relative to the directory of the caller. */
+  /** Its working directory, relative to the `cwd` of the caller. */
   readonly cwd?: string | undefined;
   /** Works in its own git worktree: on `teams/<team>/<name>` with `true`, or on this branch. `withChanges` copies uncommitted changes. */
   readonly worktree?:
     | boolean
     | { readonly branch?: string | undefined; readonly withChanges?: boolean | undefined }
     | undefined;
-  /** Where it lives; by default the settings decide. `in-process` is only for `runTeam`. */
+  /** Where it runs; by default the settings decide. `in-process` is only for `runTeam`. */
   readonly teammateMode?: TeammateMode | undefined;
   /** Where its tmux pane opens: in this window, its own window, the team's own session, or the team's window (the default). */
   readonly placement?: "here" | "window" | "session" | "team-window" | undefined;
@@ -95,7 +95,7 @@ export interface SpawnOptions extends ToolLimits, Cancellable {
   readonly metadata?: Metadata | undefined;
   /** Records its decisions and reasons, for `teams logs <name> --debug`. */
   readonly debug?: boolean | undefined;
-  /** Records its screen into this directory, or with `true` into that of the team's recordings. */
+  /** Records its screen in this directory, or with `true` in the team's own directory of recordings. */
   readonly recording?: string | true | undefined;
   /** Uses `name-2`, … if the name is taken, instead of failing. */
   readonly unique?: boolean | undefined;
@@ -112,9 +112,9 @@ export interface InboxOptions {
   readonly unread?: boolean | undefined;
   /** Only messages from this member. */
   readonly from?: string | undefined;
-  /** Only messages from this time on; a number is in milliseconds since the epoch. */
+  /** Only messages sent at this time or later; a number is in milliseconds since the epoch. */
   readonly since?: Date | number | undefined;
-  /** Also messages that have left the inbox. */
+  /** Includes messages that are no longer in the inbox. */
   readonly all?: boolean | undefined;
   /** Marks the returned messages as read. Only for the inbox of a lead without a process: an agent reads its inbox itself. */
   readonly markRead?: boolean | undefined;
@@ -122,7 +122,7 @@ export interface InboxOptions {
 
 /** Which events to return. */
 export interface EventsOptions {
-  /** Also the past events from this time on; a number is in milliseconds since the epoch. By default only new events. */
+  /** Includes past events, from this time on; a number is in milliseconds since the epoch. By default only new events. */
   readonly since?: Date | number | undefined;
   /** Ends the iteration without an error. */
   readonly signal?: AbortSignal | undefined;
@@ -143,7 +143,7 @@ export interface NewTask {
   readonly verify?: string | undefined;
   /** Asks this member to review the completed task. */
   readonly reviewer?: string | undefined;
-  /** Patterns of the files that it changes: tasks that overlap never run at once. */
+  /** Glob patterns of the files that it changes: tasks whose patterns overlap never run at the same time. */
   readonly touches?: readonly string[] | undefined;
 }
 
@@ -161,18 +161,21 @@ export interface TaskChange {
   readonly removeBlockedBy?: readonly string[] | undefined;
   /** Merged into the existing metadata; null removes a key. */
   readonly metadata?: Metadata | undefined;
+  /** A command that must exit with 0 before the task is completed. */
   readonly verify?: string | undefined;
+  /** The member that reviews the completed task. */
   readonly reviewer?: string | undefined;
+  /** Glob patterns of the files that it changes. */
   readonly touches?: readonly string[] | undefined;
 }
 
-/** How to answer a request. The signal ends the start of a crashed teammate; every other answer is immediate. */
+/** How to answer a request. The signal cancels the restart of a crashed teammate; every other answer is immediate. */
 export interface ApproveOptions extends Cancellable {
   /** Feedback on a plan, or the answer to a question. */
   readonly note?: string | undefined;
   /** The permission mode for carrying out an approved plan. */
   readonly mode?: Exclude<PermissionMode, "plan" | "delegate"> | undefined;
-  /** Allows the same without asking: with `true` by the suggested rules, or by these. The asking agent has them until it ends. */
+  /** Allows such calls without asking: by the suggested rules with `true`, or by these rules. The asking agent keeps them until it ends. */
   readonly always?: boolean | readonly string[] | undefined;
   /** Saves the rules of `always` in these settings, for all agents. Needs `always`. */
   readonly save?: "user" | "project" | "local" | undefined;
@@ -181,7 +184,7 @@ export interface ApproveOptions extends Cancellable {
 export interface ShutdownOptions extends TimeLimited {
   /** Milliseconds, 30 000 by default. A teammate that takes longer keeps running; its outcome is `timed-out`. */
   readonly timeoutMs?: number | undefined;
-  /** Why, as a message to the teammate. */
+  /** The reason, which the teammate receives. */
   readonly reason?: string | undefined;
 }
 
@@ -190,12 +193,12 @@ export interface KillOptions extends TimeLimited {
   readonly timeoutMs?: number | undefined;
   /** Sends signals at once, without asking. */
   readonly force?: boolean | undefined;
-  /** Removes the worktree with everything in it; the branch stays. */
+  /** Removes the worktree with all its files; the branch stays. */
   readonly discardWorktree?: boolean | undefined;
 }
 
 export interface ResumeOptions extends Cancellable {
-  /** Where restarted teammates live; by default where they lived before. */
+  /** Where restarted teammates run; by default where they ran before. */
   readonly teammateMode?: TeammateMode | undefined;
   /** Takes over the lead even if its process may run elsewhere. */
   readonly force?: boolean | undefined;
@@ -204,6 +207,6 @@ export interface ResumeOptions extends Cancellable {
 export interface DeleteOptions extends Cancellable {
   /** Ends running members first, instead of failing. */
   readonly force?: boolean | undefined;
-  /** Cancels the deletion until it begins to remove panes and files. Running members that `force` has ended stay ended. */
+  /** Cancels the deletion, unless panes or files are already removed. Members that `force` has ended stay ended. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -1,7 +1,7 @@
 import type { ApproveOptions, Cancellable, NewTask, TaskChange, TimeLimited } from "./options.ts";
 import type { Approval, ApprovalDetails, Task, TaskStatus, TeamStatus } from "./values.ts";
 
-/** The task list of a team. Ids are texts: `"3"`. */
+/** The task list of a team. Ids are strings: `"3"`. */
 export interface Tasks {
   /**
    * Adds a task, and notifies its owner. The hooks of the settings can refuse it.
@@ -11,7 +11,7 @@ export interface Tasks {
    */
   add(task: NewTask, options?: Cancellable): Promise<Task>;
   /**
-   * Returns the tasks by number.
+   * Returns the tasks in the order of their numbers.
    * @throws TeamError TEAM_NOT_FOUND, AGENT_NOT_FOUND for the owner
    * @example
    * const open = await team.tasks.list({ status: "pending" });
@@ -28,8 +28,8 @@ export interface Tasks {
    */
   get(id: string): Promise<Task>;
   /**
-   * Claims and starts a task for the acting member: this one, or the lowest free one. With `exclusive`, only if the member has no
-   * other unfinished task.
+   * Claims and starts a task for the acting member: the given one, or the free one with the lowest number. With `exclusive`, only if
+   * the member has no other unfinished task.
    * @throws TeamError TASK_NOT_FOUND (also if none is free), TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, TASK_CONFLICT
    * if a running task changes the same files, AGENT_BUSY with `exclusive`, INVALID_INPUT if the id is not a number
    * @example
@@ -44,24 +44,24 @@ export interface Tasks {
    */
   update(id: string, change: TaskChange, options?: Cancellable): Promise<Task>;
   /**
-   * Completes a task. Runs its verify command first, which can take minutes; the owners of tasks that waited are notified.
+   * Completes a task. Runs its verify command first, which can take minutes. Notifies the owners of tasks that waited for it.
    * @throws TeamError VERIFY_FAILED, TASK_NOT_FOUND, TASK_BLOCKED, TASK_RESOLVED, INTERRUPTED, INVALID_INPUT if the id is not a number;
-   * then the task stays as it was
+   * then the call completes nothing
    * @example
    * await team.tasks.done("3", { signal: AbortSignal.timeout(60_000) });
    */
   done(id: string, options?: Cancellable): Promise<Task>;
   /**
    * Removes a task.
-   * @throws TeamError TASK_NOT_FOUND, TASK_CLAIMED if another member owns it and the lead does not act, INVALID_INPUT if the id is not a
-   * number
+   * @throws TeamError TASK_NOT_FOUND, TASK_CLAIMED if another member owns it and the acting member is not the lead, INVALID_INPUT if the
+   * id is not a number
    * @example
    * await team.tasks.remove("3");
    */
   remove(id: string): Promise<void>;
 }
 
-/** The requests of members that wait for an answer: plans, permissions, questions and crashes. The first answer counts. */
+/** The requests of members that wait for an answer: plans, permissions, questions and crashes. Only the first answer counts. */
 export interface Approvals {
   /**
    * Returns the open requests, oldest first.
@@ -71,7 +71,7 @@ export interface Approvals {
    */
   list(): Promise<readonly Approval[]>;
   /**
-   * Returns all of a request: the input of the call, the plan, the whole change. Decide by this, not by the summary.
+   * Returns a request in full: the input of the call, the plan, the whole change. Decide by these details, not by the summary.
    * @throws TeamError REQUEST_NOT_FOUND, ALREADY_ANSWERED
    * @example
    * const { tool, input } = await team.approvals.get("perm-1718000000000-ab12cd3");
@@ -79,8 +79,8 @@ export interface Approvals {
   get(id: string): Promise<ApprovalDetails>;
   /**
    * Approves a plan or a permission, answers a question (`note`), or restarts a crashed teammate, which takes seconds.
-   * @throws TeamError REQUEST_NOT_FOUND, ALREADY_ANSWERED, INVALID_INPUT if a question needs a choice, PERMISSION_DENIED if an
-   * agent's model answers more than a plan, NOT_LEAD, SPAWN_FAILED and INTERRUPTED for a restart
+   * @throws TeamError REQUEST_NOT_FOUND, ALREADY_ANSWERED, INVALID_INPUT if a question with choices gets no `note`, PERMISSION_DENIED if
+   * an agent's model answers anything but a plan, NOT_LEAD, SPAWN_FAILED and INTERRUPTED for a restart
    * @example
    * await team.approvals.approve("perm-1718000000000-ab12cd3", { always: ["Bash(git:*)"] });
    */
@@ -94,28 +94,28 @@ export interface Approvals {
   reject(id: string, options?: Pick<ApproveOptions, "note" | "signal">): Promise<Approval>;
 }
 
-/** The conditions of a wait. All given conditions must be true at once. Without one, all teammates must be idle. */
+/** The conditions of a wait. All given conditions must be met at the same time. Without a condition, all teammates must be idle. */
 export interface WaitOptions extends TimeLimited {
   /** These members, or with `true` all teammates, are idle or have ended, and have no unread message. */
   readonly idle?: boolean | readonly string[] | undefined;
   /** All tasks are completed. An unreadable task does not count; `onNote` gets its id. */
   readonly tasks?: boolean | undefined;
-  /** The acting member has an unread message. A notice counts, too, such as that of a member that is idle. */
+  /** The acting member has an unread message. Notifications count too, such as the idle notification of a member. */
   readonly message?: boolean | undefined;
   /**
-   * Returns true for the awaited status. It is called at once, and after each change of the team; it may act on the team, as by answering
-   * a request. Its error ends the wait, and is thrown as it is. The time limit and the signal apply between two calls.
+   * Returns true if this condition is met. Called at once, and after each change of the team. May act on the team, for example answer a
+   * request. If it throws, the wait ends with that error, unchanged. The time limit and the signal apply between two calls.
    */
   readonly until?: ((status: TeamStatus) => boolean | Promise<boolean>) | undefined;
 }
 
-/** The conditions of a wait for one teammate. All given conditions must be true at once. Without one, it must be idle. */
+/** The conditions of a wait for one teammate. All given conditions must be met at the same time. Without a condition, it must be idle. */
 export interface TeammateWaitOptions extends TimeLimited {
   /** It is idle or has ended, and has no unread message. */
   readonly idle?: boolean | undefined;
   /** All its tasks are completed. An unreadable task does not count, as in `WaitOptions`. */
   readonly tasks?: boolean | undefined;
-  /** The acting member has an unread message from it. A notice counts, too, such as that it is idle. */
+  /** The acting member has an unread message from it. Notifications count too, such as its idle notification. */
   readonly message?: boolean | undefined;
   /** As in `WaitOptions`: called at once, and after each change of the team. */
   readonly until?: ((status: TeamStatus) => boolean | Promise<boolean>) | undefined;

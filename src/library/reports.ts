@@ -7,18 +7,18 @@ export interface WorktreeEnd {
   readonly branch: string;
   /** Why it was kept; null if it was removed. */
   readonly kept: string | null;
-  /** How a person removes it, if the usual command would lose commits. */
+  /** How a person can remove it, if the usual command would fail or lose commits. */
   readonly advice?: string;
 }
 
 /** How a teammate answered a request to shut down. */
 export interface ShutdownReport {
   readonly name: string;
-  /** `gone`: it had already ended. After `rejected` and `timed-out` it still runs. */
+  /** `gone`: it had already ended. After `rejected` and `timed-out`, it is still running. */
   readonly outcome: "approved" | "rejected" | "timed-out" | "gone";
   /** Why the teammate refused. */
   readonly reason?: string;
-  /** It agreed, but no process is known to be its own: whether it has ended is unknown. */
+  /** It agreed, but its process is not known, so it is unknown whether it has ended. */
   readonly unproven?: true;
   /** Whether its worktree was removed, if it had one and has left the team. */
   readonly worktree?: WorktreeEnd;
@@ -31,7 +31,7 @@ export interface KillReport {
   readonly outcome: "shut-down" | "killed" | "gone" | "out-of-reach";
   /** The pids of processes that could not be ended. */
   readonly left: readonly number[];
-  /** With `shut-down`: no process is known to be its own, so whether it has ended is unknown. */
+  /** With `shut-down`: its process is not known, so it is unknown whether it has ended. */
   readonly unproven?: true;
   /** Whether its worktree was removed, if it had one. */
   readonly worktree?: WorktreeEnd;
@@ -54,7 +54,7 @@ export interface ModeChange {
 /** A member after `resume`. */
 export interface ResumedMember {
   readonly name: string;
-  /** `alive`: it was already running. `down`: another call began to restart it and failed. `unknown`: it cannot be judged from here. */
+  /** `alive`: it was already running. `down`: another call began to restart it and failed. `unknown`: this machine cannot check it. */
   readonly outcome: "alive" | "restarted" | "failed" | "down" | "unknown";
   readonly backend: string | null;
   readonly paneId: string | null;
@@ -66,9 +66,9 @@ export interface ResumedMember {
 
 /** What `resume` found and started. */
 export interface ResumeReport {
-  /** `taken`: the caller leads now. `yours`: it led before. `process`: a lead's process lives. `unknown`: it may live elsewhere. */
+  /** `taken`: the caller leads now. `yours`: it led before. `process`: a lead's process runs. `unknown`: it may run elsewhere. */
   readonly lead: "taken" | "yours" | "process" | "unknown";
-  /** Unread messages to the lead. */
+  /** The number of unread messages to the lead. */
   readonly unread: number;
   readonly members: readonly ResumedMember[];
 }
@@ -91,13 +91,13 @@ export interface TeamSummary {
   readonly name: string;
   readonly displayName: string;
   readonly description: string | null;
-  /** `running`: a member works or waits for an answer. `stopped`: no process lives. */
+  /** `running`: a member works or waits for an answer. `stopped`: no process is running. */
   readonly state: "running" | "idle" | "stopped" | "unknown";
   /** The lead's directory; null if the config cannot be read. */
   readonly directory: string | null;
-  /** Their names. */
+  /** The names of the members. */
   readonly members: readonly string[];
-  /** Requests that wait for an answer. */
+  /** The number of requests that wait for an answer. */
   readonly waiting: number;
   /** Used by all members. */
   readonly tokens: number;
@@ -127,7 +127,7 @@ export interface RunOptions extends CallerOptions, Cancellable, ToolLimits {
   readonly teammateMode?: TeammateMode | undefined;
   /** The lead only coordinates; `permissionMode` applies to its teammates. */
   readonly delegate?: boolean | undefined;
-  /** Replaces the lead's system prompt. At most 128,000 bytes. Other users of the machine can read it while the run works. */
+  /** Replaces the lead's system prompt. At most 128,000 bytes. Other users of the machine can read it during the run. */
   readonly systemPrompt?: string | undefined;
   /** Text to add at the end of the lead's system prompt. The same limit and visibility as `systemPrompt`. */
   readonly appendSystemPrompt?: string | undefined;
@@ -135,13 +135,13 @@ export interface RunOptions extends CallerOptions, Cancellable, ToolLimits {
   readonly budget?: BudgetLimits | undefined;
   /** Records the agents' decisions and reasons, for `teams logs <name> --debug`. */
   readonly debug?: boolean | undefined;
-  /** Records the screen of each tmux pane into this directory, or with `true` into that of the team's recordings. */
+  /** Records the screen of each tmux pane in this directory, or with `true` in the team's own directory of recordings. */
   readonly recording?: string | true | undefined;
-  /** By default a team whose work is done is deleted, any other kept. `keep` always keeps it, `delete` always deletes it. */
+  /** By default, the team is deleted if its work is done, and kept if not. `keep` always keeps it, `delete` always deletes it. */
   readonly afterwards?: "keep" | "delete" | undefined;
   /**
    * Receives each event of the team, in order, before the run resolves. If it returns a promise, the next event and the end of the run wait
-   * for it, even after an abort. Its error interrupts the run.
+   * for it, even after an abort. If it throws, the run is interrupted.
    */
   readonly onEvent?: ((event: TeamEvent) => void | Promise<void>) | undefined;
 }
@@ -174,7 +174,7 @@ export interface RunResult {
   readonly costUsd?: number;
   /** The changes in each worktree; missing outside a git repository. */
   readonly changes?: readonly {
-    /** A member that works there; of several, the first teammate. */
+    /** A member that works in this worktree; if there are several, the first teammate. */
     readonly agent: string;
     /** The top of the worktree. */
     readonly directory: string;
@@ -185,11 +185,11 @@ export interface RunResult {
   }[];
   /** Why some changes are missing; missing if none are. */
   readonly changeProblems?: readonly string[];
-  /** Requests that nothing has answered. */
+  /** Unanswered requests. */
   readonly unanswered?: readonly Pick<Approval, "id" | "kind" | "from" | "summary">[];
   /** Worktrees that were not removed, because work in them would be lost. */
   readonly worktrees?: readonly WorktreeEnd[];
-  /** All tasks, if one has a verify command. The time of its run is NaN if another program wrote one outside the calendar. */
+  /** All tasks, if one has a verify command. The time of a run is NaN if another program wrote an invalid one. */
   readonly tasks?: readonly Pick<
     Task,
     "id" | "subject" | "status" | "blockedBy" | "owner" | "said" | "shown" | "verifyRun"

@@ -15,12 +15,12 @@ import { hostOf, requireProgram } from "./host.ts";
 import type { RunOptions, RunResult } from "./reports.ts";
 
 /**
- * Gives a goal to a lead, which builds a team and works with it, and resolves with the result when the goal is reached and no teammate
- * works, not even by a command in the background. The lead runs in a separate process; the death of this process interrupts it. An abort
- * stops the teammates, which takes seconds, and keeps the team.
+ * Gives a goal to a lead, which builds a team and works with it. Resolves with the result when the goal is reached and no teammate
+ * works, not even with a command in the background. The lead runs in a separate process; the run is interrupted if this process dies.
+ * An abort stops the teammates, which takes seconds, and keeps the team.
  * @throws TeamError INTERRUPTED (`details.team` names the kept team, or is null), MODEL_ERROR, INVALID_INPUT, INVALID_MODEL, INVALID_NAME,
  * TEAM_EXISTS, TMUX_NOT_FOUND, SPAWN_FAILED, PERMISSION_DENIED for a mode that a setting forbids, NESTED_TEAM and ALREADY_LEADING in the
- * shell of an agent, STORAGE_ERROR if `record` could not be written; the error of `onEvent` as it is, after it has interrupted the run
+ * shell of an agent, STORAGE_ERROR if `record` could not be written; the error of `onEvent` unchanged, after it has interrupted the run
  * @example
  * const { result, costUsd } = await runTeam({ goal: "Find every TODO.", budget: { maxTokens: 500_000 }, signal });
  */
@@ -41,7 +41,7 @@ export function runTeam(options: RunOptions): Promise<RunResult> {
     requireProgram(host);
     const name = options.team ?? `run-${randomBytes(2).toString("hex")}`;
     const ref = refOfRun(teamsHome(host.env), name);
-    // The run refuses this name too, but only after the other team's events were given away.
+    // The run refuses this name too, but only after `onEvent` received events of the other team.
     if (teamExists(ref)) throw teamExistsError(ref);
     const failed = new AbortController();
     const stop = AbortSignal.any([signal, failed.signal]);
@@ -50,10 +50,10 @@ export function runTeam(options: RunOptions): Promise<RunResult> {
       failed.abort(error);
     });
     const [node, file] = host.program;
-    const words = [file, ...wordsOf({ ...options, team: name })];
+    const args = [file, ...argumentsOf({ ...options, team: name })];
     // On stdin: a goal may be longer than an argument, and other users of the machine can read arguments.
     const isGiven = goal.trim() !== "";
-    const result = await runBound(node, isGiven ? [...words, "-"] : words, {
+    const result = await runBound(node, isGiven ? [...args, "-"] : args, {
       ...{ cwd: host.cwd, env: host.env, signal: stop },
       input: isGiven ? goal : undefined,
     }).finally(() => ended.abort());
@@ -64,7 +64,7 @@ export function runTeam(options: RunOptions): Promise<RunResult> {
   });
 }
 
-/** The lead may change only a generated name, and the ref follows. Another name may also be the shown name of a different team. */
+/** A lead can rename only a team with a generated name, and the ref follows. Another name may also be the display name of a different team. */
 function refOfRun(home: Home, name: string): TeamRef {
   const ref = teamRef(home, name);
   return isGeneratedTeamName(ref.team) ? movableRef(ref) : ref;
@@ -80,8 +80,8 @@ async function deliverEvents(
     await ofCaller(() => onEvent(event));
 }
 
-/** Returns the command line of a run without a terminal, without its goal. */
-function wordsOf(options: RunOptions): string[] {
+/** Returns the arguments of a run without a terminal, without its goal. */
+function argumentsOf(options: RunOptions): string[] {
   const { budget = {}, recording, afterwards } = options;
   const value = (name: string, given: string | number | undefined): string[] =>
     given === undefined ? [] : [`--${name}=${given}`];
@@ -120,8 +120,8 @@ interface RunEnd {
 type PrintedResult = Omit<RunResult, "outcome"> & { readonly outcome: string };
 
 /**
- * Returns a result with its times in milliseconds, like all times of the library; as they are printed, they are ISO texts. A time outside
- * the calendar is printed as null, and becomes NaN: 0 would be a wrong time.
+ * Converts the ISO times of a printed result to milliseconds, like all times of the library. An invalid time is printed as null, and
+ * becomes NaN: 0 would be a wrong time.
  */
 function withTimes(result: PrintedResult | undefined): PrintedResult | undefined {
   if (result?.tasks === undefined) return result;
@@ -132,7 +132,7 @@ function withTimes(result: PrintedResult | undefined): PrintedResult | undefined
   return { ...result, tasks };
 }
 
-/** Parses the output of the run. @throws TeamError its failure */
+/** Parses the output of a run. @throws TeamError the failure of the run */
 function readResult(ended: BoundResult, { signal, team, note }: RunEnd): RunResult {
   const result = withTimes(parsed(ended.stdout) as PrintedResult | undefined);
   const lines = ended.stderr.split("\n").filter((line) => line !== "");
@@ -144,16 +144,16 @@ function readResult(ended: BoundResult, { signal, team, note }: RunEnd): RunResu
     const what = team === null ? "The run was interrupted." : `The run was interrupted; ${team} is kept.`;
     throw interrupted(signal, what, { ...result, team });
   }
-  const said = lines.at(-1) ?? "";
+  const lastLine = lines.at(-1) ?? "";
   const details = result === undefined ? {} : { details: { ...result } };
   // Only a recording that could not be written makes a completed run fail.
   if (result?.outcome === "completed") {
-    const hint = "The run itself is completed: the details of this error have its result.";
-    throw new TeamError("STORAGE_ERROR", said, { hint, ...details });
+    const hint = "The run itself completed: the details of this error contain its result.";
+    throw new TeamError("STORAGE_ERROR", lastLine, { hint, ...details });
   }
   const how = ended.endedBy ?? `exit code ${ended.code}`;
-  throw new TeamError("SPAWN_FAILED", `The run ended (${how}) without a result. ${said}`.trim(), {
-    hint: "See what is left of its team: teams ls",
+  throw new TeamError("SPAWN_FAILED", `The run ended (${how}) without a result. ${lastLine}`.trim(), {
+    hint: "Check whether its team still exists: teams ls",
     ...details,
   });
 }

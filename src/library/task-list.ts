@@ -23,7 +23,7 @@ import type { Task, TaskStatus } from "./values.ts";
 
 /**
  * Returns the tasks of a team, or those of one member.
- * @param owner the member that acts, owns the new tasks, and whose tasks are listed; by default the acting member lists all
+ * @param owner the member that acts, owns new tasks, and whose tasks are listed; without it, the acting member acts, and lists all tasks
  */
 export function taskList(access: TeamAccess, owner?: string): Tasks {
   const acting = (): TeamAccess => (owner === undefined ? access : access.as(owner));
@@ -37,7 +37,7 @@ export function taskList(access: TeamAccess, owner?: string): Tasks {
     const number = idOf(id);
     const { verify } = update;
     const confirms = confirmsVerify(open.ref, access.host.env, { id: number, verify });
-    // Only a completion runs the hooks and the verify command, which can take long.
+    // Only a completion runs the hooks and the verify command, which can take a long time.
     const hooks = update.status === "completed" ? await taskHooks(access.caller(signal), open) : {};
     const gate: TaskHooks = { ...hooks, confirms };
     const task = await updateTask(open.ref, open.actor, number, update, systemClock, gate);
@@ -117,7 +117,7 @@ function list(
   return tasks.map(visibleTask);
 }
 
-/** Returns the fields of a task that are texts. */
+/** Returns the fields of a task that must be strings. */
 function textsOf({ subject, description, activeForm, owner, reviewer, verify }: TaskChange) {
   return { subject, description, activeForm, owner, reviewer, verify };
 }

@@ -26,7 +26,7 @@ import type { ResumeOptions, ShutdownOptions } from "./options.ts";
 import type { ResumeReport, ShutdownReport } from "./reports.ts";
 import { taskList } from "./task-list.ts";
 import type { Team } from "./team.ts";
-import { isMissing, teammateHandle } from "./teammate-handle.ts";
+import { hasNotStarted, teammateHandle } from "./teammate-handle.ts";
 import { waitForTeam } from "./wait.ts";
 
 /** Returns a team as the library shows it. */
@@ -92,7 +92,7 @@ async function resume(
   const open = access.openToChange();
   const ctx = await access.fullContext(signal, open, access.settings());
   const report = await resumeTeam(ctx, { signal, ...defined({ mode: teammateMode, force }) });
-  const missing = report.members.filter(isMissing).map(({ name }) => name);
-  if (!signal.aborted || missing.length === 0) return report;
-  throw interrupted(signal, `Interrupted before ${missing.join(", ")} had started.`, { report });
+  const notStarted = report.members.filter(hasNotStarted).map(({ name }) => name);
+  if (!signal.aborted || notStarted.length === 0) return report;
+  throw interrupted(signal, `Interrupted before ${notStarted.join(", ")} had started.`, { report });
 }

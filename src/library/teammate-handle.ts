@@ -52,18 +52,19 @@ async function resume(access: TeamAccess, name: string, signal: AbortSignal): Pr
   const open = access.openToChange();
   const ctx = await access.fullContext(signal, open, access.settings());
   const member = await resumeMember(ctx, name, { signal });
-  if (!signal.aborted || !isMissing(member)) return member;
+  if (!signal.aborted || !hasNotStarted(member)) return member;
   throw interrupted(signal, `Interrupted before ${name} had started.`, { member });
 }
 
-/** Whether a member was to start, and did not. */
-export function isMissing({ outcome }: ResumedMember): boolean {
+/** Whether a member should have started and has not. */
+export function hasNotStarted({ outcome }: ResumedMember): boolean {
   return outcome === "failed" || outcome === "down";
 }
 
-/** Returns the report of the only member that was asked. */
+/** Returns the report of the only addressed member. */
 function only<T>(reports: readonly T[], name: string): T {
   const [report] = reports;
-  if (report === undefined) throw new TeamError("AGENT_NOT_FOUND", `${name} is no longer in its team.`);
+  if (report === undefined)
+    throw new TeamError("AGENT_NOT_FOUND", `${name} is no longer a member of its team.`);
   return report;
 }

@@ -38,7 +38,7 @@ export function createTeam(name: string, options: CreateTeamOptions = {}): Promi
 /**
  * Returns an existing team. Without a name, it is the team that the command line would select: that of this pane, of `$TEAMS_TEAM`, of
  * this directory, or the only one.
- * @throws TeamError TEAM_NOT_FOUND, AGENT_NOT_FOUND for `as`, INVALID_INPUT if several teams fit, NOT_LEAD if an agent would act as
+ * @throws TeamError TEAM_NOT_FOUND, AGENT_NOT_FOUND for `as`, INVALID_INPUT if several teams match, NOT_LEAD if an agent would act as
  * another member
  * @example
  * const team = await openTeam("review");
@@ -53,7 +53,7 @@ export function openTeam(name?: string, options: OpenTeamOptions = {}): Promise<
 }
 
 /**
- * Returns all teams of this user by name. A team with unreadable files is in the list, with the reason as its `problem`.
+ * Returns all teams of this user, ordered by name. A team with unreadable files is in the list, with the reason as its `problem`.
  * @throws TeamError PERMISSION_DENIED, STORAGE_ERROR if the directory of the teams cannot be read
  * @example
  * const waiting = (await listTeams()).filter(({ waiting }) => waiting > 0);

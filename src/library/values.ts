@@ -12,10 +12,10 @@ export type PermissionMode =
 /** Whether an agent's commands run in the sandbox, from the weakest to the strictest. */
 export type SandboxMode = "off" | "auto" | "required";
 
-/** Where teammates live; `auto` selects tmux if it is installed. */
+/** Where teammates run; `auto` selects tmux if it is installed. */
 export type TeammateMode = "auto" | "tmux" | "in-process" | "iterm2" | "process";
 
-/** The present activity of an agent. `failed`: the last turn of another program's member failed. */
+/** The current state of an agent. `failed`: the last turn of another program's member failed. */
 export type AgentState =
   | "starting"
   | "running"
@@ -30,7 +30,7 @@ export type AgentState =
   | "crashed"
   | "unknown";
 
-/** Facts that a program keeps with a team, a member or a task. Keys that begin with `_` are reserved. */
+/** Data that a program stores with a team, a member or a task. Keys that begin with `_` are reserved. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
 /** Tokens that a model has read and written. */
@@ -41,7 +41,7 @@ export interface Tokens {
   readonly cacheWrite: number;
 }
 
-/** The most that may be used; a missing limit is unlimited. */
+/** Maximum amounts; without a limit, the amount is unlimited. */
 export interface BudgetLimits {
   /** Tokens of all kinds together. */
   readonly maxTokens?: number | undefined;
@@ -72,14 +72,14 @@ export interface Message {
   readonly id: string;
   readonly from: string;
   readonly to: string;
-  /** The text that the recipient reads: for a protocol message a sentence, else the sender's text. */
+  /** The text that the recipient reads: the sender's text, or a sentence that renders a protocol message. */
   readonly text: string;
   /** The subject. */
   readonly summary?: string | undefined;
   /** ISO time. */
   readonly timestamp: string;
   readonly read: boolean;
-  /** How far the recipient is with it. */
+  /** How far the recipient has processed it. */
   readonly state: "queued" | "delivered" | "turn_started" | "done" | "bounced";
   /** The type of a protocol message, such as `idle_notification`; null for a text. */
   readonly protocol: string | null;
@@ -108,9 +108,9 @@ export interface VerifyRun {
   readonly outcome: "passed" | "failed" | "timed-out" | "refused" | "not-started";
   readonly exitCode?: number | undefined;
   readonly signal?: string | undefined;
-  /** The commit that the directory was at when it started. */
+  /** The commit that was checked out when the run started. */
   readonly commit?: string | undefined;
-  /** Changed and untracked files at that time. */
+  /** The number of changed and untracked files at that time. */
   readonly uncommitted?: number | undefined;
   /** The last lines of its output. */
   readonly tail: string;
@@ -119,13 +119,13 @@ export interface VerifyRun {
   readonly at: number;
   /** How long it ran, in milliseconds. */
   readonly ms: number;
-  /** The member that said that the task is completed. */
+  /** The member that reported the task as completed. */
   readonly by: string;
 }
 
 /** A task of the team. */
 export interface Task {
-  /** A number as text: `"3"`. */
+  /** A number as a string: `"3"`. */
   readonly id: string;
   readonly subject: string;
   readonly description: string;
@@ -147,18 +147,18 @@ export interface Task {
   readonly reviewer: string | null;
   /** Patterns of the files that it changes. */
   readonly touches: readonly string[];
-  /** A member said that it is completed. */
+  /** A member reported it as completed. */
   readonly said: boolean;
   /** The result of the verify command, as `teams` ran it. */
   readonly shown: "passed" | "failed" | "running" | "not run" | "unconfirmed" | "none";
   readonly verifyRun: VerifyRun | null;
 }
 
-/** A task of a status. */
+/** A task in the status of a team. */
 export interface ListedTask extends Pick<Task, "id" | "subject" | "description" | "status" | "owner"> {
   readonly blocks: readonly string[];
   readonly blockedBy: readonly string[];
-  /** A member said that it is completed. */
+  /** A member reported it as completed. */
   readonly said?: boolean;
   /** The result of the verify command, as in `Task`. */
   readonly shown?: Task["shown"];
@@ -176,7 +176,7 @@ export interface Approval {
   readonly at: number;
   /** The choices that a question offers. */
   readonly choices?: readonly string[];
-  /** The answer of a question if the answerer only agrees. */
+  /** The answer to a question if the answerer only agrees. */
   readonly default?: string;
   /** When the default becomes the answer, in milliseconds since the epoch. */
   readonly deadline?: number;
@@ -186,7 +186,7 @@ export interface Approval {
   readonly change?: readonly string[];
   /** The rules that `always` would add. */
   readonly always?: readonly string[];
-  /** This is only a part of the request: `approvals.get` returns all of it. */
+  /** The request is shortened; `approvals.get` returns all of it. */
   readonly partial?: true;
 }
 
@@ -199,7 +199,7 @@ export interface ApprovalDetails extends Approval {
   readonly question?: string;
   readonly planFilePath?: string;
   readonly planContent?: string;
-  /** The first answer, until the member that asked has taken it. */
+  /** The first answer, until the member that asked has received it. */
   readonly answer?: { readonly approve: boolean; readonly by: string; readonly note?: string };
 }
 
@@ -214,23 +214,23 @@ export interface MemberStatus {
   readonly backend: string | null;
   readonly state: AgentState;
   readonly activity: string;
-  /** When the limit of its account ends, in milliseconds since the epoch. */
+  /** When the usage limit of its account ends, in milliseconds since the epoch. */
   readonly pausedUntil?: number;
   readonly paneId: string | null;
   /** The agent's own process. */
   readonly pid: number | null;
-  /** null if this machine cannot judge it. */
+  /** Whether its process is running; null if this machine cannot determine it. */
   readonly alive: boolean | null;
   readonly cwd: string;
   readonly worktree: string | null;
   /** Ids of its tasks in progress. */
   readonly taskIds: readonly string[];
-  /** Unread messages. */
+  /** The number of unread messages. */
   readonly unread: number;
   readonly tokens: Tokens;
   /** US dollars; models without a known price count as 0. */
   readonly costUsd: number;
-  /** Its own limits; null without one. */
+  /** Its own limits; null if it has none. */
   readonly budget: BudgetLimits | null;
   /** Milliseconds since the epoch. */
   readonly startedAt: number | null;
@@ -250,7 +250,7 @@ export interface MemberStatus {
 export interface TeamStatus {
   readonly team: string;
   readonly displayName: string;
-  /** null if the team has no lead process: a person or a program leads. */
+  /** Whether the lead's process is running; null if there is none, because a person or a program leads. */
   readonly leadAlive: boolean | null;
   /** All members; the lead has the name `team-lead`. */
   readonly members: readonly MemberStatus[];
@@ -273,7 +273,7 @@ export interface TeamStatus {
   } | null;
   readonly approvals: readonly Approval[];
   readonly budget: (BudgetLimits & { readonly spent: SpentAmount }) | null;
-  /** Failures that are tried again, as sentences. */
+  /** Failures that will be retried, one sentence for each. */
   readonly problems?: readonly string[];
 }
 

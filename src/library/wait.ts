@@ -13,7 +13,7 @@ import type { TimeLimited } from "./options.ts";
 import type { TeammateWaitOptions, WaitOptions } from "./parts.ts";
 import type { MemberStatus, TeamStatus } from "./values.ts";
 
-/** Describes what is not met yet, as the rest of a sentence; undefined if all is met. */
+/** Describes the first condition that is not met yet, as the rest of a sentence; undefined if all are met. */
 type Unmet = (status: Status, ctx: WaitContext) => Promise<string | undefined> | string | undefined;
 type Status = Awaited<ReturnType<typeof teamStatus>>;
 
@@ -72,31 +72,31 @@ function waitUntil(
     const unmetNow = prepare();
     const ctx = access.filesContext(own);
     let status: Status | undefined;
-    let unmet: string | undefined = "the status was not read";
-    const noted = new Set<string>();
+    let unmet: string | undefined = "the status was not read yet";
+    const reported = new Set<string>();
     const check = async (): Promise<boolean> => {
       const now = await teamStatus(ctx);
       status = now;
-      if (tasks) noteBrokenTasks(access, now, noted);
-      // First, and at each change: it may answer the requests that the other conditions wait for.
+      if (tasks) noteBrokenTasks(access, now, reported);
+      // Call `until` first, and at each change: it may answer the requests that the other conditions wait for.
       const isTrue = until === undefined || (await ofCaller(() => until(now))) === true;
-      unmet = (await unmetNow(now, ctx)) ?? (isTrue ? undefined : "the condition `until` is not true");
+      unmet = (await unmetNow(now, ctx)) ?? (isTrue ? undefined : "the condition `until` is not met");
       return unmet === undefined;
     };
     const outcome = await follow(access.ref, check, { signal: own, timeoutMs });
     if (outcome === "done" && status !== undefined) return status;
     if (outcome === "interrupted") throw interrupted(own, `The wait was interrupted: ${unmet}.`);
     throw new TeamError("TIMEOUT", `After ${timeoutMs} ms ${unmet}.`, {
-      hint: "Look at the status of the team.",
+      hint: "See the status of the team: teams status",
     });
   });
 }
 
-/** Notes once for each task that it cannot be read: whether it is completed is unknown. */
-function noteBrokenTasks({ host }: TeamAccess, { tasks }: Status, noted: Set<string>): void {
-  const broken = (tasks.broken ?? []).filter((id) => !noted.has(id));
+/** Reports each unreadable task once: it is unknown whether the task is completed. */
+function noteBrokenTasks({ host }: TeamAccess, { tasks }: Status, reported: Set<string>): void {
+  const broken = (tasks.broken ?? []).filter((id) => !reported.has(id));
   if (broken.length > 0) host.note(brokenTasksNote(broken));
-  for (const id of broken) noted.add(id);
+  for (const id of broken) reported.add(id);
 }
 
 function openTasksOf({ tasks }: Status, name: string): string | undefined {
@@ -105,8 +105,8 @@ function openTasksOf({ tasks }: Status, name: string): string | undefined {
   return open === 0 ? undefined : `${open} of ${own.length} tasks of ${name} are not completed`;
 }
 
-/** Describes that the acting member has no unread message of a member. */
+/** Returns the unmet condition, as {@link Unmet}, if the acting member has no unread message from a member. */
 async function missingMessage({ ref, actor }: TeamAccess, name: string): Promise<string | undefined> {
   const found = await history(ref, actor, { unread: true, from: name });
-  return found.length > 0 ? undefined : `there is no message from ${name} for ${actor}`;
+  return found.length > 0 ? undefined : `there is no unread message from ${name} to ${actor}`;
 }

@@ -29,18 +29,15 @@ import { startTeammate } from "./start-teammate.ts";
 export const agentInput = z.object({
   prompt: z
     .string()
-    .check(
-      z.maxLength(100_000),
-      z.describe("All of what it is to do: it knows nothing of your conversation"),
-    ),
-  description: z._default(z.string(), "").check(z.describe("Three to five words")),
+    .check(z.maxLength(100_000), z.describe("Its complete task: it knows nothing of your conversation")),
+  description: z._default(z.string(), "").check(z.describe("The task in three to five words")),
   subagent_type: z
     .optional(z.string())
     .check(z.describe("One of the agent types; general-purpose by default")),
   name: z
     .optional(z.string())
     .check(
-      z.describe("The teammate's name in the team; without one it is a subagent that returns its result"),
+      z.describe("The teammate's name in the team; without a name, it is a subagent that returns its result"),
     ),
   team_name: z.optional(z.string()).check(z.describe("Your own team; leave it out")),
   model: z.optional(z.string()).check(z.describe("haiku, sonnet, opus, an id, or inherit (default)")),
@@ -52,10 +49,10 @@ export const agentInput = z.object({
     .check(z.describe("For a teammate: it acts only after you have approved its plan")),
   allowedTools: z
     .optional(z.array(z.string()))
-    .check(z.describe("Rules for what it may do unasked, like Read or Bash(npm test:*)")),
+    .check(z.describe("Rules for calls that run without asking, such as Read or Bash(npm test:*)")),
   disallowedTools: z
     .optional(z.array(z.string()))
-    .check(z.describe("Rules for what it may never do, of the same form")),
+    .check(z.describe("Rules for calls that never run, in the same form")),
   run_in_background: z
     .optional(z.boolean())
     .check(z.describe("For a subagent: return at once; you are notified when it has ended")),
@@ -66,14 +63,14 @@ export const agentInput = z.object({
     .optional(z.string())
     .check(
       z.describe(
-        "For a teammate: the third-party CLI to run instead of our agent, such as codex; it needs permission",
+        "For a teammate: the third-party CLI to run instead of the built-in agent, such as codex; needs permission",
       ),
     ),
 });
 
 type Call = z.infer<typeof agentInput>;
 
-/** The agent type of teammates, of no use to an agent that cannot start any. */
+/** The agent type of teammates, hidden from agents that cannot start teammates. */
 const MEMBER_TYPE = "teammate";
 
 /** The fields for teammates. Hidden from agents that cannot start teammates, and refused if they use them. */
@@ -125,13 +122,13 @@ ${typesOf(own)
       if (name === undefined) return runSubagent(call, own, context);
       const { ctx } = own;
       const permitted = cliOf(call, own);
-      // A type may have changed since the permission.
+      // The type may have changed since the permission was given.
       const spawn = { ...own.spawn, mayStartCli: (cli: string) => cli === permitted };
       return startTeammate({ ...call, name }, { ctx, spawn, maxMode: maxModeOf(own) });
     }),
 });
 
-/** Returns the third-party CLI that works in the place of a new teammate: of the call, else of its type. */
+/** Returns the third-party CLI that a new teammate runs: that of the call, or else that of its type. */
 function cliOf(
   { name, cli, subagent_type }: Pick<Call, "name" | "cli" | "subagent_type">,
   own: TeamToolContext,
@@ -153,8 +150,8 @@ function mayLead({ role, teamsOff = false }: TeamToolContext): boolean {
 function requireTeams({ ctx, teamsOff = false }: TeamToolContext): void {
   requireNoNesting(ctx);
   if (!teamsOff) return;
-  throw new TeamError("PERMISSION_DENIED", "The person has turned agent teams off; nothing was started.", {
-    hint: "Leave `name` out: a subagent does the work and returns its result.",
+  throw new TeamError("PERMISSION_DENIED", "The user has turned agent teams off; nothing was started.", {
+    hint: "Leave out `name`: a subagent then does the work and returns its result.",
   });
 }
 
@@ -166,7 +163,7 @@ function requireOwnWork({ role, worker, hasOwnSubagents }: TeamToolContext): voi
   if (hasOwnSubagents) {
     throw new TeamError(
       "INVALID_INPUT",
-      "A teammate needs a name, and subagents are your own program's; nothing was started.",
+      "A teammate needs a name, and your own program runs the subagents; nothing was started.",
       { hint: "Add `name` to spawn a teammate." },
     );
   }
@@ -192,7 +189,7 @@ function typeLine({ name, description }: AgentType): string {
   return `- ${name}${description === "" ? "" : `: ${description}`}`;
 }
 
-/** Returns the highest mode that the agent can grant: its own, or in delegate mode the lead's mode from before. */
+/** Returns the highest mode that the agent can grant: its own, or in delegate mode the lead's previous mode. */
 function maxModeOf({ ctx, worker }: TeamToolContext): PermissionMode {
   const { mode } = worker.planApproval;
   return mode === "delegate" ? inheritedMode(readTeam(ctx.ref)) : mode;
@@ -214,7 +211,7 @@ async function runSubagent(call: Call, own: TeamToolContext, context: ToolContex
   if (type.cli !== undefined) {
     throw new TeamError(
       "INVALID_INPUT",
-      `Agents of the type ${agentType} work in ${type.cli}, which only a teammate can; nothing was started.`,
+      `Agents of the type ${agentType} run in ${type.cli}, and only a teammate can do that; nothing was started.`,
       { hint: mayLead(own) ? "Add `name`, or choose another type." : "Choose another type." },
     );
   }
@@ -233,7 +230,7 @@ async function runSubagent(call: Call, own: TeamToolContext, context: ToolContex
   const { taskId, outputFile } = started;
   return jsonResult(
     { status: "async_launched", task_id: taskId, agent_type: agentType, output_file: outputFile },
-    `It works in the background as ${taskId}.`,
+    `The subagent is running in the background as ${taskId}.`,
   );
 }
 
@@ -271,7 +268,7 @@ function resultOf(agentType: string, result: SubagentResult): ToolResult {
     transcript_path: transcriptPath,
   };
   if (outcome === "completed")
-    return { content: text === "" ? "(It ended without a final message.)" : text, data };
-  const why = failure ?? "It was interrupted.";
-  return { content: text === "" ? why : `${why} Before that it said:\n${text}`, data, isError: true };
+    return { content: text === "" ? "(The subagent ended without a final message.)" : text, data };
+  const why = failure ?? "The subagent was interrupted.";
+  return { content: text === "" ? why : `${why} Its text before that:\n${text}`, data, isError: true };
 }

@@ -8,29 +8,29 @@ import { newQuestionId } from "../team/requests/question-id.ts";
 import { openAndNotify } from "../team/requests/requests.ts";
 import { type MemberTool, TEAM_ACCESS, withRefusals } from "./context.ts";
 
-/** Seconds of the longest deadline: a week. */
+/** Maximum deadline in seconds: a week. */
 const MAX_DEADLINE = 604_800;
 
 const input = z.object({
   question: z
     .string()
-    .check(z.minLength(1), z.maxLength(10_000), z.describe("All that the person needs to answer it")),
+    .check(z.minLength(1), z.maxLength(10_000), z.describe("Everything the person needs to answer it")),
   choices: z
     .optional(z.array(z.string()).check(z.maxLength(20)))
     .check(z.describe("Answers to choose from; the person can give another one")),
   default: z
     .optional(z.string().check(z.minLength(1), z.maxLength(10_000)))
-    .check(z.describe("The answer if the person only agrees, or gives none before the deadline")),
+    .check(z.describe("The answer if the person only agrees, or does not answer before the deadline")),
   deadline: z
     .optional(z.int().check(z.positive(), z.maximum(MAX_DEADLINE)))
-    .check(z.describe("Seconds after which the default is the answer; without it, the question waits")),
+    .check(z.describe("Seconds until the default becomes the answer; if omitted, the question stays open")),
 });
 
 /** Opens a request with a question. The turn continues; the answer comes as a message (protocol.md sections 4 and 8). */
 export const askUserQuestion: MemberTool = ({ ctx, worker, role }) => ({
   name: "AskUserQuestion",
   description:
-    "Asks the person something. The answer comes to you as a message; end your turn if you cannot continue without it.",
+    "Asks the person a question. The answer arrives as a message; end your turn if you cannot continue without it.",
   input,
   access: () => TEAM_ACCESS,
   summary: ({ question }: z.infer<typeof input>) => question,
@@ -38,7 +38,7 @@ export const askUserQuestion: MemberTool = ({ ctx, worker, role }) => ({
     withRefusals(async () => {
       if (deadline !== undefined && byDefault === undefined) {
         throw new TeamError("INVALID_INPUT", "A deadline needs a default. Nothing was asked.", {
-          hint: "Give the answer that counts after the deadline as `default`.",
+          hint: "Set `default` to the answer that applies after the deadline.",
         });
       }
       const now = ctx.clock.now();
@@ -57,7 +57,7 @@ export const askUserQuestion: MemberTool = ({ ctx, worker, role }) => ({
         async () => role === "teammate" && sendMessage(ctx.ref, { from: worker.name, to: LEAD_NAME, text }),
       );
       worker.showQuestion(requestId);
-      const until = due === undefined ? "" : ` Without one, your default is the answer after ${deadline} s.`;
+      const until = due === undefined ? "" : ` Without an answer, your default applies after ${deadline} s.`;
       return {
         content: `Your question is waiting for an answer (${requestId}).${until}`,
         data: { request_id: requestId },

@@ -28,9 +28,9 @@ export interface MemberToolContext {
   readonly role: "teammate" | "lead";
   /** Hooks that may refuse to add or complete a task. */
   readonly hooks?: Hooks | undefined;
-  /** The same, if they are already bound to the member. */
+  /** The same hooks, if they are already bound to the member. */
   readonly gate?: TaskHooks | undefined;
-  /** Proves a task before its completion; an error of it refuses that. */
+  /** Runs the verify command of a task before its completion; an error refuses the completion. */
   readonly verify?: ((task: Task, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface TeamToolContext extends MemberToolContext {
   readonly hasOwnSubagents?: boolean | undefined;
   /** Keeps the team's files even if the lead deletes the team. */
   readonly keepsTeam?: boolean | undefined;
-  /** Called when the lead has recreated or renamed its team, before the team is used; with the team that it was before. */
+  /** Called when the lead has recreated or renamed its team, before the team is used. Receives the previous team. */
   readonly onTeamMoved?: ((before: TeamRef) => Promise<void>) | undefined;
   /** Called before the lead deletes its team. Never rejects. */
   readonly onTeamDelete?: (() => Promise<void>) | undefined;
@@ -107,12 +107,12 @@ export async function withRefusals(work: () => Promise<ToolResult>): Promise<Too
 
 /** Hints for a model, which name its tools instead of a shell command. */
 const MODEL_HINTS: Partial<Record<ErrorCode, string>> = {
-  ACTIVE_MEMBERS: "Ask each to shut down by SendMessage of type shutdown_request, and wait for its answer.",
-  NOT_LEAD: `Ask ${LEAD_NAME} by SendMessage.`,
+  ACTIVE_MEMBERS: "Send each of them a shutdown_request with SendMessage, and wait for the answers.",
+  NOT_LEAD: `Ask ${LEAD_NAME} with SendMessage.`,
   TASK_NOT_FOUND: "TaskList shows the tasks.",
-  TASK_BLOCKED: "TaskList shows what it waits for.",
-  TASK_CONFLICT: "TaskList shows which tasks run. Take one that touches other files, or wait.",
-  CYCLE: "TaskList shows which tasks block each other.",
+  TASK_BLOCKED: "TaskList shows the tasks that it waits for.",
+  TASK_CONFLICT: "TaskList shows the running tasks. Claim a task that touches other files, or wait.",
+  CYCLE: "TaskList shows which tasks wait for each other.",
   RECIPIENT_INACTIVE: "Give its work to another teammate.",
 };
 

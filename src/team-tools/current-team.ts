@@ -28,7 +28,7 @@ export interface Deletion {
   /** Whether the team's files were kept. */
   readonly kept: boolean;
   readonly worktrees: readonly WorktreeEnd[];
-  /** What failed, although the team is deleted. */
+  /** Failures that did not prevent the deletion. */
   readonly problems?: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export class CurrentTeam {
   readonly #own: TeamToolContext;
   /** The name that the lead gave the team; undefined before that. */
   #name: string | undefined;
-  /** The surviving data of the team that it deleted last. */
+  /** The kept data of the team that the lead deleted last. */
   #deleted: DeletedTeam | undefined;
 
   constructor(own: TeamToolContext) {
@@ -48,11 +48,11 @@ export class CurrentTeam {
   }
 
   /** @throws TeamError ALREADY_LEADING, TEAM_EXISTS, and TEAM_NOT_FOUND if another process has deleted the team */
-  async create(words: NewTeam): Promise<TeamConfig> {
+  async create(input: NewTeam): Promise<TeamConfig> {
     const { ctx, worker, onTeamMoved } = this.#own;
     const before = { ...ctx.ref };
     if (this.#deleted !== undefined) {
-      await recreateTeam(ctx, this.#deleted, words.name);
+      await recreateTeam(ctx, this.#deleted, input.name);
       this.#deleted = undefined;
       worker.joinTeam();
       await onTeamMoved?.(before);
@@ -60,15 +60,15 @@ export class CurrentTeam {
       throw new TeamError("ALREADY_LEADING", `You already lead ${this.#name}; no team was created.`, {
         hint: "A lead has one team at a time; use your current team.",
       });
-    } else if (this.#name === undefined && (await this.#rename(words.name))) {
+    } else if (this.#name === undefined && (await this.#rename(input.name))) {
       await onTeamMoved?.(before);
     }
-    const config = await updateTeam(ctx.ref, (current) => withName(current, words));
-    this.#name = words.name;
+    const config = await updateTeam(ctx.ref, (current) => withName(current, input));
+    this.#name = input.name;
     return config;
   }
 
-  /** Gives the team's directory the name, if that is possible. @returns whether it did */
+  /** Renames the team's directory, if that is possible. @returns whether it was renamed */
   async #rename(name: string): Promise<boolean> {
     const { ctx, worker } = this.#own;
     if (ctx.ref.moveTo === undefined) return false;

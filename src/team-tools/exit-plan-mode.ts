@@ -10,7 +10,7 @@ const input = z.object({
 export const exitPlanMode: TeamTool = ({ worker }) => ({
   name: "ExitPlanMode",
   description:
-    "Sends your written plan to the lead for approval. Your turn ends with it; the answer starts the next one.",
+    "Sends your written plan to the lead for approval, and ends your turn. The answer starts your next turn.",
   input,
   whilePlanning: true,
   access: () => TEAM_ACCESS,
@@ -20,9 +20,9 @@ export const exitPlanMode: TeamTool = ({ worker }) => ({
       const sent = await worker.planApproval.submit(plan);
       if ("refusal" in sent) return { content: sent.refusal, isError: true };
       return {
-        content: `Your plan waits for approval (${sent.requestId}). Nothing else happens until it is answered.`,
+        content: `Your plan is waiting for approval (${sent.requestId}). Do nothing else until the answer arrives.`,
         data: { request_id: sent.requestId },
-        display: "Your plan waits for approval.",
+        display: "Your plan is waiting for approval.",
         endTurn: true,
       };
     }),

@@ -14,7 +14,7 @@ import { shortened } from "../text/characters/cut-text.ts";
 import type { Worker } from "../worker/worker.ts";
 import { jsonResult, type MemberTool, type MemberToolContext, TEAM_ACCESS, withRefusals } from "./context.ts";
 
-/** Longest message, in characters (protocol.md section 8). */
+/** Maximum characters of a message (protocol.md section 8). */
 const MAX_MESSAGE = 100_000;
 
 const input = z.object({
@@ -27,10 +27,10 @@ const input = z.object({
   recipient: z.optional(z.string()).check(z.describe("The member's name")),
   content: z
     .optional(z.string().check(z.maxLength(MAX_MESSAGE)))
-    .check(z.describe("The message, the reason of a refusal, feedback on a plan")),
+    .check(z.describe("The message, the reason for a refusal, or feedback on a plan")),
   summary: z.optional(z.string()).check(z.describe("Five to ten words, shown to people")),
   request_id: z.optional(z.string()).check(z.describe("Id of the request that this answers")),
-  approve: z.optional(z.boolean()).check(z.describe("Your answer to that request")),
+  approve: z.optional(z.boolean()).check(z.describe("Your answer to the request")),
   to: z.optional(z.string()).check(z.describe("The same as recipient")),
   message: z
     .optional(z.union([z.string().check(z.maxLength(MAX_MESSAGE)), z.record(z.string(), z.unknown())]))
@@ -44,16 +44,16 @@ const input = z.object({
 });
 type Call = z.infer<typeof input>;
 
-const FORMS = `Sends a message to a member, or to all. Text outside of this tool is not a message.
+const FORMS = `Sends a message to a member, or to all. Members do not see text outside this tool.
 - {type: "message", recipient, content, summary}: to one member.
-- {type: "broadcast", content, summary}: to everybody; only for what all must know.`;
+- {type: "broadcast", content, summary}: to all members; only if all must know it.`;
 
 /** The message types that only this role can send. */
 const FORMS_OF: Readonly<Record<MemberToolContext["role"], string>> = {
   lead: `- {type: "shutdown_request", recipient, content?}: asks a teammate to shut down; content is the reason.
 - {type: "plan_approval_response", request_id, approve, content?}: answers a plan; content is your feedback.`,
   teammate:
-    '- {type: "shutdown_response", request_id, approve, content?}: answers a shutdown request; a refusal needs its reason as content.',
+    '- {type: "shutdown_response", request_id, approve, content?}: answers a shutdown request; to refuse, give the reason as content.',
 };
 
 export const sendMessageTool: MemberTool = (tools) => ({
@@ -129,7 +129,7 @@ async function sendToOne({ ctx, worker }: MemberToolContext, call: Call): Promis
   const content = contentOf(call);
   const target = findRecipient(readTeam(ctx.ref), required(call.recipient, "recipient"));
   if (sameName(target.name, worker.name)) {
-    throw new TeamError("INVALID_INPUT", `You are ${target.name}. Nothing was sent.`);
+    throw new TeamError("INVALID_INPUT", `${target.name} is your own name; nothing was sent.`);
   }
   const summary = call.summary === undefined ? {} : { summary: call.summary };
   const sent = await sendMessage(ctx.ref, {
@@ -176,9 +176,12 @@ async function askForShutdown({ ctx }: MemberToolContext, call: Call): Promise<T
 async function answerShutdown({ ctx, worker }: MemberToolContext, call: Call): Promise<ToolResult> {
   const requestId = required(call.request_id, "request_id");
   const approve = required(call.approve, "approve");
-  if (!approve) required(call.content || undefined, "content (the reason of a refusal)");
+  if (!approve) required(call.content || undefined, "content (the reason for the refusal)");
   if (!worker.shutdownRequests.isOpen(requestId)) {
-    throw new TeamError("REQUEST_NOT_FOUND", `No shutdown request ${requestId} is waiting for your answer.`);
+    throw new TeamError(
+      "REQUEST_NOT_FOUND",
+      `No shutdown request ${requestId} is waiting for your answer; nothing was sent.`,
+    );
   }
   if (approve) await agreeToShutdown(ctx, worker, requestId);
   else {
@@ -191,7 +194,7 @@ async function answerShutdown({ ctx, worker }: MemberToolContext, call: Call): P
   return {
     ...jsonResult({
       success: true,
-      message: approve ? "You shut down now." : "Refused; you keep working.",
+      message: approve ? "You are shutting down." : "Refused; you keep working.",
       request_id: requestId,
     }),
     endTurn: approve,
@@ -245,5 +248,5 @@ function contentOf({ content }: Call): string {
 
 function required<T>(value: T | undefined, field: string): T {
   if (value !== undefined) return value;
-  throw new TeamError("INVALID_INPUT", `SendMessage needs ${field} here. Nothing was sent.`);
+  throw new TeamError("INVALID_INPUT", `SendMessage of this type needs ${field}; nothing was sent.`);
 }

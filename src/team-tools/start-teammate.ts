@@ -34,7 +34,7 @@ interface Starter {
   readonly maxMode: PermissionMode;
 }
 
-/** @throws TeamError TEAM_NOT_FOUND unless the name is the present, a former or the display name of the lead's own team */
+/** @throws TeamError TEAM_NOT_FOUND unless the name is the current, a former or the display name of the lead's own team */
 function requireOwnTeam(name: string | undefined, { ref }: OperationContext): void {
   const config = readTeam(ref);
   if (name === undefined || isCalled(config, name)) return;

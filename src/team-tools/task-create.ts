@@ -12,7 +12,7 @@ const input = z.object({
     .check(z.describe("The owner's activity, for its status: “Counting files”")),
   reviewer: reviewerInput,
   touches: touchesInput,
-  metadata: z.optional(metadataInput).check(z.describe("Facts to keep with the task")),
+  metadata: z.optional(metadataInput).check(z.describe("Data to store with the task")),
 });
 
 export const taskCreate: MemberTool = (tools) => ({

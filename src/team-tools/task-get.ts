@@ -7,7 +7,7 @@ const input = z.object({ taskId: id });
 
 export const taskGet: MemberTool = ({ ctx }) => ({
   name: "TaskGet",
-  description: "Reads one task in full; its blockedBy also names blockers that are completed.",
+  description: "Reads one task in full; its blockedBy includes completed blockers.",
   input: input,
   access: () => TEAM_ACCESS,
   summary: ({ taskId }: z.infer<typeof input>) => `#${taskId}`,

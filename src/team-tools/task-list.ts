@@ -9,7 +9,7 @@ const input = z.object({});
 
 export const taskList: MemberTool = ({ ctx }) => ({
   name: "TaskList",
-  description: "Lists the team's tasks with state, owner and what each still waits for.",
+  description: "Lists the team's tasks with their states, owners and open blockers.",
   input: input,
   access: () => TEAM_ACCESS,
   summary: () => "",

@@ -8,18 +8,18 @@ import { isoTime } from "../text/local-time.ts";
 /** A task's id as a model writes it: a string or a number. */
 export const anyTaskId = z.pipe(z.union([z.string(), z.number()]), z.transform(String));
 export const taskIdInput = anyTaskId.check(z.describe("The task's id"));
-/** Facts that are kept with a task. */
+/** Data that is stored with a task. */
 export const metadataInput = z.record(z.string(), z.unknown());
 
 /** The fields by which a task is reviewed and its files are reserved. A verify command is set by people, not by models. */
 export const reviewerInput = z
   .optional(z.string())
-  .check(z.describe("The member that reviews the completed task; an empty one removes it"));
+  .check(z.describe("The member that reviews the completed task; an empty string removes it"));
 export const touchesInput = z
   .optional(z.array(z.string()))
   .check(
     z.describe(
-      "Globs of the files it changes, relative to the project: no two tasks that overlap run at once",
+      "Globs of the files it changes, relative to the project: tasks whose globs overlap never run together",
     ),
   );
 
@@ -29,7 +29,7 @@ export function publicTask(ref: TeamRef, task: Task): Record<string, unknown> {
   return { ...rest, metadata: visibleMetadata(metadata), ...proofFacts(withProof(ref, task)) };
 }
 
-/** Returns the reviewer, the files, and the verify command with its result, as far as the task has them. */
+/** Returns those of a task's fields that are set: the reviewer, the files, and the verify command with its result. */
 export function proofFacts(task: ProvenTask): Record<string, unknown> {
   const { verify, reviewer, touches, said, shown, verifyRun } = task;
   return {

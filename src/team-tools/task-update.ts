@@ -24,7 +24,7 @@ const input = z.object({
   status: z
     .optional(z.enum(["pending", "in_progress", "completed", "deleted"]))
     .check(z.describe("Its new state; deleted removes it")),
-  owner: z.optional(z.string()).check(z.describe("A member's name; an empty one leaves it without an owner")),
+  owner: z.optional(z.string()).check(z.describe("A member's name; an empty string unassigns the task")),
   subject: z.optional(z.string().check(z.minLength(1))).check(z.describe("A new subject")),
   description: z.optional(z.string()).check(z.describe("A new description")),
   activeForm: z
@@ -34,13 +34,15 @@ const input = z.object({
   addBlockedBy: z.optional(z.array(anyTaskId)).check(z.describe("Tasks that this one waits for")),
   reviewer: reviewerInput,
   touches: touchesInput,
-  metadata: z.optional(metadataInput).check(z.describe("Merged into what is there; null removes a key")),
+  metadata: z
+    .optional(metadataInput)
+    .check(z.describe("Merged into the existing metadata; null removes a key")),
 });
 
 export const taskUpdate: MemberTool = (tools) => ({
   name: "TaskUpdate",
   description:
-    "Changes a task: claim it (owner = your name, status in_progress), complete it (its verify command runs first, if it has one), give it to another, add dependencies or facts.",
+    "Changes a task: claim it (owner = your name, status in_progress), complete it (its verify command runs first, if it has one), assign it to another member, add dependencies or metadata.",
   input: input,
   access: () => TEAM_ACCESS,
   summary: ({ taskId, status, owner, addBlockedBy = [], addBlocks = [] }: z.infer<typeof input>) =>

@@ -12,7 +12,7 @@ const input = z.object({
 export const teamCreate: LeadTool = ({ ctx, led }) => ({
   name: "TeamCreate",
   description:
-    "Names your team and says its purpose; the team exists already, and Agent works without this. Call it once at most, before the first Agent; after TeamDelete it makes your next team.",
+    "Names your team and sets its purpose. The team already exists, so Agent works without this. Call it at most once, before the first Agent; after TeamDelete, it creates your next team.",
   input,
   access: () => TEAM_ACCESS,
   summary: ({ team_name }: z.infer<typeof input>) => team_name,

@@ -8,26 +8,26 @@ const input = z.object({});
 export const teamDelete: LeadTool = ({ led }) => ({
   name: "TeamDelete",
   description:
-    "Deletes the team with its tasks and messages, and its worktrees in which nothing is unsaved. Refused while a teammate still runs: shut all of them down first.",
+    "Deletes the team with its tasks and messages, and its worktrees without unsaved work. Refused while a teammate is running: shut down all teammates first.",
   input,
   access: () => TEAM_ACCESS,
   summary: () => "",
   execute: () => withRefusals(async () => deletionResult(await led.delete())),
 });
 
-/** Describes which parts of a team a deletion removed, and which stay. */
+/** Describes which parts of a team a deletion removed, and which were kept. */
 export function deletionResult({ title, kept: isKept, worktrees, problems = [] }: Deletion): ToolResult {
   if (title === undefined) {
     return jsonResult({ success: true, message: "There is no team; nothing was deleted." });
   }
   if (isKept) {
-    const message = `The team ${title} has ended; its files stay, since its run keeps them.`;
+    const message = `All teammates of ${title} have ended; the run keeps the files of the team.`;
     return jsonResult({ success: true, message, kept: true });
   }
   const kept = worktrees.flatMap(({ path, kept: why }) => (why === null ? [] : [`${path} (${why})`]));
   const notes = problems.map((text) => ` Note: ${text}.`).join("");
   const deletion = `The team ${title} is deleted.${notes}`;
   if (kept.length === 0) return jsonResult({ success: true, message: deletion });
-  const message = `${deletion} These worktrees stay, since work in them would be lost: ${kept.join("; ")}.`;
+  const message = `${deletion} These worktrees were kept, because work in them would be lost: ${kept.join("; ")}.`;
   return jsonResult({ success: true, message, worktrees });
 }

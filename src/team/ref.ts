@@ -60,8 +60,8 @@ export function startedIn(home: Home, name: string): TeamRef {
 }
 
 /**
- * Returns a ref that can be moved to another directory, with all its holders at once. Work that must stay with one directory
- * takes a copy: `{ ...ref }`.
+ * Returns a ref that can be moved to another directory; all its holders follow. Work that must stay with one directory uses a
+ * copy: `{ ...ref }`.
  */
 export function movableRef(ref: TeamRef): TeamRef & Required<Pick<TeamRef, "moveTo">> {
   const { home } = ref;
@@ -98,7 +98,7 @@ export function isThere({ readCache }: TeamRef, path: string): boolean {
   return readCache === undefined ? entryOf(path) !== undefined : readCache.has(path);
 }
 
-/** Judges a recorded process; with a liveness cache, perhaps by an earlier verdict. */
+/** Judges a recorded process; a liveness cache may return an earlier verdict. */
 export function judgeProcess({ livenessCache }: TeamRef, record: RecordedProcess): Liveness {
   return livenessCache === undefined ? livenessOf(record) : livenessCache.of(record);
 }

@@ -55,7 +55,7 @@ test("fileAccessError names only the path that the user knows", () => {
 test.each([
   ["ENOSPC", "STORAGE_ERROR", /Free some disk space/],
   ["EDQUOT", "STORAGE_ERROR", /quota/],
-  ["EROFS", "STORAGE_ERROR", /Mount the file system for writing/],
+  ["EROFS", "STORAGE_ERROR", /Remount the file system read-write/],
   ["EIO", "STORAGE_ERROR", /reports errors/],
   ["EACCES", "PERMISSION_DENIED", /own the path/],
 ])("fileAccessError › reports %s as %s, with what to do", (errno, code, hint) => {

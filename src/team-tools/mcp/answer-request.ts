@@ -9,7 +9,7 @@ import { askPerson } from "./ask-person.ts";
 import type { ClientCall, ClientTool, ClientToolContext } from "./client-tool.ts";
 
 const input = z.object({
-  request_id: z.string().check(z.minLength(1), z.describe("Its id, from ListRequests or the message")),
+  request_id: z.string().check(z.minLength(1), z.describe("Request id, from ListRequests or the message")),
   approve: z
     .optional(z.boolean())
     .check(
@@ -17,10 +17,10 @@ const input = z.object({
     ),
   note: z
     .optional(z.string().check(z.maxLength(100_000)))
-    .check(z.describe("Feedback, or the reason of a rejection")),
+    .check(z.describe("Feedback, or the reason for a rejection")),
   mode: z
     .optional(permissionMode)
-    .check(z.describe("The mode in which the plan is carried out; no more than yours")),
+    .check(z.describe("The permission mode for carrying out the plan; no more than yours")),
 });
 type Call = z.infer<typeof input>;
 
@@ -35,7 +35,7 @@ const output = z.looseObject({
 export const answerRequest: ClientTool = (context) => ({
   name: "AnswerRequest",
   description:
-    "Approves or rejects a teammate's plan. Without `approve`, it shows the request to the person in a form, if your client has forms: only a person can answer permissions, questions and crashes. The first answer counts.",
+    "Approves or rejects a teammate's plan. Without `approve`, the person gets the request in a form, if your client supports forms: only a person can answer permissions, questions and crashes. The first answer counts.",
   hints: { title: "Answer a request" },
   input,
   output,

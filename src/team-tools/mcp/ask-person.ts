@@ -10,9 +10,9 @@ import { revealHidden } from "../../text/terminal-text.ts";
 import type { ClientCall, ClientToolContext, Form, FormAnswer } from "./client-tool.ts";
 import { withProgress } from "./progress.ts";
 
-/** Longest text of a form, in characters: a person must see the whole request before an answer. */
+/** Maximum characters of a form: a person must see the whole request before answering. */
 const MAX_FORM = 20_000;
-/** Longest note of a person, in characters. */
+/** Maximum characters of a person's note. */
 const MAX_NOTE = 10_000;
 
 interface Decision {
@@ -22,7 +22,7 @@ interface Decision {
 
 /**
  * Shows a request to the person who uses the client. The form is withdrawn when the request is answered elsewhere.
- * @returns undefined if the person decides nothing
+ * @returns undefined if the person does not decide
  * @throws TeamError PERMISSION_DENIED if no person can be asked, or the form cannot show the whole request; ALREADY_ANSWERED,
  * REQUEST_NOT_FOUND
  */
@@ -32,14 +32,14 @@ export async function askPerson(
   call: ClientCall,
 ): Promise<Decision | undefined> {
   const { ask } = call;
-  if (ask === undefined || !hasPerson) throw cannotAsk("Your client shows no forms to a person");
+  if (ask === undefined || !hasPerson) throw cannotAsk("Your client cannot show a form to a person");
   const form = formOf(request);
   if (form.message.length > MAX_FORM)
     throw cannotAsk(`The request is too long for a form: it has more than ${MAX_FORM} characters`);
   const answered = new AbortController();
   const signal = AbortSignal.any([call.signal, answered.signal]);
   const watching = watch(ctx.ref, request, signal, () => answered.abort());
-  // Thrown after the form; until then its failure must not end the process.
+  // Its failure is thrown after the form. Without this handler, it would end the process before.
   watching.catch(() => undefined);
   try {
     const given = await withProgress(call, "waiting for the person", () => ask(form, signal));
@@ -71,7 +71,7 @@ async function watch(
   try {
     if ((await follow(ref, isAnswered, { signal })) === "done") onAnswered();
   } catch (error) {
-    // The team is gone, and with it the request; the caller's answer meets the error itself.
+    // The team was deleted, and its requests with it; the caller gets the same error when it answers.
     if (!(error instanceof TeamError)) throw error;
     onAnswered();
   }
@@ -94,7 +94,7 @@ function formOf(request: ApprovalDetails): Form {
   };
 }
 
-/** Returns everything that a request says; every character of it is visible. */
+/** Returns the whole text of a request, with hidden characters made visible. */
 function textOf(request: ApprovalDetails): string {
   const { kind, from, summary, reason, change = [], choices = [], question, planContent } = request;
   const input = hiddenInput(request);
@@ -106,7 +106,7 @@ function textOf(request: ApprovalDetails): string {
     ...(change.length === 0 ? [] : [change.join("\n")]),
     ...(planContent === undefined ? [] : [planContent]),
     ...(input === undefined ? [] : [input]),
-    ...(kind === "crash" ? ["approve: start it again; reject: remove it"] : []),
+    ...(kind === "crash" ? ["approve: restart the member; reject: remove it"] : []),
     [...choices.map(numbered), ...defaultLine(request)].join("\n"),
   ];
   return revealHidden(parts.filter((part) => part !== "").join("\n\n"));

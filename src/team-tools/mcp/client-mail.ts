@@ -13,9 +13,9 @@ import { livenessOfAgent } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { cutText } from "../../text/characters/cut-text.ts";
 
-/** Longest text of one message, in characters: longer than `SendMessage` allows; other programs have no limit. */
+/** Maximum characters of one message: more than `SendMessage` allows, because other programs have no limit. */
 const MAX_TEXT = 110_000;
-/** Texts of several messages in one result, in characters: clients cut or refuse longer results. */
+/** Maximum characters of several messages in one result: clients cut or refuse longer results. */
 const MAX_TEXTS = 50_000;
 
 /** A message as a client's model reads it. */
@@ -27,7 +27,7 @@ export interface ClientMessage {
   readonly type: string;
   readonly summary?: string;
   readonly text: string;
-  /** An earlier process returned it already, but may have ended before it arrived. */
+  /** It was returned before, but may not have arrived. */
   readonly again?: true;
 }
 
@@ -43,28 +43,28 @@ export interface MailCall {
   readonly signal: AbortSignal;
   /** Identifies the connection of the client: one process serves several over HTTP. */
   readonly client: string;
-  /** Aborts if the client has gone before its answer was written. Undefined if the connection ends with this process. */
+  /** Aborts if the client disconnects before its answer is written. Undefined if the connection ends with this process. */
   readonly lost?: AbortSignal | undefined;
 }
 
 /**
- * The inbox of a member whose program is an MCP client. A message is marked as read once, when a call returns it. Until the
- * client's next call shows that it arrived, its id is also in a file: if this process ends before, the next one returns the
- * message again. So it does if a connection ends before the answer is written. So a message arrives at least once, and its id tells
- * repetitions apart.
+ * The inbox of a member whose program is an MCP client. A message is marked as read once, when a call returns it. The client's next
+ * call shows that the message arrived; until then, a file contains its id. If this process ends before that call, the next process
+ * returns the message again. A message is also returned again if a connection ends before the answer is written. A message therefore
+ * arrives at least once, and its id identifies repetitions.
  */
 export class ClientMail {
   readonly #ref: TeamRef;
   readonly #name: string;
-  /** Names the list of this server. */
+  /** The name of this server's list. */
   readonly #server = `${process.pid}-${randomBytes(4).toString("hex")}`;
-  /** Returned, and not acknowledged yet, by client. */
+  /** Messages that were returned and not acknowledged yet, by client. */
   readonly #handedOut = new Map<string, readonly ClientMessage[]>();
   /** The messages that the running {@link take} will return. */
   #taking: readonly ClientMessage[] = [];
-  /** Ids of the messages of a failed {@link take}: they may be marked as read, although no client got them. */
+  /** Ids of the messages of a failed {@link take}, which may be marked as read although no client got them. */
   #unsettled: readonly string[] = [];
-  /** Messages that did not arrive, and that were not returned again yet. */
+  /** Messages that did not arrive and must be returned again. */
   #lost: readonly ClientMessage[] = [];
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -73,7 +73,7 @@ export class ClientMail {
     this.#name = name;
   }
 
-  /** Call when a tool call arrives: the results that its client got before it have arrived. */
+  /** Acknowledges the earlier results of a client. Call it when a tool call of that client arrives. */
   acknowledge(client: string): Promise<void> {
     const arrived = this.#handedOut.get(client) ?? [];
     if (arrived.length === 0) return Promise.resolve();
@@ -84,8 +84,7 @@ export class ClientMail {
   }
 
   /**
-   * Returns unread messages, oldest first, and marks them as read. A message that another process marks at the same time is not among
-   * them.
+   * Returns unread messages, oldest first, and marks them as read. Leaves out a message that another process marks at the same time.
    * @throws TeamError INVALID_INPUT if the member's own process reads its messages, ABORTED by the signal
    */
   take(limit: number, { signal, client, lost }: MailCall): Promise<Taken> {
@@ -105,13 +104,13 @@ export class ClientMail {
       this.#lost = again.filter((one) => !chosen.includes(one));
       let marked: ReadonlySet<string>;
       try {
-        // In this order: after a crash in between, the message is unread and named, and is returned once.
+        // In this order: after a crash in between, a message is unread and in the list, and is returned once.
         this.#write();
         removeHandedOut(this.#ref, this.#name, servers);
         const ids = chosen.flatMap(({ id, again: isAgain }) => (isAgain ? [] : [id]));
         marked = await markAsRead(this.#ref, this.#name, ids);
       } catch (error) {
-        // The client gets the error instead. It may come after the mark: the lock could not be released, for example.
+        // The client gets the error instead of the messages, which may be marked: the lock could not be released, for example.
         this.#lost = again;
         this.#unsettled = chosen.map(({ id }) => id);
         throw error;
@@ -122,8 +121,8 @@ export class ClientMail {
       const open = [...(this.#handedOut.get(client) ?? []), ...messages];
       if (open.length > 0) this.#handedOut.set(client, open);
       // The answer to a cancelled call is not sent.
-      if (signal.aborted || lost?.aborted) this.#takeBack(client, messages);
-      lost?.addEventListener("abort", () => void this.#inTurn(() => this.#takeBack(client, messages)), {
+      if (signal.aborted || lost?.aborted) this.#returnAgain(client, messages);
+      lost?.addEventListener("abort", () => void this.#inTurn(() => this.#returnAgain(client, messages)), {
         once: true,
       });
       return { messages, more: waiting.length - chosen.length };
@@ -138,9 +137,9 @@ export class ClientMail {
     });
   }
 
-  /** Returns the messages of a client again whose connection has ended. */
+  /** Schedules the messages of a client whose connection has ended to be returned again. */
   leave(client: string): Promise<void> {
-    return this.#inTurn(() => this.#takeBack(client, this.#handedOut.get(client) ?? []));
+    return this.#inTurn(() => this.#returnAgain(client, this.#handedOut.get(client) ?? []));
   }
 
   /** Lets the next server return messages that have not arrived; call it when this one ends. */
@@ -151,8 +150,8 @@ export class ClientMail {
   }
 
   /**
-   * Takes over the messages that ended servers, or a failed call, left.
-   * @returns the lists of these servers, to be removed once the own one names them
+   * Takes over the unacknowledged messages of ended servers and of a failed call.
+   * @returns the lists of these servers, to be removed once this server's own list names the messages
    */
   async #takeOver(): Promise<{ readonly servers: readonly string[] }> {
     const left = leftMessages(this.#ref, this.#name, this.#server);
@@ -160,7 +159,7 @@ export class ClientMail {
     const ids = new Set([...left.ids, ...this.#unsettled].filter((id) => !known.has(id)));
     const found = ids.size === 0 ? [] : await history(this.#ref, this.#name, { all: true });
     const lost = found
-      // An unread one is returned with the others.
+      // An unread message is returned with the other unread messages.
       .filter(({ id, read }) => ids.has(id) && read)
       .map(({ id, ...message }) => asAgain(clientMessage(id, message, this.#name)));
     this.#lost = [...this.#lost, ...lost];
@@ -168,13 +167,13 @@ export class ClientMail {
     return left;
   }
 
-  /** Moves messages that a client did not get to those that are returned again. */
-  #takeBack(client: string, messages: readonly ClientMessage[]): void {
+  /** Schedules messages that a client did not get to be returned again. */
+  #returnAgain(client: string, messages: readonly ClientMessage[]): void {
     const open = (this.#handedOut.get(client) ?? []).filter((one) => messages.includes(one));
     if (open.length === 0) return;
     this.#keep(client, (one) => !open.includes(one));
     this.#lost = [...this.#lost, ...open.map(asAgain)];
-    // It changes a file of the team, which ends the wait of another client.
+    // The change of a team file wakes another client's wait.
     if (teamExists(this.#ref)) this.#write();
   }
 
@@ -207,7 +206,7 @@ export class ClientMail {
 }
 
 /**
- * Refuses for a member whose own process reads its inbox: that process would miss a message that another marks.
+ * Refuses a member whose own process reads its inbox: that process would miss a message that this one marks.
  * @throws TeamError INVALID_INPUT
  */
 function requireOwnReader(ref: TeamRef, name: string): void {

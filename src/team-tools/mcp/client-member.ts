@@ -6,7 +6,7 @@ import { readJournal } from "../../team/inbox/journal.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { ToolCaller } from "../context.ts";
 
-/** A member whose program is an MCP client. Its state is in the team's files: no part of it must survive in this process. */
+/** A member whose program is an MCP client. Its state is in the team's files: nothing in this process needs to survive. */
 export class ClientMember implements ToolCaller {
   readonly name: string;
   readonly color: string | undefined;
@@ -66,7 +66,7 @@ export class ClientMember implements ToolCaller {
   }
 }
 
-/** Whether the member was sent this request: in the inbox, or in the journal if it has left the inbox. */
+/** Whether this request was sent to the member: it is in the inbox, or in the journal if it has left the inbox. */
 function hasShutdownRequest(ref: TeamRef, agent: string, requestId: string): boolean {
   const isRequest = (message: InboxMessage): boolean => {
     if (!message.text.includes(requestId)) return false;

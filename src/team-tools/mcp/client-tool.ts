@@ -46,8 +46,8 @@ export interface ClientCall extends MailCall {
   /** Shows the client that a long call is still running. */
   progress(text: string): void;
   /**
-   * Shows the person a form. Undefined if the client cannot. It may throw to end the call: the client then calls again, with the
-   * answer.
+   * Shows the person a form. Undefined if the client cannot show forms. May throw to end the call: the client then calls again, with
+   * the answer.
    * @param signal aborts when the answer is no longer needed
    */
   readonly ask?: ((form: Form, signal: AbortSignal) => Promise<FormAnswer>) | undefined;
@@ -60,7 +60,7 @@ export interface ToolHints {
   readonly readOnly?: boolean;
   /** Whether a call may remove or end something. */
   readonly destructive?: boolean;
-  /** Whether a second call with the same input changes nothing more. */
+  /** Whether a repeated call with the same input changes nothing. */
   readonly idempotent?: boolean;
   /** Whether a call starts programs that reach more than the team. */
   readonly openWorld?: boolean;
@@ -74,7 +74,7 @@ export interface ClientOnlyTool<I = unknown> {
   readonly description: string;
   readonly hints: ToolHints;
   readonly input: z.ZodMiniType<I>;
-  /** The data of a result without an error. */
+  /** The data of a successful result. */
   readonly output: z.ZodMiniType;
   /** Whether the tool works before the team exists. */
   readonly withoutTeam?: boolean;

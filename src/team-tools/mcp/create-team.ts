@@ -24,7 +24,7 @@ const output = z.looseObject({
 export const createClientTeam: ClientTool = ({ ctx, hasPerson, createTeam }) => ({
   name: "TeamCreate",
   description:
-    "Creates your team, if it does not exist: TeamStatus shows whether it does. A lead has one team at a time.",
+    "Creates your team, if it does not exist yet: TeamStatus shows whether it does. A lead has one team at a time.",
   hints: { title: "Create the team" },
   input,
   output,
@@ -36,7 +36,7 @@ export const createClientTeam: ClientTool = ({ ctx, hasPerson, createTeam }) => 
         throw new TeamError(
           "ALREADY_LEADING",
           `You already lead ${teamTitle(readTeam(ctx.ref))}; no team was created.`,
-          { hint: "Use it. A new one is possible after TeamDelete." },
+          { hint: "Use that team. To create another one, call TeamDelete first." },
         );
       }
       if (!hasPerson) {

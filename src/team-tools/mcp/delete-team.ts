@@ -19,7 +19,7 @@ const output = z.looseObject({
 export const deleteClientTeam: ClientTool = ({ ctx }) => ({
   name: "TeamDelete",
   description:
-    "Deletes the team with its tasks and messages, and its worktrees in which nothing is unsaved. Refused while a teammate still runs: shut all of them down first.",
+    "Deletes the team with its tasks and messages, and its worktrees without unsaved work. Refused while a teammate is running: shut down all teammates first.",
   hints: { title: "Delete the team", destructive: true, idempotent: true },
   input: z.object({}),
   output,
@@ -37,11 +37,11 @@ export const deleteClientTeam: ClientTool = ({ ctx }) => ({
     }),
 });
 
-/** @throws TeamError PERMISSION_DENIED for the team of another program, and of a lead whose own process runs */
+/** @throws TeamError PERMISSION_DENIED for a team of another program, and for a team whose lead process is running */
 function requireOwnTeam(ref: TeamRef, config: TeamConfig): void {
   const hasLead = isLed(ref, config);
   if (config.schemaVersion !== undefined && !hasLead) return;
-  const why = hasLead ? "is led by a process that runs" : "was created by another program";
+  const why = hasLead ? "is led by a running process" : "was created by another program";
   throw new TeamError("PERMISSION_DENIED", `${teamTitle(config)} ${why}; nothing was deleted.`, {
     hint: "Ask the person to delete it.",
   });

@@ -46,8 +46,8 @@ export const listRequests: ClientTool = ({ ctx, knownRequests }) => ({
 });
 
 /**
- * Records the open requests that a result has named. It forgets all others, which are answered. Call it only while the call is not
- * cancelled: otherwise its client gets no answer, and has not been shown the requests.
+ * Records the open requests that a result names, and forgets all others, which are answered. Do not call it for a cancelled call: its
+ * client gets no result, so it has not been shown the requests.
  */
 export function keepShown(known: Set<string>, open: readonly { readonly id: string }[]): void {
   known.clear();

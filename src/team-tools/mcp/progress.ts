@@ -1,7 +1,7 @@
 import { pause } from "../../os/clock.ts";
 import type { ClientCall } from "./client-tool.ts";
 
-/** Milliseconds between two signs of life. */
+/** Milliseconds between two progress notifications. */
 const PROGRESS_MS = 5_000;
 
 /** Shows the client that a call is still running, until the work is done. */

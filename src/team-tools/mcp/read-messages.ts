@@ -6,7 +6,7 @@ import { reconcileForLead } from "./reconcile-for-lead.ts";
 
 const count = z.number().check(z.int(), z.minimum(1), z.maximum(50));
 const input = z.object({
-  limit: z._default(count, 20).check(z.describe("How many messages at most")),
+  limit: z._default(count, 20).check(z.describe("Maximum number of messages")),
   recent: z
     .optional(count)
     .check(

@@ -3,8 +3,8 @@ import { reconcileUnlessLed } from "../../operations/supervision/reconcile.ts";
 import type { ClientToolContext } from "./client-tool.ts";
 
 /**
- * Finds the ends of members for a lead that is an MCP client: no process of teams watches its team.
- * @returns what failed: the call continues without it
+ * Detects ended members for a lead that is an MCP client: no process of teams watches its team.
+ * @returns the failures, which do not end the call
  */
 export async function reconcileForLead({
   ctx,

@@ -6,13 +6,13 @@ import type { ClientTool } from "./client-tool.ts";
 import { taskOutput } from "./shared-tools.ts";
 
 const input = z.object({
-  taskId: z.optional(taskIdInput).check(z.describe("The task's id; without it, the first free task")),
+  taskId: z.optional(taskIdInput).check(z.describe("The task's id; by default, the lowest free task")),
 });
 
 export const taskClaim: ClientTool = ({ ctx }) => ({
   name: "TaskClaim",
   description:
-    "Makes you the owner of a task and starts it. Refused if the task is taken, blocked or completed, or if a running task touches the same files.",
+    "Makes you the owner of a task and starts it. Refused if the task belongs to another member, is blocked or completed, or if a running task touches the same files.",
   hints: { title: "Claim a task" },
   input,
   output: z.looseObject({ success: z.boolean(), task: taskOutput }),

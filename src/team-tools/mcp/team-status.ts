@@ -36,7 +36,7 @@ const output = z.looseObject({
 export const teamStatus: ClientTool = ({ ctx, role, knownRequests }) => ({
   name: "TeamStatus",
   description:
-    "Shows the team: its members with their states and unread messages, how many tasks are open, and what is waiting for an answer.",
+    "Shows the team: its members with their states and unread messages, the number of open tasks, and the requests that are waiting for an answer.",
   hints: { title: "Show the team", readOnly: true },
   input,
   output,

@@ -27,12 +27,12 @@ const input = z.object({
     .optional(z.array(z.enum(EVENTS)).check(z.minLength(1), z.maxLength(EVENTS.length)))
     .check(
       z.describe(
-        "The call ends at the first of these: message (you have an unread message), request (a plan, permission or question that you have not been shown waits for an answer), idle (the agents are idle), free_task (a task can be claimed), all_tasks_done. By default message, for a lead also request",
+        "The call ends at the first of these: message (you have an unread message), request (a plan, permission or question that you have not been shown waits for an answer), idle (the agents are idle), free_task (a task can be claimed), all_tasks_done. Default: message; for a lead, also request",
       ),
     ),
   agents: z
     .optional(z.array(z.string()).check(z.maxLength(100)))
-    .check(z.describe("For idle: these members; all other teammates by default")),
+    .check(z.describe("For idle: these members; by default, all other teammates")),
   timeout_seconds: z
     ._default(z.number().check(z.minimum(0), z.maximum(MAX_SECONDS)), DEFAULT_SECONDS)
     .check(z.describe(`At most ${MAX_SECONDS}; call it again to wait longer`)),
@@ -50,8 +50,8 @@ const output = z.looseObject({
 export const wait: ClientTool = (context) => ({
   name: "Wait",
   description:
-    "Waits until something happens, for a limited time, without cost. No message arrives unasked: Wait, then ReadMessages. `happened` is empty when the time is over.",
-  hints: { title: "Wait for news", readOnly: true },
+    "Waits for an event, for a limited time, at no cost. Messages do not arrive on their own: call Wait, then ReadMessages. `happened` is empty if the time is over.",
+  hints: { title: "Wait for an event", readOnly: true },
   input,
   output,
   execute: (call: Call, clientCall) =>
@@ -64,7 +64,7 @@ export const wait: ClientTool = (context) => ({
       let broken: readonly string[] = [];
       let problems: readonly string[] = [];
       const check = async (): Promise<boolean> => {
-        // The end of a member is a message.
+        // This reports the end of a member as a message.
         problems = await reconcileForLead(context);
         ({ happened, broken } = await eventsOf(context, wanted, agents));
         return happened.length > 0;
@@ -100,7 +100,7 @@ function brokenField(broken: readonly string[]): { readonly broken?: readonly st
   return broken.length === 0 ? {} : { broken };
 }
 
-/** Returns the events of the list that are true now, and the tasks that cannot be read, whose state is unknown. */
+/** Returns the wanted events that have happened, and the unreadable tasks, whose state is unknown. */
 async function eventsOf(
   { ctx, knownRequests, mail }: ClientToolContext,
   wanted: readonly Event[],
@@ -108,7 +108,7 @@ async function eventsOf(
 ): Promise<{ readonly happened: readonly Event[]; readonly broken: readonly string[] }> {
   const members = wanted.includes("idle") ? (await teamStatus(ctx)).members : [];
   const broken: string[] = [];
-  // After the states: an idle member may have created a task before.
+  // Read after the states: a member may create a task before it becomes idle.
   const tasks = wanted.some((event) => event === "free_task" || event === "all_tasks_done")
     ? listTasks(ctx.ref, (_, id) => broken.push(id))
     : [];
@@ -117,7 +117,7 @@ async function eventsOf(
   const isTrue: Readonly<Record<Event, () => boolean>> = {
     message: () => messages > 0,
     request: () => listApprovals(ctx.ref).some(({ id }) => !knownRequests.has(id)),
-    idle: () => members.filter((one) => isAwaited(one, ctx.actor, agents)).every(doesNothing),
+    idle: () => members.filter((one) => isAwaited(one, ctx.actor, agents)).every(isInactive),
     free_task: () => hasClaimable(ctx.ref, ctx.actor),
     all_tasks_done: () => tasks.every(({ status }) => status === "completed"),
   };
@@ -128,7 +128,7 @@ function isAwaited({ name }: MemberStatus, self: string, agents: ReadonlySet<str
   return agents === undefined ? name !== LEAD_NAME && name !== self : agents.has(name);
 }
 
-/** A member that crashed, or whose turn failed, does no more work: the caller learns why with TeamStatus. */
-function doesNothing(member: MemberStatus): boolean {
+/** A member that crashed, or whose turn failed, does no more work: TeamStatus shows the caller why. */
+function isInactive(member: MemberStatus): boolean {
   return isAtRest(member) || member.state === "crashed" || member.state === "failed";
 }

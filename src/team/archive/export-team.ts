@@ -117,7 +117,7 @@ function sessionsOf(ref: TeamRef): string[] {
   return [...new Set([...ids, leadSessionId])].filter(isSessionId);
 }
 
-/** Returns a text that changes if a file changes, or a member joins or leaves. */
+/** Returns a string that changes if a file changes, or a member joins or leaves. */
 function fingerprint(ref: TeamRef): string {
   const marks = sourcesOf(ref).map(({ path }) => {
     const entry = entryOf(path);
@@ -128,7 +128,7 @@ function fingerprint(ref: TeamRef): string {
 
 function readSource({ name, path, grows }: Source): FileToPack[] {
   const kind = placeInArchive(name)?.kind;
-  // An unreadable task could not be imported; report that now.
+  // An unreadable task could not be imported; report it now.
   if (kind === "task") readJsonFile(path, task);
   const content = grows ? wholeLinesOf(path) : readFrom(path, 0);
   if (kind === "highWaterMark" && content !== undefined) assertWatermark(path, String(content));

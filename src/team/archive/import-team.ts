@@ -28,9 +28,9 @@ const MAX_BYTES = 8 * 1024 ** 3;
 interface ImportOptions {
   /** A new name for the team. */
   readonly name?: string | undefined;
-  /** The directory in which members work that worked outside of it. */
+  /** The working directory of members that worked outside it. */
   readonly cwd: string;
-  /** Takes the next free name of name, name-2, … if it exists. */
+  /** Takes the next free name of name, name-2, … if the name is taken. */
   readonly unique?: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -55,9 +55,9 @@ export async function importTeam(
   source: AsyncIterable<Uint8Array>,
   { name, cwd, unique = false, now, signal }: ImportOptions,
 ): Promise<ImportedTeam> {
-  // From this name `teams doctor` recognizes an unfinished import, and the process that ran it.
-  const half = `.import.new-${ownerRecord()}`;
-  const stage = { team: join(home.root, "teams", half), tasks: join(home.root, "tasks", half) };
+  // This name shows `teams doctor` an unfinished import, and the process that ran it.
+  const unfinished = `.import.new-${ownerRecord()}`;
+  const stage = { team: join(home.root, "teams", unfinished), tasks: join(home.root, "tasks", unfinished) };
   try {
     for (const directory of [join(stage.team, "inboxes"), stage.tasks]) ensureDir(directory);
     const receiver = new ArchiveReceiver(stage);

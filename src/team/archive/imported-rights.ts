@@ -22,14 +22,14 @@ const PLAIN_MODES: ReadonlySet<string | undefined> = new Set([
   "delegate",
 ]);
 
-/** A model that is a playbook: its file decides about all tool calls, and errors quote it. */
+/** A model that is a playbook: its file decides all tool calls, and errors quote the file. */
 const PLAYBOOK = /^scripted:(.*)$/s;
 
 /**
  * Returns a member without the parts that widen what it may do: allowed tools, a mode above the default one, a working
- * directory elsewhere, commands outside the sandbox, and changes of its system prompt; nor with a file or a conversation of this
- * machine that the archive names: a playbook outside of the directory, and the id that its CLI gave to its conversation.
- * @param here the directory of the import; a member that worked outside of it works there
+ * directory elsewhere, commands outside the sandbox, and changes to its system prompt. Also leaves out a file or a conversation of
+ * this machine that the archive names: a playbook outside the directory, and the id that its CLI gave to its conversation.
+ * @param here the directory of the import, in which members work that worked elsewhere
  */
 export function withPlainRights(
   member: TeamMember,
@@ -58,13 +58,13 @@ export function withPlainRights(
   const types = readMetadata(member, "typesDirectory");
   const isForeign = types !== undefined && !isBelow(types, here);
   if (isForeign) rights.push(`agent types of ${types}`);
-  if (readMetadata(member, "promptOverrides") !== undefined) rights.push("changes of its system prompt");
-  const isUnwalled = readMetadata(member, "sandbox") === "off";
-  if (isUnwalled) rights.push("sandbox off");
+  if (readMetadata(member, "promptOverrides") !== undefined) rights.push("changes to its system prompt");
+  const isUnsandboxed = readMetadata(member, "sandbox") === "off";
+  if (isUnsandboxed) rights.push("sandbox off");
   const change: MetadataChange = {
     promptOverrides: undefined,
     conversation: undefined,
-    ...(isUnwalled && { sandbox: undefined }),
+    ...(isUnsandboxed && { sandbox: undefined }),
     ...(isForeign && { typesDirectory: undefined }),
     ...(!PLAIN_MODES.has(readMetadata(member, "grantedMode")) && { grantedMode: undefined }),
     ...(!PLAIN_MODES.has(readMetadata(member, "modeBefore")) && { modeBefore: undefined }),
@@ -110,14 +110,14 @@ export function withoutGrants(entries: readonly unknown[]): {
 
 /** Returns a line of the journal from which no message that gives rights can be restored. */
 export function journalLineWithoutGrant(line: string): string {
-  // Most lines hold no message. An escape may hide the key.
+  // Most lines contain no message. An escape sequence may hide the key.
   if (!line.includes('"message"') && !line.includes("\\u")) return line;
   try {
     const value: unknown = JSON.parse(line);
     if (typeof value !== "object" || value === null || !("message" in value)) return line;
     const message = readEntry(value.message);
     if (message === undefined || !isGrant(message.text)) return line;
-    // Too many levels cannot be written.
+    // A value with too many levels cannot be written.
     return isNestedTooDeeply(value) ? "" : JSON.stringify({ ...value, state: "done" });
   } catch {
     // Every reader skips a line that is not JSON.

@@ -43,7 +43,7 @@ export interface ArchivedPlace {
 }
 
 const MIB = 1024 * 1024;
-/** Parsed files are held in memory; real ones have a few kilobytes. */
+/** Parsed files are kept in memory; real ones have a few kilobytes. */
 const RECORD = 16 * MIB;
 /** Streamed files: the longest history that is worth restoring. */
 const HISTORY = 4096 * MIB;

@@ -12,7 +12,7 @@ import { type DroppedRights, journalLineWithoutGrant, withPlainRights } from "./
  * The process of every imported agent, which never existed. The original's process may still be alive, and must
  * neither make the copy look alive nor be killed with it. No process has this start time.
  */
-const NOBODY: ProcessIdentity = { pid: 1, procStart: "imported" };
+const NO_PROCESS: ProcessIdentity = { pid: 1, procStart: "imported" };
 
 /**
  * Returns the config for the copy of a team, with its own name and ids. It has no lead process, and no places or worktrees
@@ -96,7 +96,7 @@ export function importedStatus(
   return {
     sessionId: copy.sessionId,
     transcript: copy.transcript,
-    process: NOBODY,
+    process: NO_PROCESS,
     instance: copy.instance,
     state: "exited",
     activity: "",

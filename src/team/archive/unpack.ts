@@ -22,12 +22,12 @@ import { importedConversation, importedJournal, importedTask } from "./rewrite-i
 /** Maximum number of files in one archive: ten times the number of tasks that task lists are designed for. */
 const MAX_FILES = 100_000;
 
-/** Bytes of an inbox; a larger one could not be read as one text. */
+/** Maximum bytes of an inbox; a larger inbox could not be read as one string. */
 const MAX_INBOX = 256 * 1024 * 1024;
 
-/** Hidden directories that hold an archive's files until all of them are unpacked. */
+/** Hidden directories that contain an archive's files until all of them are unpacked. */
 export interface Stage {
-  /** Becomes the team's directory; conversations and plans are moved out of it before. */
+  /** Becomes the team's directory; conversations and plans are moved out of it first. */
   readonly team: string;
   /** Becomes the directory of the team's tasks. */
   readonly tasks: string;
@@ -85,11 +85,12 @@ export class ArchiveReceiver {
     const name = file.name.startsWith(folder) ? file.name.slice(folder.length) : "";
     const place = placeInArchive(name);
     if (place === undefined)
-      throw archiveError(`holds ${JSON.stringify(file.name)}, which is not a file of a team`);
-    if (this.#due.get(name) !== file.size) throw archiveError(`does not hold ${name} as its manifest says`);
+      throw archiveError(`contains ${JSON.stringify(file.name)}, which is not a file of a team`);
+    if (this.#due.get(name) !== file.size)
+      throw archiveError(`contains ${name}, which does not match its manifest`);
     this.#due.delete(name);
     if (file.size > place.maxBytes)
-      throw archiveError(`holds ${name} with more than ${place.maxBytes} bytes`);
+      throw archiveError(`contains ${name}, which has more than ${place.maxBytes} bytes`);
     await this.#keep(name, place, file);
   }
 
@@ -120,22 +121,24 @@ export class ArchiveReceiver {
     const team = file.name.slice(0, -IN_ARCHIVE.manifest.length - 1);
     const maxBytes = placeInArchive(IN_ARCHIVE.manifest)?.maxBytes ?? 0;
     if (file.name !== `${team}/${IN_ARCHIVE.manifest}` || !isTeamDir(team) || file.size > maxBytes) {
-      throw archiveError("does not begin with a manifest: it is not a team's");
+      throw archiveError("does not begin with the manifest of a team");
     }
     const manifest = parsed(IN_ARCHIVE.manifest, await allOf(file), archiveManifest);
     if (manifest.version > ARCHIVE_VERSION) throw tooNew(manifest.version);
     if (manifest.team !== team)
-      throw archiveError(`is named after ${team}, its manifest says ${manifest.team}`);
+      throw archiveError(`has the folder ${team}, but its manifest names ${manifest.team}`);
     for (const { name, size } of manifest.files) this.#due.set(name, size);
-    if (this.#due.size !== manifest.files.length) throw archiveError("names a file twice");
-    if (this.#due.size > MAX_FILES) throw archiveError(`names more than ${MAX_FILES} files`);
+    if (this.#due.size !== manifest.files.length)
+      throw archiveError("has a manifest that names a file twice");
+    if (this.#due.size > MAX_FILES)
+      throw archiveError(`has a manifest that names more than ${MAX_FILES} files`);
     this.#manifest = manifest;
   }
 
   async #keep(name: string, { kind, stem }: ArchivedPlace, file: PackedFile): Promise<void> {
     switch (kind) {
       case "manifest":
-        throw archiveError("holds a second manifest");
+        throw archiveError("contains a second manifest");
       case "config":
         this.#config = parsed(name, await allOf(file), teamConfig);
         return;
@@ -179,7 +182,7 @@ export class ArchiveReceiver {
   #settleGrants(name: string): void {
     const path = join(this.#stage.team, name);
     if ((fileSize(path) ?? 0) > MAX_INBOX)
-      throw archiveError(`holds ${name}, which is too large to be checked`);
+      throw archiveError(`contains ${name}, which is too large to be checked`);
     const text = readText(path) ?? "";
     const { entries, count } = withoutGrants(parseEntries(text) ?? recoverEntries(text));
     if (count === 0) return;
@@ -197,7 +200,7 @@ export class ArchiveReceiver {
 
   async #keepHighWaterMark(name: string, file: PackedFile): Promise<void> {
     const mark = watermarkOf((await allOf(file)).toString("utf8"));
-    if (mark === undefined) throw archiveError(`has a ${name} that is not a number`);
+    if (mark === undefined) throw archiveError(`contains ${name}, which is not a number`);
     this.#write(this.#inTasks(name), String(mark));
   }
 
@@ -229,24 +232,25 @@ function checkMembers({ config, statuses, exits, plans, conversations }: Receive
   const names = config.members.map(({ name }) => name);
   for (const name of names) checkName(name);
   if (new Set(names.map(foldName)).size !== names.length)
-    throw archiveError("gives two members the same name");
+    throw archiveError("contains two members with the same name");
   const files = new Set(names.map(agentFileName));
-  const stranger = [...statuses.keys(), ...exits.keys(), ...plans].find((agent) => !files.has(agent));
-  if (stranger !== undefined) throw archiveError(`holds something of ${stranger}, who is not a member`);
+  const owner = [...statuses.keys(), ...exits.keys(), ...plans].find((agent) => !files.has(agent));
+  if (owner !== undefined) throw archiveError(`contains files of ${owner}, who is not a member`);
   const sessions = new Set([
     config.leadSessionId,
     ...[...statuses.values()].map(({ sessionId }) => sessionId),
     ...config.members.map((member) => readMetadata(member, "session")),
   ]);
-  const nobodys = [...conversations].find((id) => !sessions.has(id));
-  if (nobodys !== undefined) throw archiveError(`holds the conversation ${nobodys}, which is not a member's`);
+  const orphan = [...conversations].find((id) => !sessions.has(id));
+  if (orphan !== undefined)
+    throw archiveError(`contains the conversation ${orphan}, which belongs to no member`);
 }
 
 function checkName(name: string): void {
   try {
     agentName(name);
   } catch (error) {
-    throw archiveError(`names a member that cannot be one (${messageOf(error)})`);
+    throw archiveError(`contains a member with an invalid name (${messageOf(error)})`);
   }
 }
 
@@ -267,13 +271,14 @@ function parsed<T>(name: string, bytes: Buffer, schema: z.core.$ZodType<T>): T {
   try {
     value = JSON.parse(bytes.toString("utf8"));
   } catch (error) {
-    throw archiveError(`holds ${name} that is not JSON (${messageOf(error)})`);
+    throw archiveError(`contains ${name}, which is not JSON (${messageOf(error)})`);
   }
-  if (isNestedTooDeeply(value)) throw archiveError(`holds ${name} that is nested too deeply`);
+  if (isNestedTooDeeply(value)) throw archiveError(`contains ${name}, which is nested too deeply`);
   const result = parseWithMessages(schema, value);
   if (result.success) return result.data;
   const { path, message } = firstIssue(result.error);
-  throw archiveError(`holds ${name} that cannot be read: ${path === "" ? message : `${path}: ${message}`}`);
+  const problem = path === "" ? message : `${path}: ${message}`;
+  throw archiveError(`contains ${name}, which cannot be read (${problem})`);
 }
 
 /** @param what continues "The archive …" */
@@ -284,7 +289,7 @@ function archiveError(what: string): TeamError {
 }
 
 function tooNew(version: number): TeamError {
-  const message = `The archive is of version ${version}; this program reads up to ${ARCHIVE_VERSION}. Nothing was created.`;
+  const message = `The archive has version ${version}; this program reads versions up to ${ARCHIVE_VERSION}. Nothing was created.`;
   return new TeamError("CORRUPT_FILE", message, {
     hint: "Install the newest version and import the archive again: npm install -g tmux-teams",
   });

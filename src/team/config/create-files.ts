@@ -15,7 +15,7 @@ import { finishRemovals, leftoversOf } from "./delete-files.ts";
 export interface NewTeam {
   /** The name as the user wrote it; the directory name is derived from it. */
   readonly name: string;
-  /** Takes the next free name of name, name-2, … if it exists. */
+  /** Takes the next free name of name, name-2, … if the name is taken. */
   readonly unique?: boolean;
   readonly description?: string;
   readonly leadSessionId: string;
@@ -88,7 +88,7 @@ export function moveOntoFree(from: string, to: string): boolean {
   }
 }
 
-/** Returns a team of another program that a name would not tell apart from this one: `SnakeGame` and `snakegame`. */
+/** Returns a team of another program whose name differs only in spelling, such as `SnakeGame` and `snakegame`. */
 export function teamCalledAlike({ home, team }: TeamRef): TeamRef | undefined {
   return listDir(join(home.root, "teams"))
     .flatMap((name) =>
@@ -130,7 +130,7 @@ function newConfig(ref: TeamRef, input: NewTeam): TeamConfig {
   });
 }
 
-/** Makes the error for a name that a team, or what is left of one, has. */
+/** Creates the error for a name that is taken by a team, or by files of a deleted team. */
 export function teamExistsError(ref: TeamRef): TeamError {
   const { team } = ref;
   const details = { team };

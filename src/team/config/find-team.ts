@@ -13,9 +13,9 @@ import { type Home, type TeamRef, teamAt, teamRef } from "../ref.ts";
 import { listTeams, type TeamEntry, teamExists } from "./config.ts";
 
 /**
- * Finds the team that a name means: the team with this directory, else the only team whose directory has a similar name, else the
- * only one with this display name, else the only one with this former name. Returns a team that does not exist too; its first use
- * throws TEAM_NOT_FOUND.
+ * Finds the team that a name refers to: the team with this directory, else the only team whose directory has a similar name, else the
+ * only team with this display name, else the only team with this former name. If there is none, returns a team that does not exist;
+ * its first use throws TEAM_NOT_FOUND.
  * @throws TeamError INVALID_NAME; INVALID_INPUT if several teams match
  */
 export function findTeam(home: Home, name: string): TeamRef {
@@ -30,14 +30,14 @@ export function findTeam(home: Home, name: string): TeamRef {
   });
 }
 
-/** True if the team's directory has exactly this name. A disk that ignores case has an entry of every spelling. */
+/** True if the team's directory has exactly this name. A file system that ignores case finds it by every spelling. */
 function isSpelling({ team, paths }: TeamRef): boolean {
   return listDir(dirname(paths.dir)).includes(team);
 }
 
 /**
- * Returns the teams with this directory; otherwise those with its usual form; otherwise those whose directory has a similar name;
- * otherwise those with this display name; otherwise those with this former name.
+ * Returns the teams that a name refers to, by the first of these that matches any team: the name of the directory, its normal form, a
+ * similar name of the directory, the display name, a former name.
  */
 export function teamsCalled(teams: readonly TeamEntry[], name: string): TeamDir[] {
   const dir = possibleTeamDir(name);
@@ -47,7 +47,7 @@ export function teamsCalled(teams: readonly TeamEntry[], name: string): TeamDir[
     teams.filter(({ team }) => sameTeamName(team, name)),
     teams.filter(({ config }) => dir !== undefined && displayDir(config) === dir),
     teams.filter(({ config }) => dir !== undefined && config !== undefined && wasCalled(config, dir)),
-  ].find((some) => some.length > 0);
+  ].find((matches) => matches.length > 0);
   return (found ?? []).map(({ team }) => team);
 }
 

@@ -20,7 +20,7 @@ export function keepLastConfig({ paths }: TeamRef, config: TeamConfig): void {
   }
 }
 
-/** Returns the copy of the config that was written last; undefined without a readable one in a form that this program knows. */
+/** Returns the copy of the config that was written last; undefined if there is no readable copy in a format that this version knows. */
 export function readLastConfig({ paths }: TeamRef): TeamConfig | undefined {
   try {
     const last = readRecordFile(paths.lastConfig, teamConfig);

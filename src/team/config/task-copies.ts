@@ -3,7 +3,7 @@ import { entryOf, listDir, readText, removeTree } from "../../os/files/fs.ts";
 import { ownerLiveness } from "../../store/owner-lock.ts";
 import type { TeamRef } from "../ref.ts";
 
-/** Returns the path of a copy of a task list while a team gets this name. */
+/** Returns the path of the temporary copy of a task list while a team is renamed to this name. */
 export function pathOfTaskCopy({ team, paths }: TeamRef, owner: string): string {
   return join(dirname(paths.tasks), `.${team}.copy-${owner}`);
 }

@@ -10,7 +10,7 @@ import { teamNotFound } from "./team-not-found.ts";
 
 /** Work under a file's lock, other than replacing that file. */
 export interface LockedWork<T> {
-  /** Runs as the work of {@link withLock} does. */
+  /** Runs like the work of {@link withLock}. */
   readonly whileLocked: (held: Held) => T | Promise<T>;
 }
 
@@ -47,7 +47,7 @@ export function updateTeamFile<T>(
   return withTeam(ref, path, () => withLock(path, guarded, options));
 }
 
-/** Runs `run` again once the file's directory is there, if the team exists. */
+/** Runs `run`. If the file's directory is missing but the team exists, creates the directory and runs `run` again. */
 async function withTeam<T>(ref: TeamRef, path: string, run: () => Promise<T>): Promise<T> {
   try {
     try {
@@ -70,7 +70,7 @@ export function assertTeam(ref: TeamRef): void {
   if (entryOf(ref.paths.config) === undefined) throw teamNotFound(ref);
 }
 
-/** Keyed by a config's path: the version of the file that was read and found to have a form that this program knows. */
+/** Keyed by a config's path: the version of the file that was last found to have a known format. */
 const known = new Map<string, string>();
 
 /** Refuses a team that a newer version of teams wrote: this one would lose fields that that version added. */

@@ -8,8 +8,8 @@ const END = "\n  }\n]";
 const LAST_ENTRY = "\n  {\n";
 
 /**
- * Returns the content of an inbox with further messages, from its end alone.
- * @returns undefined if the file has another format, or its last entry is not a whole message: then all of it must be read
+ * Returns the content of an inbox with additional messages, from the end of the file alone.
+ * @returns undefined if the file has another format, or its last entry is not a whole message: the caller must then read the whole file
  */
 export function appendedTo(
   { start, bytes, size }: FileEnd,
@@ -26,7 +26,7 @@ function isMessage(text: string): boolean {
   try {
     return readEntry(JSON.parse(text)) !== undefined;
   } catch {
-    // The file is damaged or in the middle of a write: the caller reads all of it.
+    // The file is damaged or in the middle of a write: the caller reads the whole file.
     return false;
   }
 }

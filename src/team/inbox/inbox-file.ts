@@ -24,11 +24,11 @@ interface ChangeOptions {
   readonly visible?: () => void;
   /** Lets another process make the change. */
   readonly offer?: Offer<void>;
-  /** Returns the messages that the change appends to a large inbox whose entries it need not know; undefined if it must. */
+  /** Returns the messages that the change appends to a large inbox without reading its entries; undefined if it must read them. */
   readonly append?: (waiting: readonly string[]) => readonly InboxMessage[] | undefined;
 }
 
-/** Size in bytes from which on a message is appended to a foreign member's inbox by its end: parsing less costs little. */
+/** From this size in bytes, a message is appended at the end of a foreign member's inbox: parsing a smaller inbox is cheap. */
 const LARGE = 64 * 1024;
 
 /**
@@ -96,7 +96,7 @@ export function readInbox(ref: TeamRef, agent: string): unknown[] | undefined {
   return text === undefined ? [] : parseEntries(text);
 }
 
-/** The same, but waits for a writer in the middle of a write, even for one without a lock. */
+/** Like {@link readInbox}, but waits for a writer in the middle of a write, even without a lock. */
 function readWhole(ref: TeamRef, agent: string): unknown[] | undefined {
   return rereadUntil(
     ref.paths.inbox(agent),
@@ -105,7 +105,7 @@ function readWhole(ref: TeamRef, agent: string): unknown[] | undefined {
   );
 }
 
-/** Returns whether an inbox cannot be read, not even after a while. The next writer repairs it. */
+/** Returns whether an inbox stays unreadable after a short wait. The next writer repairs it. */
 export function isInboxBroken(ref: TeamRef, agent: string): boolean {
   return readWhole(ref, agent) === undefined;
 }
@@ -115,7 +115,7 @@ function timeOf(ref: TeamRef, agent: string): string {
   return new Date(Number(entryOf(ref.paths.inbox(agent))?.mtimeMs ?? systemClock.now())).toISOString();
 }
 
-/** Returns the entries, those without a time with that of the file. */
+/** Returns the entries; an entry without a time gets the time of the file. */
 export function timed(ref: TeamRef, agent: string, entries: readonly unknown[]): unknown[] {
   return entries.map((entry) => withTime(entry, () => timeOf(ref, agent)));
 }
@@ -136,7 +136,7 @@ export function peekInbox(ref: TeamRef, agent: string): InboxMessage[] {
 }
 
 /**
- * Gives messages without a time that of the file, and quarantines unreadable entries: they cause one warning and block nothing.
+ * Gives messages without a time the time of the file, and quarantines unreadable entries: they cause one warning and block nothing.
  */
 export function settleEntries(ref: TeamRef, agent: string, warn?: Warn): Promise<void> {
   const kept = new Set<string>();
@@ -148,10 +148,10 @@ export function settleEntries(ref: TeamRef, agent: string, warn?: Warn): Promise
       if (entries.every((entry) => readEntry(entry) !== undefined)) return undefined;
       const bad = entries.filter((entry) => !isMessage(entry));
       const aside = keepBadEntries(ref, agent, bad, kept);
-      const them = bad.length === 1 ? "1 entry" : `${bad.length} entries`;
+      const count = bad.length === 1 ? "1 entry" : `${bad.length} entries`;
       const moved = bad.length === 1 ? "it was" : "they were";
       report = () => {
-        if (bad.length > 0) warn?.(`${them} in ${agent}'s inbox cannot be read; ${moved} moved to ${aside}.`);
+        if (bad.length > 0) warn?.(`${count} in ${agent}'s inbox cannot be read; ${moved} moved to ${aside}.`);
       };
       return entries.filter(isMessage);
     },
@@ -161,7 +161,7 @@ export function settleEntries(ref: TeamRef, agent: string, warn?: Warn): Promise
 
 interface Loaded {
   readonly entries: unknown[];
-  /** The text, if it is not an array at the second try either. */
+  /** The text, if it is not an array at the second attempt either. */
   readonly broken?: string;
 }
 
@@ -172,7 +172,7 @@ export function loadInbox(ref: TeamRef, agent: string, first: string | undefined
   if (!isLocked) {
     // A writer may be in the middle of a write. Waits for it here, since other programs wait only briefly for the shared lock.
     readWhole(ref, agent);
-    // Makes the caller try again under the shared lock.
+    // Makes the caller retry under the shared lock.
     throw new Error(`${path} was not an array a moment ago.`);
   }
   // A writer without a lock may have begun meanwhile.
@@ -229,7 +229,7 @@ export function withoutConsumed(
   agent: string,
   entries: readonly unknown[],
 ): readonly unknown[] {
-  // Most inboxes have few read entries; only in others it pays to check each entry.
+  // Most inboxes have few read entries. Checking each entry is worth the cost only in the others.
   const consumed = entries.reduce<number>((sum, entry) => sum + (isMarkedRead(entry) ? 1 : 0), 0);
   if (consumed <= TAIL.messages * SLACK || !isJournalled(ref, agent)) return entries;
   const messages = entries.map(readEntry);

@@ -52,7 +52,7 @@ export function messageKey({ msg_id, from, timestamp, text }: InboxMessage): str
   return createHash("sha256").update(content).digest("hex").slice(0, 32);
 }
 
-/** Characters that the search after damages may read, as a multiple of the text's length: endless rubbish must stop. */
+/** Maximum characters that a recovery may read, as a multiple of the text's length: it must end in any garbage. */
 const MAX_READ = 100;
 const BLANK = /^[\s\],]*$/;
 
@@ -96,12 +96,12 @@ interface Found {
   readonly end: number;
 }
 
-/** How many more characters may be read. */
+/** The number of characters that may still be read. */
 interface Budget {
   left: number;
 }
 
-/** Reads the element at `from`. After a message there may be anything, after another element only what JSON allows. */
+/** Reads the element at `from`. After a message, anything may follow; after another element, only what JSON allows. */
 function elementAt(text: string, from: number, isArray: boolean, budget: Budget): Found | undefined {
   const start = afterMatch(/\s*/y, text, from) ?? from;
   const isObject = text[start] === "{";

@@ -19,26 +19,26 @@ export function isJournalled(ref: TeamRef, agent: string): boolean {
 
 /**
  * Returns the entries recovered from a broken inbox, with lost unread messages restored from the journal in their old
- * places. Adds nothing for a member of another program: the journal does not show what that member has read.
+ * positions. Adds nothing for a member of another program: the journal does not show what that member has read.
  */
 export function restoreFromJournal(ref: TeamRef, agent: string, saved: readonly unknown[]): unknown[] {
   if (!isJournalled(ref, agent)) return [...saved];
   const known = readJournal(ref, agent);
-  const places = new Map([...known.keys()].map((id, at) => [id, at]));
+  const positions = new Map([...known.keys()].map((id, at) => [id, at]));
   const keys = saved.map(keyOf);
-  const there = new Set(keys);
+  const present = new Set(keys);
   const lost = [...known.values()].flatMap(({ id, state, message }): InboxMessage[] =>
-    state === "queued" && message !== undefined && !there.has(id) ? [{ ...message, read: false }] : [],
+    state === "queued" && message !== undefined && !present.has(id) ? [{ ...message, read: false }] : [],
   );
   const all: unknown[] = [];
   let next = 0;
-  const isNextBefore = (place: number): boolean => {
+  const isNextBefore = (position: number): boolean => {
     const message = lost[next];
-    return message !== undefined && (places.get(messageKey(message)) ?? 0) < place;
+    return message !== undefined && (positions.get(messageKey(message)) ?? 0) < position;
   };
   for (const [at, entry] of saved.entries()) {
-    const place = places.get(keys[at] ?? "") ?? -1;
-    for (; isNextBefore(place); next += 1) all.push(lost[next]);
+    const position = positions.get(keys[at] ?? "") ?? -1;
+    for (; isNextBefore(position); next += 1) all.push(lost[next]);
     all.push(entry);
   }
   return [...all, ...lost.slice(next)];

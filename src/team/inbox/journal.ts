@@ -10,7 +10,7 @@ import { rememberEvents, rememberedEvents } from "./event-ids.ts";
 
 /** Bytes at the journal's end that are searched for a message; an older one is journalled again, which is harmless. */
 const JOURNALLED_BYTES = 256 * 1024;
-/** Bytes at the journal's end that are searched for the states of messages: about ten thousand messages of the team, read in some 10 ms. */
+/** Bytes at the journal's end that are searched for the states of messages: about ten thousand messages of the team, read in about 10 ms. */
 const STATE_BYTES = 4 * 1024 * 1024;
 
 interface JournalOptions {

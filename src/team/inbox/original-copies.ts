@@ -8,7 +8,7 @@ import type { TeamRef } from "../ref.ts";
 import { messageKey, readEntry, recover, withTime } from "./inbox-format.ts";
 import { readJournal } from "./journal.ts";
 
-/** Copies of a broken inbox that are always kept, the newest ones. */
+/** The number of copies of a broken inbox that are always kept: the newest. */
 const MAX_COPIES = 20;
 
 /** Returns the list of an inbox's unreadable entries. */
@@ -16,7 +16,7 @@ function badEntriesPath(ref: TeamRef, agent: string): string {
   return ref.paths.inbox(agent).replace(/\.json$/, ".bad.jsonl");
 }
 
-/** Returns whether unreadable entries were moved out of an agent's inbox, and their list is still there. */
+/** Returns whether unreadable entries were moved out of an agent's inbox, and their list still exists. */
 export function hasBadEntries(ref: TeamRef, agent: string): boolean {
   return entryOf(badEntriesPath(ref, agent)) !== undefined;
 }
@@ -26,7 +26,7 @@ interface Notice {
   readonly remedy: string;
 }
 
-/** Names the unreadable entries that were moved out of these agents' inboxes, one notice for each list that is still there. */
+/** Names the unreadable entries that were moved out of these agents' inboxes, one notice for each list that still exists. */
 export function badEntriesNotices(ref: TeamRef, agents: readonly string[]): Notice[] {
   const present = new Set(listDir(ref.paths.inboxes));
   return agents.flatMap((agent) => {
@@ -39,7 +39,7 @@ export function badEntriesNotices(ref: TeamRef, agents: readonly string[]): Noti
 
 /**
  * Appends unreadable entries to the list next to an inbox, synced to disk.
- * @param kept those that the same change has appended already, as JSON: it may run again. Extended by this call
+ * @param kept the entries that the same change has already appended, as JSON: it may run again. Extended by this call
  * @returns the path of the list
  * @throws TeamError PERMISSION_DENIED
  */
@@ -68,7 +68,7 @@ export function keepBadEntries(
 
 /**
  * Removes old copies of a broken inbox, which a careless program can break again and again. A copy is removed only if all its
- * messages are in the journal or the inbox; its damaged text is added to the unreadable entries before. Call it under the
+ * messages are in the journal or the inbox; its damaged text is first added to the unreadable entries. Call it under the
  * inbox's lock.
  * @param entries the entries that stay in the inbox
  */

@@ -11,7 +11,7 @@ import { isDown } from "../members/members.ts";
 import { readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
 
-/** A message on its way into an inbox. */
+/** A message to append to an inbox. */
 interface Posting {
   readonly message: InboxMessage;
   readonly sender: EventSubject;
@@ -34,7 +34,7 @@ interface Batch {
 const batches = new Map<string, Batch>();
 
 /**
- * Appends a message to an inbox, unless it is there already or, if it is about an event, was there before; then rings the
+ * Appends a message to an inbox, unless the inbox contains it or, for a message about an event, has contained it; then rings the
  * recipient's bell. Messages that this process sends to the same agent while it waits for the lock are written together, in
  * the order of the calls. While another process of teams has the lock, that process may write them with its own.
  * @returns false if the recipient is known to be down
@@ -91,7 +91,7 @@ async function writeBatch(
         offer: {
           text: () => {
             close();
-            // Whether a message about an event is still to be sent is known only to its sender's own turn.
+            // Only its sender, under the lock, can check whether a message about an event must still be sent.
             const isOffered = postings.every(({ isOfEvent }) => !isOfEvent);
             return isOffered ? JSON.stringify(queuedLines(agent, postings)) : undefined;
           },
@@ -105,7 +105,7 @@ async function writeBatch(
         visible: () => {
           isUp = ringBell(ref, agent);
         },
-        // The others would report the same repair again.
+        // One posting is enough: the others would report the same repair again.
         warn: (sentence) => postings[0]?.warn?.(sentence),
       },
     );
@@ -144,8 +144,8 @@ function parseLines(text: string): readonly JournalLine[] | undefined {
 
 function missingIn(entries: readonly unknown[], lines: readonly JournalLine[]): readonly JournalLine[] {
   if (lines.length === 0) return lines;
-  const there = new Set(entries.map((entry) => (entry as InboxMessage | null)?.msg_id));
-  return lines.filter(({ id }) => !there.has(id));
+  const present = new Set(entries.map((entry) => (entry as InboxMessage | null)?.msg_id));
+  return lines.filter(({ id }) => !present.has(id));
 }
 
 /** Rings a member's bell. @returns false if the member is known to be down */
@@ -182,17 +182,17 @@ function freshOf(
   entries: readonly unknown[],
   postings: readonly Posting[],
 ): readonly Posting[] {
-  const there = new Set(entries.map((entry) => (entry as InboxMessage | null)?.msg_id));
+  const present = new Set(entries.map((entry) => (entry as InboxMessage | null)?.msg_id));
   const ofEvents = postings.filter(({ isOfEvent }) => isOfEvent).map(({ message }) => messageKey(message));
   const gone = deliveredEvents(
     ref,
     agent,
-    ofEvents.filter((id) => !there.has(id)),
+    ofEvents.filter((id) => !present.has(id)),
   );
   return postings.filter(({ message }) => {
     const id = messageKey(message);
-    if (there.has(id) || gone.has(id)) return false;
-    there.add(id);
+    if (present.has(id) || gone.has(id)) return false;
+    present.add(id);
     return true;
   });
 }

@@ -18,11 +18,12 @@ export type ForeignSigns = Pick<
 
 /** Bytes at the journal's end that are searched: a few thousand messages of the team. */
 const JOURNAL_BYTES = 1024 * 1024;
-/** Number of messages of a member, and to it, that are enough to judge its last turns. */
+/** This many messages from and to a member are enough to judge its last turns. */
 const ENOUGH = 60;
 
-/** Messages that start no turn. The first two let a waiting turn continue. */
+/** Messages that let a waiting turn continue. */
 const CONTINUES: ReadonlySet<string> = new Set(["permission_response", "sandbox_permission_response"]);
+/** Messages that start no turn. */
 const STARTS_NOTHING: ReadonlySet<string> = new Set([
   ...CONTINUES,
   "mode_set_request",
@@ -36,8 +37,8 @@ const STARTS_NOTHING: ReadonlySet<string> = new Set([
 export function foreignSigns(ref: TeamRef, { name, joinedAt }: TeamMember): ForeignSigns {
   const inbox = peekInbox(ref, name);
   const waiting = new Set(inbox.filter(({ read }) => !read).map(messageKey));
-  const said = new Map<string, InboxMessage>();
-  const given = new Map<string, InboxMessage>();
+  const sent = new Map<string, InboxMessage>();
+  const received = new Map<string, InboxMessage>();
   let found = 0;
   const lines = jsonLinesBackwards(ref.paths.journal, journalForm, {
     holding: JSON.stringify(name),
@@ -45,18 +46,18 @@ export function foreignSigns(ref: TeamRef, { name, joinedAt }: TeamMember): Fore
   });
   for (const { id, to, state, message } of lines) {
     if (message === undefined || state === "bounced") continue;
-    if (to === LEAD_NAME && isFrom(message, name)) said.set(id, message);
-    else if (to === name && !waiting.has(id)) given.set(id, message);
+    if (to === LEAD_NAME && isFrom(message, name)) sent.set(id, message);
+    else if (to === name && !waiting.has(id)) received.set(id, message);
     else continue;
     found += 1;
     if (found >= ENOUGH || timeOf(message) < joinedAt) break;
   }
   for (const message of peekInbox(ref, LEAD_NAME))
-    if (isFrom(message, name)) said.set(messageKey(message), message);
-  for (const message of inbox) if (message.read) given.set(messageKey(message), message);
+    if (isFrom(message, name)) sent.set(messageKey(message), message);
+  for (const message of inbox) if (message.read) received.set(messageKey(message), message);
   return {
-    ...signsOfSaid(newer(said.values(), joinedAt)),
-    ...signsOfGiven(newer(given.values(), joinedAt)),
+    ...signsOfSent(newer(sent.values(), joinedAt)),
+    ...signsOfReceived(newer(received.values(), joinedAt)),
     unread: waiting.size,
   };
 }
@@ -74,7 +75,7 @@ function newer(messages: Iterable<InboxMessage>, joinedAt: number): InboxMessage
   return [...messages].filter((message) => timeOf(message) >= joinedAt).sort((a, b) => timeOf(a) - timeOf(b));
 }
 
-function signsOfSaid(
+function signsOfSent(
   messages: readonly InboxMessage[],
 ): Pick<ForeignSigns, "turnEnds" | "saidAt" | "agreedToStop"> {
   const turnEnds: TurnEnd[] = [];
@@ -96,7 +97,7 @@ function signsOfSaid(
   return { turnEnds, saidAt, agreedToStop };
 }
 
-function signsOfGiven(messages: readonly InboxMessage[]): Pick<ForeignSigns, "taken" | "continuedAt"> {
+function signsOfReceived(messages: readonly InboxMessage[]): Pick<ForeignSigns, "taken" | "continuedAt"> {
   const taken: number[] = [];
   let continuedAt: number | undefined;
   for (const message of messages) {

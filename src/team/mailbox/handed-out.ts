@@ -11,7 +11,7 @@ import { judgeProcess, type TeamRef } from "../ref.ts";
 
 /** The messages that one MCP server returned to its client without proof that they arrived. */
 interface HandedOut {
-  /** The process of the server; absent once the server has ended in order. */
+  /** The process of the server; absent once the server has ended regularly. */
   readonly by?: ProcessIdentity | undefined;
   /** Ids of messages that are marked as read. */
   readonly ids: string[];
@@ -25,14 +25,13 @@ interface LeftMessages {
 }
 
 /**
- * Returns the messages that ended servers of an agent returned, and that may not have reached the model: no further call of their
- * client came.
- * @param server the name of the own list, which is left out
+ * Returns the messages of an agent's ended servers that may not have reached the model, because their client made no later call.
+ * @param server the name of the caller's own list, which is left out
  */
 export function leftMessages(ref: TeamRef, agent: string, server: string): LeftMessages {
   const directory = ref.paths.agent(agent).handedOut;
   const left = listDir(directory).flatMap((file) => {
-    const name = SUFFIXED.exec(file)?.[1];
+    const name = LIST_FILE.exec(file)?.[1];
     if (name === undefined || name === server) return [];
     const record = readRecordFile(join(directory, file), handedOut);
     if (record === undefined) return [];
@@ -71,7 +70,7 @@ function pathOf(ref: TeamRef, agent: string, server: string): string {
 }
 
 /** The file of a list; a temporary one begins with a dot. */
-const SUFFIXED = /^([\w-]+)\.json$/;
+const LIST_FILE = /^([\w-]+)\.json$/;
 
 const schema = lazily(() => z.object({ by: z.optional(processIdentity), ids: z.array(z.string()) }));
 const handedOut: Form<HandedOut> = {

@@ -5,13 +5,13 @@ import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
 import { readLastWords } from "../records/hook-record.ts";
 import type { TeamRef } from "../ref.ts";
 
-/** Milliseconds between the hook at the end of a turn and the idle notice of that turn, at most: claude waits for the hook. */
+/** Maximum milliseconds between the hook at the end of a turn and the idle notice of that turn: claude waits for the hook. */
 const SAME_END_MS = 30_000;
 
 /**
  * Adds the last words of a turn to its idle notice, if the notice has none: claude writes them itself only since 2.1.299, but its
- * hooks tell them. Changes no file, since the content of a message may be its only id.
- * @param reader the member whose inbox holds the message
+ * hooks report them. Changes no file, since the content of a message may be its only id.
+ * @param reader the member whose inbox contains the message
  */
 export function withLastWords<T extends InboxMessage>(ref: TeamRef, reader: string, message: T): T {
   if (reader !== LEAD_NAME || !message.text.includes('"idle_notification"')) return message;

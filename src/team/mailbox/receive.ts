@@ -28,7 +28,7 @@ export interface InboxEntry {
 
 /**
  * Returns the unread messages of an agent, oldest first. Repairs a broken file, and quarantines unreadable entries; the lead, the
- * event log and `warn` are notified of both, but only `warn` while a list of earlier unreadable entries is there. The recipient must
+ * event log and `warn` are notified of both, but only `warn` while a list of earlier unreadable entries exists. The recipient must
  * handle each key only once.
  */
 export async function unreadMessages(

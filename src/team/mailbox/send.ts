@@ -86,9 +86,9 @@ async function deliver(
 }
 
 /**
- * Reports repairs of an inbox: to the event log, to the lead, since a message may be lost, and to `warn`. Rejects only if the team is
- * gone.
- * @param repairs a sentence for each
+ * Reports repairs of an inbox to the event log, to `warn` and, since a message may be lost, to the lead. Rejects only if the team was
+ * deleted.
+ * @param repairs one sentence for each repair
  */
 export async function reportRepairs(
   ref: TeamRef,
@@ -104,7 +104,8 @@ export async function reportRepairs(
     } catch (error) {
       if (!(error instanceof TeamError) || error.code === "TEAM_NOT_FOUND") throw error;
       // Another program's team may have no lead of that name.
-      if (error.code !== "RECIPIENT_NOT_FOUND") warn?.(`The lead was not notified of that: ${error.message}`);
+      if (error.code !== "RECIPIENT_NOT_FOUND")
+        warn?.(`The lead could not be notified of this repair: ${error.message}`);
     }
   }
 }

@@ -8,7 +8,7 @@ import { readRecordFile } from "../../store/json-file.ts";
 import type { TeamRef } from "../ref.ts";
 import { type OutgoingMessage, sendMessage } from "./send.ts";
 
-/** A message that could not be delivered. It has its id already, so it arrives once, however often it is sent. */
+/** A message that could not be delivered. It already has its id, so it arrives once, however often it is sent. */
 export type UnsentReport = OutgoingMessage & { readonly messageId: string };
 
 const reportList = lazily(() =>
@@ -24,7 +24,7 @@ const reportList = lazily(() =>
   ),
 );
 
-/** Nearly always there is no such file, so only its rare content loads zod. */
+/** The file rarely exists, so only its content loads zod. */
 const unsentReports: Form<z.infer<ReturnType<typeof reportList>>> = {
   guard: (value): value is [] => Array.isArray(value) && value.length === 0,
   schema: reportList,

@@ -13,7 +13,7 @@ import { eventSubject } from "./members.ts";
 
 /** A claim expires after this many milliseconds: processing an ending takes a few seconds, and doing it twice is harmless. */
 const CLAIM_TTL_MS = 30_000;
-/** Milliseconds before this process repeats an ending that failed; doubled with each try, up to the maximum. */
+/** Milliseconds before this process retries an ending that failed; doubled after each attempt, up to the maximum. */
 const RETRY_MS = 250;
 const MAX_RETRY_MS = 30_000;
 
@@ -22,7 +22,7 @@ export function endingId({ instance = "", process }: Pick<StatusRecord, "instanc
   return `ended/${instance}/${process.pid}.${process.procStart}`;
 }
 
-/** The endings that this process is processing, in any of its contexts. */
+/** The endings that any context of this process is working on. */
 const inProgress = new Set<string>();
 
 /** An ending before it is claimed. */
@@ -33,12 +33,12 @@ export function unfinishedEndings(config: TeamConfig): Ending[] {
   return readMetadata(config, "endings") ?? [];
 }
 
-/** True if the claim is stale: its holder is dead or exceeded the time limit, or failed in this process and may try again. */
+/** True if the claim is stale: its holder is dead or exceeded the time limit, or failed in this process and may retry. */
 function isAbandoned(ref: TeamRef, { id, by, at, tries }: Ending): boolean {
   if (inProgress.has(keyOf(ref, id))) return false;
   const own = ownIdentity();
   const age = Math.abs(systemClock.now() - at);
-  // Each try changes the config, which wakes the supervisor: without the pause it would try again at once.
+  // Each attempt changes the config, which wakes the supervisor: without the pause it would retry at once.
   if (by.pid === own.pid && by.procStart === own.procStart)
     return age >= Math.min(RETRY_MS * 2 ** (tries - 1), MAX_RETRY_MS);
   return livenessOf(by) === "dead" || age > CLAIM_TTL_MS;
@@ -139,8 +139,8 @@ export function isStillEnded(ref: TeamRef, { id, name, how }: Ending): boolean {
 }
 
 /**
- * Processes a claimed ending and removes its record. If `work` fails, the record stays with the problem, and later polls repeat
- * the work until it succeeds.
+ * Processes a claimed ending and removes its record. If `work` fails, the record stays and names the problem, and later polls
+ * repeat the work until it succeeds.
  * @param change marks the ending as done in the config
  */
 export async function finishEnding(
@@ -160,7 +160,7 @@ export async function finishEnding(
   }
 }
 
-/** Records for `teams status` why a try failed. */
+/** Records for `teams status` why an attempt failed. */
 async function recordProblem(ref: TeamRef, { id, problem: before }: Ending, problem: string): Promise<void> {
   if (problem === before) return;
   try {

@@ -36,13 +36,13 @@ export function viewProcesses(): ProcessView {
   return { table: processTable(), inspect: inspectProcesses() };
 }
 
-/** Milliseconds around its joining in which a member with an erased command line must have started. */
+/** Milliseconds before and after its join time in which a member with an erased command line must have started. */
 const JOINING_MS = { before: 5_000, after: 120_000 };
 
 /**
  * Finds the running processes of a foreign member. Each is proven: it uses this root or this lead's session, and its command line
- * names the member and the team (`--agent-id`, `--agent-name`, `--team-name`). Only of a process that has erased its command line,
- * the environment counts, as {@link isStartedInPane} says.
+ * names the member and the team (`--agent-id`, `--agent-name`, `--team-name`). For a process that has erased its command line, the
+ * environment counts instead, see {@link isStartedInPane}.
  * @returns the outermost of nested processes; several if the member was started more than once
  */
 export function findForeignProcesses(
@@ -53,7 +53,7 @@ export function findForeignProcesses(
 ): readonly ForeignProcess[] {
   const found = new Map<number, ForeignProcess>();
   for (const row of table) {
-    // A tmux server keeps the words of the command that started it.
+    // A tmux server keeps the command line that started it.
     if (isTmuxProcess(row)) continue;
     const startedWith = inspect(row.pid);
     if (startedWith === undefined) continue;

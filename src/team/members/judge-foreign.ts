@@ -11,12 +11,12 @@ export interface TurnEnd {
 
 /** The last report of a hook of a member's program. */
 export interface ReportedTurn {
-  /** `asking`: its own screen asks a person. */
+  /** `asking`: its own screen asks a person something. */
   readonly state: "working" | "resting" | "asking";
   readonly at: number;
-  /** Only its session has begun: it has reported no turn. */
+  /** Its session has begun, but it has reported no turn yet. */
   readonly isStart?: boolean;
-  /** The tool that runs, or the question of its screen. */
+  /** The running tool, or the question on its screen. */
   readonly detail?: string | undefined;
 }
 
@@ -30,9 +30,9 @@ export interface ForeignFacts {
   readonly agreedToStop: boolean;
   /** Its idle notices, oldest first. */
   readonly turnEnds: readonly TurnEnd[];
-  /** When each message was sent that starts a turn, and that it has taken from its inbox; oldest first. */
+  /** Send times of the messages that start a turn and that it has taken from its inbox, oldest first. */
   readonly taken: readonly number[];
-  /** When the newest message was sent that lets a waiting turn continue (an allowed call), and that it has taken. */
+  /** Send time of the newest message that it has taken and that lets a waiting turn continue (an allowed call). */
   readonly continuedAt?: number | undefined;
   /** When it sent its newest message other than an idle notice. */
   readonly saidAt?: number | undefined;
@@ -46,15 +46,15 @@ export interface ForeignFacts {
         readonly summary?: string;
       }
     | undefined;
-  /** When our interrupt ended its turn; it sends no idle notice then. */
+  /** When our interrupt ended its turn, for which it sends no idle notice. */
   readonly interruptedAt?: number | undefined;
   /** When it was seen to take a message; only known if a process of teams watches its inbox. */
   readonly tookAt?: number | undefined;
   /** When it was last seen to take a message during a turn; null if it was not. Undefined if no process watches it. */
   readonly queuedAt?: number | null | undefined;
-  /** Its program has our hooks. */
+  /** The last report of our hooks; undefined if its program does not have them. */
   readonly reported?: ReportedTurn | undefined;
-  /** The config says that it is in a turn. No proof: a lost change or an interrupt leaves it. */
+  /** The config says that it is in a turn. That is no proof: it may be stale after a lost change or an interrupt. */
   readonly isActive: boolean;
   /** The time of the verdict. */
   readonly now: number;
@@ -163,8 +163,8 @@ const UNCONFIRMED_MS = 10_000;
  * Whether a turn began together with the last idle notice. A peer takes the messages that arrive during a turn at once, sends its
  * idle notice when that turn ends, and then starts a turn with all of them (seen with 2.1.34, 2.1.150 and 2.1.197). So messages
  * that were sent later than one poll after the first of their turn were in the queue. That is a guess: a person may have ended the
- * turn of the first message, and before its first notice a peer may not have read its inbox for long. So the config must confirm it,
- * which 2.1.150 and newer do within 0.1 s, and 2.1.34 does not.
+ * turn of the first message, and before its first notice a peer may not have read its inbox for a long time. So the config must confirm
+ * it, which 2.1.150 and newer do within 0.1 s, and 2.1.34 does not.
  */
 function hasQueuedTurn(facts: ForeignFacts): boolean {
   const { turnEnds, taken, isActive, interruptedAt = NEVER, now } = facts;
@@ -186,8 +186,8 @@ function hasQueuedTurn(facts: ForeignFacts): boolean {
 }
 
 /**
- * Whether a turn of messages runs that were seen to be taken during the turn before: it begins with the end of that turn, and ends
- * with the next notice. Without one, as after an Escape of a person, the config must confirm it after some time.
+ * Whether a turn is running with messages that were seen to be taken during the previous turn. It begins when that turn ends, and ends
+ * with the next notice. Without a notice, as after a person pressed Escape, the config must confirm the turn after some time.
  */
 function hasSeenQueuedTurn({ queuedAt, turnEnds, reported, isActive, now }: ForeignFacts): boolean {
   if (queuedAt === undefined || queuedAt === null) return false;

@@ -24,7 +24,7 @@ export interface AgentExit {
 
 interface Verdict {
   readonly state: AgentState;
-  /** Of a foreign member, and of a CLI that reads its inbox itself: the source of its state; null if it is unknown. */
+  /** For a foreign member, and for a CLI that reads its inbox itself: the source of its state; null if it is unknown. */
   readonly stateFrom?: StateSource | null;
   /** null if it cannot be judged here (another program's member, a process of another machine) or has no place yet. */
   readonly alive: boolean | null;
@@ -80,8 +80,8 @@ export function judgeLiveness(
     const state = HOOK_STATES[hook.event];
     return { state, stateFrom: "hook", activity: hook.detail ?? "", alive: true, ...known, exit: null };
   }
-  const leftAlone = member.backendType === "in-process" && status?.state === "exited";
-  return { state: status?.state ?? "starting", alive: !leftAlone, ...known, ...source, exit: null };
+  const hasEndedInHost = member.backendType === "in-process" && status?.state === "exited";
+  return { state: status?.state ?? "starting", alive: !hasEndedInHost, ...known, ...source, exit: null };
 }
 
 /** The states that the hooks of a program report. */
@@ -105,7 +105,7 @@ function newerHook(status: StatusRecord, hook: HookRecord | undefined): HookReco
   return hook.instance === undefined || hook.instance === status.instance ? hook : undefined;
 }
 
-/** Returns how a member's program ended. Of an adopted one only its bridge has a status, which says nothing about it. */
+/** Returns how a member's program ended. An adopted program has the status of its bridge, which says nothing about the program. */
 function ofProgram(member: TeamMember, exit: AgentExit): AgentExit {
   if (exit.code !== 0 || readMetadata(member, "adopted") === undefined) return exit;
   return { ...exit, code: null, lastLines: ["its program or its pane has ended"] };
@@ -181,7 +181,7 @@ export function isDeliberate({ code, signal }: AgentExit): boolean {
   return code === 0 || DELIBERATE_SIGNALS.has(signal ?? "");
 }
 
-/** A record with a signal also holds the code that a shell derives from it; drops that code. */
+/** Converts an exit record. Drops the code of a record with a signal: a shell has derived it from the signal. */
 export function toAgentExit(record: ExitRecord): AgentExit {
   const signal = record.signal ?? null;
   return {

@@ -14,7 +14,7 @@ type Verdict = ReturnType<typeof judgeLiveness>;
  */
 export function judgeShown(ref: TeamRef, member: TeamMember, records: AgentRecords): Verdict {
   const verdict = judge(ref, member, records);
-  // Without a record of an end, only processes that are gone speak for one.
+  // Without an exit record, only missing processes show an end: check that the records are still current.
   if (verdict.alive !== false || verdict.exit !== null) return verdict;
   const newer = readAgain(ref, member, records);
   return newer === undefined ? verdict : judge(ref, newer.member, newer.records);

@@ -35,7 +35,7 @@ export async function withKillClaim<T>(
   try {
     return await work();
   } finally {
-    // A member that survived may crash later, which is then no kill.
+    // A member that survived may crash later, and that crash is not a kill.
     await tryMark(ref, names, undefined);
   }
 }

@@ -19,10 +19,10 @@ import { dropInbox, resetInbox } from "../inbox/empty-inbox.ts";
 import { clearRun, readExit, readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
 
-/** Number of ended members to remember: enough for a long-lived team, and the file stays small. */
+/** Maximum number of ended members to remember: enough for a long-lived team, and the file stays small. */
 const MAX_FORMER = 500;
 
-/** A member that is about to join. It receives its id, its time and, unless it has one, its colour. */
+/** A member that is about to join. It receives its id, its join time and, unless it has one, its colour. */
 export type NewMember = Pick<TeamMember, "name" | "cwd"> &
   Partial<
     Pick<
@@ -108,7 +108,7 @@ function newMember(ref: TeamRef, input: NewMember, joinedBefore: number, now: nu
   });
 }
 
-/** Returns the colours in order of joining, again and again. */
+/** Returns the colour for a join position; the colours repeat. */
 function colorOf(joinedBefore: number): string {
   return COLORS[joinedBefore % COLORS.length] ?? COLORS[0];
 }
@@ -271,7 +271,7 @@ export function findRecipient(config: TeamConfig, address: string): TeamMember {
   const ended = config.former?.findLast((former) => sameName(former.name, name));
   if (ended !== undefined && (team === undefined || isCalled(config, team))) {
     throw new TeamError("RECIPIENT_INACTIVE", `${ended.name} has ended (${ended.how}); nothing was sent.`, {
-      hint: `Spawn a new one: teams spawn ${operand(ended.name)}`,
+      hint: `Spawn a new teammate: teams spawn ${operand(ended.name)}`,
     });
   }
   const names = config.members.map((other) => other.name);

@@ -4,7 +4,7 @@ import { entryOf, readText } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { StartedWith } from "../../os/process/started-with.ts";
 
-/** How many directories above a program its package file can be (`bin/claude.exe`, `cli.js`). */
+/** Maximum number of directories from a program up to its package.json (`bin/claude.exe`, `cli.js`). */
 const LEVELS = 3;
 
 /** Milliseconds by which the start of a process can be too early: the system counts boot and start in seconds. */

@@ -11,7 +11,7 @@ export function grantedMode(member: TeamMember): PermissionMode | undefined {
   return readMetadata(member, "grantedMode");
 }
 
-/** Returns a member's mode according to its config entry: received while it worked, else the one it was spawned with. */
+/** Returns a member's mode according to its config entry: the mode that it received while it worked, or else its mode at the spawn. */
 export function currentMode(member: TeamMember): string | undefined {
   return grantedMode(member) ?? (member.planModeRequired === true ? "plan" : member.mode);
 }

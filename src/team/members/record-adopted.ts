@@ -6,8 +6,8 @@ import type { TeamRef } from "../ref.ts";
 import { adoptedDirectory } from "./adopted-processes.ts";
 
 /**
- * Records that a running program is a member, so that commands below it act as that member: a person started it, so no variable says
- * it. The record counts while the member has a status, or this process runs.
+ * Records that a running program is a member, so that the commands that it runs act as that member: a person started the program, so
+ * no environment variable names the member. The record counts while the member has a status, or this process runs.
  * @returns a function that removes the record
  */
 export function recordAdopted(

@@ -10,15 +10,15 @@ import { withoutHidden } from "./members.ts";
 
 /** A restart claim expires after this many milliseconds: a start fails after 30 s, and the previous instance has 5 s to end. */
 const CLAIM_TTL_MS = 60_000;
-/** For a first start, which may create a worktree, whose setup command has 10 minutes. */
+/** The same for a first start, which may create a worktree: its setup command may take 10 minutes. */
 const FIRST_CLAIM_TTL_MS = 15 * 60_000;
 
 /** True if a process that is not known to be dead is starting this member. */
 export function hasStartClaim(member: TeamMember): boolean {
   const claim = readMetadata(member, "startClaim");
   if (claim === undefined) return false;
-  const longest = claim.first ? FIRST_CLAIM_TTL_MS : CLAIM_TTL_MS;
-  return livenessOf(claim.by) !== "dead" && Math.abs(systemClock.now() - claim.at) <= longest;
+  const ttl = claim.first ? FIRST_CLAIM_TTL_MS : CLAIM_TTL_MS;
+  return livenessOf(claim.by) !== "dead" && Math.abs(systemClock.now() - claim.at) <= ttl;
 }
 
 /**
@@ -113,7 +113,7 @@ export function keepsOnExit(member: TeamMember): boolean {
   return readMetadata(member, "keepOnExit") === true;
 }
 
-/** Sets whether members stay in the team when they exit. */
+/** Sets whether members stay in the team when they exit. Idempotent. */
 export async function setKeepOnExit(ref: TeamRef, names: ReadonlySet<string>, stays: boolean): Promise<void> {
   await updateTeam(ref, (config) => {
     const isOther = (member: TeamMember): boolean => names.has(member.name) && keepsOnExit(member) !== stays;

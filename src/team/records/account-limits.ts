@@ -6,7 +6,7 @@ import { readRecordFile } from "../../store/json-file.ts";
 import { withLock } from "../../store/lock.ts";
 import type { Home } from "../ref.ts";
 
-/** Milliseconds after its end for which a limit still belongs to a period: other agents wake later, and meet it again. */
+/** For this many milliseconds after its end, a limit belongs to the same period: other agents wake later, and reach it again. */
 const SAME_PERIOD_MS = 15 * 60_000;
 
 function pathOf({ root }: Home, account: string): string {
@@ -14,7 +14,7 @@ function pathOf({ root }: Home, account: string): string {
 }
 
 /**
- * Returns the limits of an account, ended ones too.
+ * Returns the limits of an account, including ended ones.
  * @param account a hash; never a key
  * @throws TeamError PERMISSION_DENIED with the system error
  */
@@ -23,7 +23,7 @@ export function readAccountLimits(home: Home, account: string): AccountLimits | 
 }
 
 /**
- * Records a limit that a call has met.
+ * Records a limit that a call has reached.
  * @throws TeamError LOCK_TIMEOUT; a system error if the record cannot be written
  */
 export function recordAccountLimit(
@@ -44,7 +44,7 @@ export function recordAccountLimit(
   });
 }
 
-/** A known end that has passed, followed by another one, is news; so is a limit long after the last one. */
+/** Whether two limits belong to one period. A new period begins if a known end has passed and another end is known, or after a long time. */
 function isSamePeriod(before: ModelLimit, now: ModelLimit): boolean {
   if (now.at < before.until) return true;
   return now.at < before.until + SAME_PERIOD_MS && !(before.isKnown && now.isKnown);

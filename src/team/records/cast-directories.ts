@@ -13,7 +13,7 @@ export function castsDirectory(root: string, sessionId: string): string {
   return join(root, ALL_CASTS, sessionId);
 }
 
-/** Returns the existing directories of a team's screen recordings: its own, and those that were named for it or for a member. */
+/** Returns the existing directories of a team's screen recordings: its own, and the directories that were set for it or for a member. */
 export function castDirectories({ root }: Home, config: TeamConfig): string[] {
   const sessions = [config.leadSessionId, readMetadata(config, "formerLeadSession")];
   const directories = [

@@ -6,7 +6,7 @@ import { readRecordFile } from "../../store/json-file.ts";
 import { withLock } from "../../store/lock.ts";
 import type { Home } from "../ref.ts";
 
-/** Sessions in the list; the oldest leave it first. */
+/** Maximum number of sessions in the list; the oldest are removed first. */
 const MAX_SESSIONS = 200;
 
 const emptySessions = z.object({ sessions: z.array(z.string()) });

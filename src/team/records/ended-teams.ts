@@ -14,11 +14,11 @@ import { shortened } from "../../text/characters/cut-text.ts";
 import type { Home, TeamRef } from "../ref.ts";
 import { castDirectories } from "./cast-directories.ts";
 
-/** Teams in the index; the oldest leave it first. */
+/** Maximum number of teams in the index; the oldest are removed first. */
 const MAX_TEAMS = 200;
-/** Conversations of one team. */
+/** Maximum number of conversations of one team. */
 const MAX_SESSIONS = 64;
-/** Characters of the result of a run; its conversation has all of it. */
+/** Maximum characters of a run's result; its conversation contains the whole result. */
 const MAX_RESULT = 1_000;
 
 const endedTeam = z.object({
@@ -105,7 +105,7 @@ function castsOf(home: Home, config: TeamConfig): Pick<EndedTeam, "casts"> {
 
 /**
  * Adds a team to the index. An earlier entry of the same lead's conversation is replaced: its sessions stay, and its run if the new
- * entry has none. A team without any conversation is left out.
+ * entry has none. A team without a conversation, run or recording is left out.
  * @throws TeamError LOCK_TIMEOUT; a system error if the index cannot be written
  */
 export async function recordEndedTeam(home: Home, ended: EndedTeam): Promise<void> {

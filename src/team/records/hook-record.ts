@@ -15,8 +15,8 @@ export function writeHook(ref: TeamRef, agent: string, record: HookRecord): void
   writeRecord(ref, ref.paths.agent(agent).hook, record);
 }
 
-/** Turns whose last words are kept. */
-const MANY_TURNS = 20;
+/** Maximum number of turns whose last words are kept. */
+const MAX_TURNS = 20;
 
 /** Returns the last words of a member's newest turns, oldest first. */
 export function readLastWords(ref: TeamRef, agent: string): LastWordsRecord["turns"] {
@@ -26,6 +26,6 @@ export function readLastWords(ref: TeamRef, agent: string): LastWordsRecord["tur
 
 /** Records the last words of a turn. @throws TeamError TEAM_NOT_FOUND */
 export function addLastWords(ref: TeamRef, agent: string, words: LastWordsRecord["turns"][number]): void {
-  const turns = [...readLastWords(ref, agent), words].slice(-MANY_TURNS);
+  const turns = [...readLastWords(ref, agent), words].slice(-MAX_TURNS);
   writeRecord(ref, ref.paths.agent(agent).lastWords, { turns });
 }

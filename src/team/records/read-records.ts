@@ -19,7 +19,7 @@ export function readStatus(ref: TeamRef, agent: string): StatusRecord | undefine
   return readRecord(ref, agent, "status", statusForm);
 }
 
-/** Returns the status that any process of a member last wrote, even if its next start has set it aside. */
+/** Returns the status that any process of a member last wrote, even if its next start has renamed the record. */
 export function readLastStatus(ref: TeamRef, agent: string): StatusRecord | undefined {
   const path = ref.paths.agent(agent).status;
   return readFile(ref, path, statusForm) ?? readFile(ref, recordOfEarlierStart(path), statusForm);
@@ -87,8 +87,8 @@ const RECORDS = ["status", "place", "exit", "crash"] as const;
 type RecordName = (typeof RECORDS)[number];
 
 /**
- * Reads a record. Between the moment when a start sets the records of the earlier one aside and its own first record, the
- * earlier ones still describe the agent.
+ * Reads a record. A start renames the records of the earlier start; until its own first record, the renamed ones still describe
+ * the agent.
  */
 function readRecord<T>(ref: TeamRef, agent: string, name: RecordName, form: Form<T>): T | undefined {
   const paths = ref.paths.agent(agent);

@@ -35,7 +35,7 @@ export function removeEndedHooks({ root }: Home): void {
   for (const { path, hook } of records(root)) if (hook === undefined || isOver(hook)) removeFile(path);
 }
 
-/** Returns the events of the hooks that this process is below. */
+/** Returns the events of the hooks that this process descends from. */
 export function eventsOfHooksAbove({ root }: Home): ReadonlySet<string> {
   const hooks = records(root).flatMap(({ hook }) => (hook && isLocalProcess(hook.process) ? [hook] : []));
   if (hooks.length === 0) return new Set();

@@ -28,7 +28,7 @@ export function removeSessionEnv({ root }: Home, sessionId: string | undefined):
   removeIfEmpty(directory);
 }
 
-/** Does the same, and reports a directory that cannot be removed. */
+/** Like {@link removeSessionEnv}, but reports a directory that cannot be removed instead of throwing. */
 export function tryRemoveSessionEnv(
   home: Home,
   sessionId: string | undefined,
@@ -38,13 +38,13 @@ export function tryRemoveSessionEnv(
     removeSessionEnv(home, sessionId);
   } catch (error) {
     const directory = sessionEnvPath(home.root, sessionId ?? "");
-    problem(`${directory} cannot be removed: ${messageOf(error)}; remove it yourself`);
+    problem(`${directory} could not be removed (${messageOf(error)}); remove the directory yourself`);
   }
 }
 
 /**
- * Removes those of all members of a team that is being deleted. A lead's model that deletes its team continues to run commands: its
- * own directory is removed at the end of its run.
+ * Removes the directories of all members of a team that is being deleted. A lead's model that deletes its team continues to run
+ * commands: its own directory is removed at the end of its run.
  * @param problem receives each directory that cannot be removed
  */
 export function removeSessionEnvs(ref: TeamRef, config: TeamConfig, problem: (text: string) => void): void {

@@ -5,7 +5,7 @@ import type { TeamRef } from "../ref.ts";
 import { readStatus } from "./read-records.ts";
 
 /**
- * Removes the file with the status line of a team if no process of the team lives that keeps it current. Idempotent.
+ * Removes the file with the status line of a team if no running process of the team updates it. Idempotent.
  * @param ending a member whose process is about to end
  */
 export function removeUnkeptLine(ref: TeamRef, ending?: string): void {

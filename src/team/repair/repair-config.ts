@@ -34,7 +34,7 @@ function withoutWrong(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([key]) => !wrong.has(key)));
 }
 
-/** Returns the version in a config's text, even if that is broken: it shows which program created the team. */
+/** Returns the version in a config's text, even a broken one: it shows which program created the team. */
 export function versionIn(text: string): string | undefined {
   const version = (salvageJson(text) as { readonly schemaVersion?: unknown } | undefined)?.schemaVersion;
   return typeof version === "string" ? version : undefined;

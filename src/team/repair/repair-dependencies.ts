@@ -56,7 +56,7 @@ function dropDead({ id, blocks, blockedBy, problems }: Draft, isThere: (id: stri
       if (other !== id && isThere(other)) continue;
       list.delete(other);
       problems.push(
-        other === id ? `#${id} was linked to itself` : `#${id} named #${other}, which is not there`,
+        other === id ? `#${id} was linked to itself` : `#${id} named #${other}, which does not exist`,
       );
     }
   }

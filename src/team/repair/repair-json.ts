@@ -24,7 +24,7 @@ export type JsonRepaired = "whole" | "lost" | { readonly original: string };
 export function repairJson<T>(ref: TeamRef, { path, schema, salvage }: JsonRepair<T>): Promise<JsonRepaired> {
   return updateTeamFile<JsonRepaired>(ref, path, (_text, isLocked) => {
     if (jsonProblem(path, schema) === undefined) return { value: "whole" };
-    if (!isLocked) throw new Error("A repair is made under the lock.");
+    if (!isLocked) throw new Error("A repair needs the lock.");
     const saved = salvage(readText(path) ?? "");
     if (saved === undefined) return { value: "lost" };
     return { value: { original: copyAside(path) }, content: formatJson(saved) };

@@ -7,8 +7,8 @@ import type { TeamRef } from "../ref.ts";
 const MAX_BYTES = 256 * 1024;
 
 /**
- * Remembers that a request was answered, since its files are removed once the asker has the answer.
- * @returns false if the system refuses it: only the error of a later answer depends on it
+ * Records that a request was answered: its files are removed once the asker has the answer.
+ * @returns false if the record cannot be written, which affects only the error of a later answer
  */
 export function rememberAnswered({ paths }: TeamRef, id: string): boolean {
   try {
@@ -29,6 +29,7 @@ export function notOpenError(ref: TeamRef, id: string): TeamError {
   return requestNotFound(ref, id);
 }
 
+/** Returns the error for a request that was answered before. */
 export function alreadyAnswered(id: string): TeamError {
   return new TeamError("ALREADY_ANSWERED", `${id} has already been answered; the first answer counts.`, {
     hint: "See the open requests: teams approvals",
@@ -41,7 +42,7 @@ export function requestNotFound(ref: TeamRef, id: string): TeamError {
     "REQUEST_NOT_FOUND",
     `There is no open request ${JSON.stringify(id)} in ${ref.team}.`,
     {
-      hint: "teams approvals lists the open requests.",
+      hint: "See the open requests: teams approvals",
     },
   );
 }

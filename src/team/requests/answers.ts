@@ -36,7 +36,7 @@ export async function sendAnswer(
   }
 }
 
-/** Sends an existing answer again, in case the process that answered ended before it sent it. @returns whether there is an answer */
+/** Sends an existing answer again, in case the process that answered ended before it sent the answer. @returns whether there is an answer */
 export async function resendAnswer(ref: TeamRef, id: string, now: number): Promise<boolean> {
   const answer = readAnswer(ref, id);
   if (answer === undefined) return false;
@@ -96,7 +96,7 @@ export function choicesOf({ kind, payload }: Pick<RequestRecord, "kind" | "paylo
   return given.filter((choice): choice is string => typeof choice === "string");
 }
 
-/** When an unanswered question gets its default, in milliseconds since the epoch, and that answer. */
+/** The default answer of a question, and the deadline after which it applies, in milliseconds since the epoch. */
 export interface QuestionDefault {
   readonly answer: string;
   readonly deadline?: number;
@@ -113,9 +113,9 @@ export function defaultOf({
 }
 
 /**
- * Answers a question by its default, if it has no answer. Only for questions: time grants no permission.
+ * Answers an unanswered question with its default. Only for questions: a permission is never granted by a timeout.
  * @returns whether the default is the answer
- * @throws TeamError REQUEST_NOT_FOUND, and errors of {@link sendAnswer}; the answer is sent by the next call then
+ * @throws TeamError REQUEST_NOT_FOUND, and errors of {@link sendAnswer}: the next call then sends the answer
  */
 export async function answerByDefault(ref: TeamRef, request: RequestRecord, now: number): Promise<boolean> {
   const known = defaultOf(request);

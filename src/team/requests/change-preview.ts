@@ -8,7 +8,7 @@ interface Options {
   readonly whole?: boolean;
   /** Finds the shortest change of an edit. */
   readonly search?: LineSearch;
-  /** The summary of the call: of other tools, the whole input is listed if the summary does not have all of it. */
+  /** The summary of the call. For other tools, the whole input is listed if the summary leaves out a part of it. */
   readonly summary?: string;
 }
 
@@ -34,12 +34,12 @@ function linesOf(
   }
   if (tool === "Write" && typeof content === "string") return changeLines("", content);
   if (tool !== "Edit" || typeof old_string !== "string" || typeof new_string !== "string") return undefined;
-  const where = replace_all === true ? ["(in every place)"] : [];
+  const where = replace_all === true ? ["(every occurrence)"] : [];
   const searched = search === undefined ? {} : { search };
   return [...where, ...changeLines(old_string, new_string, { isPart: true, ...searched })];
 }
 
-/** The lines of an input, in the form of unchanged lines. */
+/** Returns the lines of an input, in the form of unchanged lines. */
 function inputLines(input: unknown, { summary }: Options): readonly string[] {
   if (input === undefined || summary === undefined || saysInput(summary, input)) return [];
   return printableJson(input, 2)

@@ -161,7 +161,7 @@ export async function answerRequest(
   if (readRecordFile(paths.request, requestForm) === undefined) throw notOpenError(ref, id);
   if (!createWhole(paths.answer, formatJson(redactValue(answer, ownSecrets())))) return "already";
   if (entryOf(paths.request) !== undefined) return "answered";
-  // Its asker has closed it: it took this answer, and removes it too, or it gave up or ended at the same moment.
+  // The asker has closed the request: it took this answer, and will remove it, or it gave up or ended at the same moment.
   for (let waited = 0; waited < CLOSE_MS; waited += POLL_MS) {
     if (entryOf(paths.answer) === undefined) return "answered";
     await pause(POLL_MS);
@@ -170,7 +170,7 @@ export async function answerRequest(
   throw notOpenError(ref, id);
 }
 
-/** Milliseconds in which an asker that took an answer removes it. */
+/** An asker that took an answer removes it within this many milliseconds. */
 const CLOSE_MS = 500;
 const POLL_MS = 10;
 

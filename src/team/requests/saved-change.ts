@@ -2,11 +2,11 @@ import { isShortened } from "../../text/diff/left-out.ts";
 import { revealHidden } from "../../text/terminal-text.ts";
 import type { RequestRecord } from "./requests.ts";
 
-/** Length of a command that the summary shows in one row of most terminals. */
+/** Maximum length of a command that the summary shows in one row of most terminals. */
 const SHORT_COMMAND = 60;
 
 /**
- * Returns the change that a saved request holds, as lines.
+ * Returns the change that a saved request contains, as lines.
  * @returns undefined if it has none, or only a part of one although `whole` is set
  */
 export function savedChange(saved: unknown, whole: boolean): readonly string[] | undefined {
@@ -22,12 +22,12 @@ export function needsChange({ tool, input }: RequestRecord["payload"], summary: 
   return tool === "Edit" || tool === "Write" || !saysInput(summary, input);
 }
 
-/** Whether a summary shows a command as it is: it is one line, with single blanks. */
+/** Whether a summary shows a command as it is: it is one line, with single spaces. */
 export function isShortCommand(command: string): boolean {
   return command.length <= SHORT_COMMAND && !/ {2}|[^\S ]/.test(command.trim());
 }
 
-/** Whether a summary has every value of a call's input. */
+/** Whether a summary contains every value of a call's input. */
 export function saysInput(summary: string, input: unknown): boolean {
   const said = flat(summary);
   const isSaid = (value: unknown): boolean => {

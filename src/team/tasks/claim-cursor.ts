@@ -6,7 +6,7 @@ import type { Held } from "../../store/lock.ts";
 import { updateTeamFile } from "../config/team-lock.ts";
 import type { TeamRef } from "../ref.ts";
 
-/** The cursor moves in steps of this many ids, so a claim reads at most this many completed tasks for nothing. */
+/** The cursor moves in steps of this many ids, so a claim reads at most this many completed tasks needlessly. */
 const STEP = 32;
 
 /**

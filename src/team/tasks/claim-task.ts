@@ -58,7 +58,7 @@ async function claimOne(
   id: string,
   { isNew, isLocked, ...options }: ClaimOneOptions = {},
 ): Promise<Task> {
-  // Most tasks reserve no files, and a claim of such a task loads no code to compare patterns.
+  // Most tasks reserve no files: do not load the code that compares patterns to claim such a task.
   const isReserving = touchesOf(getTask(ref, id)).length > 0;
   const { assertNoOverlap } = isReserving ? await import("./touches.ts") : NO_PATTERNS;
   let hasNewPatterns = false;

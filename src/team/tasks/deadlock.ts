@@ -15,8 +15,8 @@ export type Deadlock =
     };
 
 /**
- * Returns why no unfinished task can be worked on: none is free, and none has an owner that may still do it. Cycles and
- * links to missing tasks come from other programs; a missing task blocks nothing.
+ * Returns why no unfinished task can be worked on: no task is free or has an owner that may still complete it. Cycles and links to
+ * missing tasks come from other programs; a missing task blocks nothing.
  * @param mayWork returns false if an owner is known to be dead or to have left
  * @returns undefined if a task can be worked on, or all are completed
  */

@@ -13,7 +13,7 @@ interface TaskLinks {
 }
 
 /**
- * Links tasks, in the files of both ends.
+ * Links tasks, in the files of both tasks of each link.
  * @throws TeamError CYCLE, or TASK_NOT_FOUND for any of them; nothing is linked in that case
  */
 export function linkTasks(ref: TeamRef, { id, addBlocks = [], addBlockedBy = [] }: TaskLinks): Promise<Task> {
@@ -47,7 +47,7 @@ export function assertWaitsFor({ id, blockedBy }: Task, blockers: readonly strin
   if (missing === undefined) return;
   const waits = blockedBy.length === 0 ? "no task" : blockedBy.map((other) => `#${other}`).join(", ");
   throw new TeamError("INVALID_INPUT", `Task #${id} does not wait for #${missing}; nothing was changed.`, {
-    hint: `It waits for ${waits}. teams task graph shows all dependencies.`,
+    hint: `Task #${id} waits for ${waits}. See all dependencies: teams task graph`,
   });
 }
 
@@ -76,6 +76,6 @@ function assertNoCycle(
 function cycleError(id: string, through: string): TeamError {
   const what = through === id ? "wait for itself" : `wait for #${through}, which waits for it`;
   return new TeamError("CYCLE", `Task #${id} would ${what}; nothing was linked.`, {
-    hint: "teams task graph shows all dependencies.",
+    hint: "See all dependencies: teams task graph",
   });
 }

@@ -35,8 +35,8 @@ export function hasLeaseExpired(task: Task): boolean {
 }
 
 /**
- * Returns tasks as they count now: a dead agent's unfinished tasks appear unassigned and pending, even if the files do
- * not say so yet. Checks each agent once.
+ * Returns tasks in their effective state: a dead agent's unfinished tasks are unassigned and pending, even if the files do not
+ * say so yet. Checks each agent once.
  */
 export function withExpiredUnassigned(tasks: readonly Task[]): Task[] {
   const dead = new Map<string, boolean>();

@@ -81,7 +81,7 @@ async function notifyCompletion(ref: TeamRef, task: Task, by: string, clock: Clo
   }
 }
 
-/** Notifies the owner of an open task that waits for no other task any more. @param by who completed or removed the last blocker */
+/** Notifies the owner of an unfinished task without open blockers. @param by the member that completed or removed the last blocker */
 export async function notifyIfFree(ref: TeamRef, task: Task, by: string, clock: Clock): Promise<void> {
   const waiter = ownerName(task);
   if (waiter === undefined || task.status === "completed" || isBlockedNow(ref, task)) return;
@@ -94,17 +94,17 @@ export async function notifyIfFree(ref: TeamRef, task: Task, by: string, clock: 
   await sendAssignment(ref, task, { from: by, to: waiter, messageId }, clock, { isFree: true });
 }
 
-/** The request to review a completed task. The task counts as completed unless its reviewer reopens it. */
+/** Returns the request to review a completed task. The task counts as completed unless its reviewer reopens it. */
 function reviewText(ref: TeamRef, task: Task, by: string): string {
   const { shown, verifyRun } = withProof(ref, task);
   const proof =
     shown === "passed" && verifyRun !== null
       ? `Its verify command passed: ${runText(verifyRun)}.`
-      : "No verify command has proved it.";
+      : "No verify command has passed.";
   const owner = ownerName(task) ?? by;
   return [
     `Review task #${task.id}, please: ${by} completed “${task.subject}”. ${proof}`,
-    `If something is missing, send ${owner} what to change, and reopen the task (TaskUpdate with status in_progress, or teams task update ${task.id} --status in_progress); ${owner} stays its owner. Otherwise there is nothing to do: it counts as completed.`,
+    `If something is missing, send ${owner} what to change, and reopen the task (TaskUpdate with status in_progress, or teams task update ${task.id} --status in_progress); ${owner} stays its owner. If nothing is missing, do nothing: the task counts as completed.`,
   ].join("\n\n");
 }
 

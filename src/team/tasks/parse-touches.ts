@@ -10,7 +10,7 @@ export function parseTouches(given: readonly string[]): string[] {
   if (patterns.length > MAX_PATTERNS) {
     throw new TeamError(
       "INVALID_INPUT",
-      `A task can touch at most ${MAX_PATTERNS} patterns; nothing was done.`,
+      `A task can have at most ${MAX_PATTERNS} patterns of files; nothing was done.`,
       {
         hint: "Use wider patterns: src/api/**",
       },
@@ -21,7 +21,7 @@ export function parseTouches(given: readonly string[]): string[] {
     if (problem === undefined) continue;
     throw new TeamError(
       "INVALID_INPUT",
-      `${JSON.stringify(pattern)} cannot be a pattern of --touches: ${problem}. Nothing was done.`,
+      `${JSON.stringify(pattern)} is not a valid pattern of files: ${problem}. Nothing was done.`,
       { hint: "Give paths relative to the project's directory, with *, **, ?, [a-z] or {a,b}: src/api/**" },
     );
   }

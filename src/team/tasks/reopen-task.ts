@@ -8,8 +8,8 @@ import { changeTask, getTask, ownerName } from "./tasks.ts";
 import { assertNoOverlap, startAlone } from "./touches.ts";
 
 /**
- * Puts a task whose completion was rejected in progress again, with its owner. Without an owner, or while another task that
- * touches the same files runs, it is pending. Idempotent.
+ * Sets a task whose completion was rejected back to in progress, with its owner. Without an owner, or while another task that
+ * touches the same files runs, the task becomes pending. Idempotent.
  */
 export async function reopenTask(ref: TeamRef, id: string): Promise<Task> {
   const reopen = (task: Task): Task | undefined => {

@@ -8,11 +8,11 @@ import { isDown } from "../members/members.ts";
 import { writeRecord } from "../records/write-records.ts";
 import type { TeamRef } from "../ref.ts";
 
-/** Milliseconds for which an edit counts: later, the other member has certainly moved on. */
+/** An edit counts for this many milliseconds: later, the other member has certainly moved on. */
 const WINDOW_MS = 30 * 60_000;
-/** Milliseconds after which a repeated edit of a file is recorded again. */
+/** A repeated edit of a file is recorded again after this many milliseconds. */
 const REPEAT_MS = 60_000;
-/** Number of files that a member's record keeps, the newest ones. */
+/** Maximum number of files in a member's record; the newest are kept. */
 const MAX_FILES = 200;
 
 /** When a member edited which file last, in milliseconds since the epoch, by its real path. */
@@ -82,7 +82,7 @@ export class SharedEdits {
       [member, other],
       [other, member],
     ] as const) {
-      const text = `You and ${from} both edit ${path}, in the same directory. Agree with ${from} who changes it, or reserve your task's files: TaskUpdate with touches.`;
+      const text = `You and ${from} both edit ${path}, in the same directory. Agree with ${from} on who changes it, or reserve your task's files: TaskUpdate with touches.`;
       const messageId = eventMessageId("shared-edit", path, ...pair, to);
       const summary = `${from} edits the same file`;
       await sendMessage(ref, { from: "system", to, text, summary, messageId }, clock);

@@ -7,7 +7,7 @@ import { wellFormed } from "../../text/characters/well-formed.ts";
  * write anything here, so no command in it ever runs: `verify-record.ts` keeps the confirmed ones.
  */
 export interface TaskFields {
-  /** The command that is to prove the task; empty removes it. */
+  /** The command that must pass before the task is completed; empty removes it. */
   readonly verify?: string | undefined;
   /** The member that reviews the completed task; empty removes it. */
   readonly reviewer?: string | undefined;
@@ -22,7 +22,7 @@ export const FIELD_KEYS = ["_verify", "_reviewer", "_touches"] as const;
 export const MAX_PATTERNS = 50;
 export const MAX_PATTERN = 300;
 
-/** Returns a subject or a description as the task's file keeps it: without secrets, and well formed. */
+/** Returns a subject or a description as the task's file stores it: with secrets redacted, as well-formed Unicode. */
 export function keptText(text: string): string {
   return wellFormed(redactText(text, ownSecrets()));
 }
@@ -42,7 +42,7 @@ export function proposedVerify({ metadata }: Task): string | undefined {
   return textIn(metadata?._verify);
 }
 
-/** Returns the patterns of the files that the task changes; none if it names none. Ignores unusable patterns of other programs. */
+/** Returns the patterns of the files that the task changes. Ignores unusable patterns of other programs. */
 export function touchesOf({ metadata }: Task): readonly string[] {
   const given = metadata?._touches;
   if (!Array.isArray(given)) return [];

@@ -31,8 +31,8 @@ export function nextTaskId(ref: TeamRef, reserved?: string): string {
   const id = highestTaskId(ref) + 1;
   if (id <= MAX_ID) return String(id);
   const path = ref.paths.task(String(MAX_ID));
-  throw new TeamError("CORRUPT_FILE", `There is no higher task id than that of ${path}; no task was added.`, {
-    hint: "Rename that file to a lower number that is free, or remove it.",
+  throw new TeamError("CORRUPT_FILE", `No task id is left above that of ${path}; no task was added.`, {
+    hint: "Rename that file to a free lower number, or remove the file.",
   });
 }
 
@@ -52,7 +52,7 @@ export function raiseWatermark(ref: TeamRef, id: string, held: Held): void {
 /** After a longer watermark, the next id would have more digits than a task's file name may have, and would not be listed. */
 const MAX_DIGITS = 14;
 
-/** Reads the leading digits even of a broken watermark: too high an id is harmless if it is valid. */
+/** Reads the leading digits, even of a broken watermark: an id that is too high is harmless if it is valid. */
 function highWaterMark(ref: TeamRef): number {
   const digits = /^\s*0*([0-9]+)/.exec(readText(ref.paths.highWaterMark) ?? "")?.[1] ?? "0";
   return digits.length > MAX_DIGITS ? 0 : Number(digits);

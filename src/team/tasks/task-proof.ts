@@ -21,7 +21,7 @@ export interface TaskProof {
   readonly proposedVerify?: string;
   readonly reviewer: string | null;
   readonly touches: readonly string[];
-  /** A member said that it is completed. */
+  /** A member reported it as completed. */
   readonly said: boolean;
   readonly shown: Shown;
   /** The last run of the command; null without one. */
@@ -76,7 +76,7 @@ export function runText(run: VerifyRun): string {
 }
 
 function endText({ outcome, exitCode, signal }: VerifyRun): string {
-  if (outcome === "timed-out") return "the time limit";
+  if (outcome === "timed-out") return "a timeout";
   if (outcome === "refused") return "a refusal by a deny rule";
   if (outcome === "not-started") return "a failed start";
   return signal ?? `exit code ${exitCode ?? "?"}`;

@@ -46,7 +46,7 @@ export function assertAllowed(task: Task, actor: string, update: TaskUpdate, get
   if (task.status === "pending" && status === "completed") assertUnblocked(task, get);
 }
 
-/** True if its reviewer sets a completed task back. The task keeps its owner. */
+/** True if the update reopens a completed task, and its reviewer makes it. The task keeps its owner. */
 export function isReviewersReopening(
   task: Task,
   actor: string,
@@ -79,7 +79,7 @@ function assertFree(task: Task, actor: string): void {
 
 function claimedBy(task: Task, holder: string): TeamError {
   return refusal("TASK_CLAIMED", "already_claimed", task, `belongs to ${holder}`, {
-    hint: "teams task list shows the free tasks.",
+    hint: "See the free tasks: teams task list",
     details: { owner: holder },
   });
 }
@@ -102,7 +102,7 @@ function resolved(task: Task): TeamError {
 /** @param busyWith the claimer's unfinished tasks */
 export function agentBusy(actor: string, busyWith: readonly string[]): TeamError {
   const list = busyWith.map((id) => `#${id}`).join(", ");
-  return new TeamError("AGENT_BUSY", `${actor} has ${list} to finish first; nothing was claimed.`, {
+  return new TeamError("AGENT_BUSY", `${actor} must finish ${list} first; nothing was claimed.`, {
     hint: "Complete those tasks, or claim without --exclusive.",
     details: { reason: "agent_busy", busyWithTasks: busyWith },
   });

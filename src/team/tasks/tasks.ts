@@ -56,7 +56,7 @@ export async function createTask(
 }
 
 interface Actor {
-  /** The member that acts on a task, and is the subject of the event; undefined if teams itself does. */
+  /** The member that acts on a task, and is the subject of the event; undefined if teams itself acts. */
   readonly actor?: string | undefined;
 }
 
@@ -108,13 +108,13 @@ function newTask(id: string, input: NewTask, blockedBy: string[]): Task {
     ...(owner === undefined ? {} : { owner }),
     ...(metadata === undefined ? {} : { metadata }),
   };
-  const isGiven = owner !== undefined && assignedBy !== undefined && owner !== assignedBy;
-  return withoutSecrets(isGiven ? withPendingAssignment(task, owner, assignedBy) : task);
+  const isAssignedByOther = owner !== undefined && assignedBy !== undefined && owner !== assignedBy;
+  return withoutSecrets(isAssignedByOther ? withPendingAssignment(task, owner, assignedBy) : task);
 }
 
 /**
  * Redacts secrets in texts and metadata, except in our own keys, which only identify processes and messages. The texts are well formed,
- * because models of other programs read them, too.
+ * because models of other programs also read them.
  */
 function withoutSecrets(task: Task): Task {
   const { subject, description, activeForm, metadata } = task;
@@ -170,7 +170,7 @@ export function readableTask(ref: TeamRef, id: string, onProblem?: OnProblem): T
   );
 }
 
-/** Reads a task without the schema, for speed; undefined if only the schema can read it, or tell what is wrong with it. */
+/** Reads a task without the schema, for speed; undefined if only the schema can read it, or report its problem. */
 function plainTask(path: string, id: string): Task | undefined {
   try {
     const value: unknown = JSON.parse(readText(path) ?? "");

@@ -59,12 +59,12 @@ function overlapError(
   patterns: { readonly mine: string; readonly theirs: string },
 ): TeamError {
   const owner = ownerName(other);
-  const holder = owner === undefined ? "which is in progress" : `which ${owner} has in progress`;
+  const holder = owner === undefined ? "in progress" : `in progress, owned by ${owner}`;
   const { mine, theirs } = patterns;
-  const same = mine === theirs ? mine : `${mine}, which overlaps ${theirs}`;
+  const overlap = mine === theirs ? `${mine}, like` : `${mine}, which overlaps ${theirs} of`;
   return new TeamError(
     "TASK_CONFLICT",
-    `Task #${task.id} touches ${same} of #${other.id}, ${holder}; it was not changed.`,
+    `Task #${task.id} touches ${overlap} task #${other.id} (${holder}); task #${task.id} was not changed.`,
     {
       hint: `Take another task, or try again when #${other.id} is completed.`,
       details: { reason: "touches_overlap", taskId: task.id, otherTaskId: other.id, owner, ...patterns },

@@ -26,7 +26,7 @@ export function unfinishedTasks(ref: TeamRef): ReadonlyMap<string, readonly stri
  * @param ended.tasks ids of its unfinished tasks when its end was noticed
  * @param ended.process its process; a task leased to another living process of the same name stays assigned
  * @param isStillEnded whether it has not been started again meanwhile; called under each task's lock
- * @returns the tasks among them that have no owner afterwards
+ * @returns the tasks among `ended.tasks` that have no owner afterwards
  */
 export async function unassignTasks(
   ref: TeamRef,

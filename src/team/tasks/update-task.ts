@@ -32,11 +32,11 @@ import {
 import { assertNoOverlap, startAlone } from "./touches.ts";
 import { confirmVerify, removeVerify } from "./verify-record.ts";
 
-/** Hooks that run before a task is created or completed; an error of a hook refuses that (protocol.md section 5, Hooks). */
+/** Hooks that run before a task is created or completed; an error refuses the change (protocol.md section 5, Hooks). */
 export interface TaskHooks {
   readonly created?: ((task: TaskFacts) => Promise<void>) | undefined;
   readonly completed?: ((task: TaskFacts) => Promise<void>) | undefined;
-  /** Runs the task's confirmed verify command; an error of it refuses the completion. */
+  /** Runs the task's confirmed verify command; an error refuses the completion. */
   readonly verify?: ((task: Task) => Promise<void>) | undefined;
   /** A person decides, so a verify command of this change counts as confirmed. */
   readonly confirms?: boolean | undefined;
@@ -138,7 +138,7 @@ export async function updateTask(
   };
   const { addBlocks = [], addBlockedBy = [], removeBlockedBy = [] } = update;
   if (addBlocks.length + addBlockedBy.length + removeBlockedBy.length > 0) {
-    // A change that is refused with the new links is refused before any link is changed.
+    // Check the change with the new links before any link is changed: it may be refused.
     const removed = removeBlockedBy.filter((other) => !addBlockedBy.includes(other));
     assertWaitsFor(before, removed);
     const linked = [...before.blockedBy, ...addBlockedBy];
@@ -190,8 +190,8 @@ function applied(ref: TeamRef, task: Task, actor: string, update: TaskUpdate): T
 /** Adds the pending notifications that follow from a change. */
 function withNotifications(before: Task, next: Task, actor: string): Task {
   const owner = ownerName(next);
-  const isOthers = owner !== undefined && owner !== actor && owner !== ownerName(before);
-  const task = isOthers ? withPendingAssignment(next, owner, actor) : next;
+  const isNewOwner = owner !== undefined && owner !== actor && owner !== ownerName(before);
+  const task = isNewOwner ? withPendingAssignment(next, owner, actor) : next;
   if (before.status === next.status) return task;
   if (next.status === "completed") return withPendingCompletion(task, actor);
   if (before.status !== "completed") return task;
@@ -219,8 +219,8 @@ function nextOwner(task: Task, actor: string, update: TaskUpdate): string | unde
   if (owner !== undefined) return owner === "" ? undefined : owner;
   const holder = ownerName(task);
   if (status !== "in_progress" || task.status === "in_progress") return holder;
-  const isOwnersStill = actor === LEAD_NAME || isReviewersReopening(task, actor, update);
-  return isOwnersStill ? (holder ?? actor) : actor;
+  const keepsOwner = actor === LEAD_NAME || isReviewersReopening(task, actor, update);
+  return keepsOwner ? (holder ?? actor) : actor;
 }
 
 function mergedMetadata(

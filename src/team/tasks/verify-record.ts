@@ -37,7 +37,7 @@ function parsed(text: string | undefined): VerifyRecord | undefined {
   }
 }
 
-/** Records that a person confirmed a command. Another command forgets the earlier run. */
+/** Records that a person confirmed a command. If the command is new, the earlier run is forgotten. */
 export async function confirmVerify(ref: TeamRef, id: string, command: string, at: number): Promise<void> {
   const safe = redactText(command, ownSecrets());
   await changeVerify(ref, id, (current) =>

@@ -83,7 +83,7 @@ describe("a CLI as the lead, over the Agent Client Protocol", () => {
     await teams("reject", start.id, "--team", "boat");
     expect((await ended).json<Result>()).toMatchObject({ outcome: "completed", result: "over" });
     expect(existsSync(join(repo, "asked"))).toBe(true);
-    expect(toolResults()).toContain("subagents are your own program's");
+    expect(toolResults()).toContain("your own program runs the subagents");
     expect(toolResults()).not.toContain("teammate_spawned");
   });
 

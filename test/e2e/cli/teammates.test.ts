@@ -66,7 +66,7 @@ it("commands to copy › quote names for the shell", async () => {
     expect((await teams(["kill", "--force", "--", name])).code).toBe(0);
   }
   const ended = await teams(["send", "--json", "--", "$(touch pwned)", "hello"]);
-  expect(ended.error().hint).toBe("Spawn a new one: teams spawn '$(touch pwned)'");
+  expect(ended.error().hint).toBe("Spawn a new teammate: teams spawn '$(touch pwned)'");
   expect((await teams(["delete", "crew", "--force"])).code).toBe(0);
 });
 

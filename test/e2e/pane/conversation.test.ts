@@ -206,7 +206,7 @@ const PLANNED = {
 it("a teammate's pane › compacts and clears nothing while its plan waits for an answer", async () => {
   const t = privateTmux();
   const { teams, dev } = await teammatePane(t, PLANNED, "--plan");
-  await dev.sees("Your plan waits for approval.");
+  await dev.sees("Your plan is waiting for approval.");
   for (const [i, command] of ["/compact", "/clear"].entries()) {
     dev.type(command, "Enter");
     await eventually("the refusal", () => {

@@ -85,7 +85,7 @@ it("session-env › does not prevent the deletion of its team if it cannot be re
   rmSync(directory, { recursive: true });
   symlinkSync(session, directory);
   const deleted = await teams(["delete", "crew", "--force"]);
-  expect(deleted.err).toContain(`${directory} cannot be removed: `);
+  expect(deleted.err).toContain(`${directory} could not be removed (`);
   expect([deleted.code, readdirSync(join(root, "teams")), sessions()]).toEqual([0, [], [session]]);
 });
 

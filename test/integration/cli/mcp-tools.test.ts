@@ -294,7 +294,7 @@ describe("teams mcp › AnswerRequest", () => {
     const plan = { id: "plan-1", kind: "plan" as const, from: "ada", summary: "a plan", at: 1 };
     openRequest(ref, { ...plan, payload: { planContent: "Do it." } });
     const [asked] = await callTools(cli, [["AnswerRequest", { request_id: "plan-1" }]]);
-    expect(asked).toMatchObject({ isError: true, text: expect.stringContaining("shows no forms") });
+    expect(asked).toMatchObject({ isError: true, text: expect.stringContaining("cannot show a form") });
     const [unknown] = await callTools(cli, [
       ["AnswerRequest", { request_id: "../../config", approve: true }],
     ]);

@@ -214,7 +214,7 @@ describe("checkTeams with broken tasks", () => {
     expect(texts).toMatchObject([
       expect.stringContaining("repaired task #2"),
       expect.stringContaining("moved task #3 to"),
-      expect.stringContaining("#1 named #3, which is not there"),
+      expect.stringContaining("#1 named #3, which does not exist"),
     ]);
     expect(getTask(ref, "2")).toMatchObject({
       subject: "two",

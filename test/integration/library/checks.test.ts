@@ -67,7 +67,7 @@ describe("input of the library", () => {
     expect(await team.tasks.get(id)).toMatchObject({ status: "pending" });
   });
 
-  it("refuses a value that is not a text, and leaves the task as it was", async () => {
+  it("refuses a value that is not a string, and leaves the task unchanged", async () => {
     const { team, options } = await libraryTeam();
     const { id } = await team.tasks.add({ subject: "s" });
     const before = await team.tasks.get(id);

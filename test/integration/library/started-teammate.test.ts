@@ -117,7 +117,7 @@ describe("a teammate that the library starts", () => {
     stop.abort("enough");
     expect(await stopping).toMatchObject({
       code: "INTERRUPTED",
-      message: "Interrupted before ada had ended; the request to shut down stays.",
+      message: "Interrupted before ada had ended; the shutdown request stays open.",
       cause: "enough",
       details: { reports: [{ name: "ada", outcome: "timed-out" }] },
     });

@@ -25,9 +25,9 @@ function crash(ref: TeamRef): void {
 
 describe("Teammate.wait", () => {
   it.each<[TeammateWaitOptions, string]>([
-    [{ message: true }, "there is no message from ada for team-lead"],
+    [{ message: true }, "there is no unread message from ada to team-lead"],
     [{ tasks: true }, "1 of 2 tasks of ada are not completed"],
-    [{ until: () => false }, "the condition `until` is not true"],
+    [{ until: () => false }, "the condition `until` is not met"],
     [{ idle: true, until: () => false }, "ada has \\d unread messages"],
   ])("%o › says at its time limit what is missing", async (condition, missing) => {
     const { ada, team } = await withAda();
@@ -49,7 +49,7 @@ describe("Teammate.wait", () => {
     });
     writeStatus(ref, "ada", statusOf());
     expect(await errorOf(ada.wait({ idle: true, until: () => false, timeoutMs: 1 }))).toMatchObject({
-      message: "After 1 ms the condition `until` is not true.",
+      message: "After 1 ms the condition `until` is not met.",
     });
   });
 

@@ -499,7 +499,7 @@ describe("task tools", () => {
     await dev.use("TaskUpdate", { taskId: "1", status: "in_progress" });
     expect(await dev.data("TaskUpdate", { taskId: "2", status: "in_progress" })).toMatchObject({
       ...refusal("TASK_CONFLICT"),
-      message: expect.stringContaining("of #1, which dev has in progress"),
+      message: expect.stringContaining("of task #1 (in progress, owned by dev)"),
     });
   });
 
@@ -632,7 +632,7 @@ it("TeamDelete › keeps the files of a team whose run keeps it, once all member
   expect(await lead.data("TeamDelete", {})).toMatchObject(refusal("ACTIVE_MEMBERS"));
   writeStatusOf(ref, "dev", statusOf({ process: deadProcess() }));
   // Because of --keep or a team with a manual lead; the run was not asked in that case.
-  const message = "The team crew has ended; its files stay, since its run keeps them.";
+  const message = "All teammates of crew have ended; the run keeps the files of the team.";
   expect(await lead.data("TeamDelete", {})).toEqual({ success: true, message, kept: true });
   expect(readTeam(ref).members.map(({ name }) => name)).toEqual([LEAD_NAME, "dev"]);
 });

@@ -87,7 +87,7 @@ describe("offered tools", () => {
       const agent = lead.tools.find(({ name }) => name === "Agent");
       expect(Object.keys(agent?.inputSchema.properties ?? {})).not.toContain("name");
       expect(lead.system).not.toMatch(/teammate|You lead/);
-      expect(lead.called).toContain("The person has turned agent teams off; nothing was started.");
+      expect(lead.called).toContain("The user has turned agent teams off; nothing was started.");
     },
   );
 

@@ -77,12 +77,12 @@ describe("failureOf", () => {
   it("says what refused a system call, with a hint and the system's code", () => {
     expect(failureOf(system("ENOSPC"))).toEqual({
       code: "STORAGE_ERROR",
-      message: "The disk refused it: ENOSPC: open '/x'.",
-      hint: "Free some disk space there and try again.",
+      message: "The disk refused an operation (ENOSPC: open '/x').",
+      hint: "Free some disk space on that file system and try again.",
       exit: 1,
       details: { errno: "ENOSPC" },
     });
-    expect(failureOf(system("EACCES")).message).toBe("The system refused it: EACCES: open '/x'.");
+    expect(failureOf(system("EACCES")).message).toBe("The system refused an operation (EACCES: open '/x').");
   });
 });
 

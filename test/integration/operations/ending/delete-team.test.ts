@@ -34,7 +34,7 @@ test("deleteTeam › says which members it had ended when the disk is full", asy
   await expect(deleteTeam(ctx, { force: true })).rejects.toMatchObject({
     code: "STORAGE_ERROR",
     message: expect.stringMatching(/ENOSPC.* Ended before that: dev\. The team was not deleted\.$/),
-    hint: "Free some disk space there and try again.",
+    hint: "Free some disk space on that file system and try again.",
     details: { ended: ["dev"] },
   });
   expect(teamExists(ref)).toBe(true);

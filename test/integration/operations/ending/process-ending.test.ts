@@ -217,7 +217,7 @@ it("reconcile › finishes the end of a member whose variables cannot be removed
   expect(existsSync(ref.paths.agent("dev").run)).toBe(false);
   const [news] = await unreadMessages(ref, LEAD_NAME);
   expect(news?.protocol).toMatchObject({
-    message: expect.stringContaining(`\n${directory} cannot be removed: ELOOP`),
+    message: expect.stringContaining(`\n${directory} could not be removed (ELOOP`),
   });
 });
 

@@ -325,36 +325,39 @@ describe("an invalid archive is refused, and creates nothing", () => {
       async () => (await described("crew", WHOLE)).subarray(0, -20),
     ],
     "a missing manifest": [
-      "does not begin with a manifest",
+      "does not begin with the manifest of a team",
       () => packed([{ name: "crew/config.json", text: CONFIG }]),
     ],
     "a manifest of something else": [
-      "manifest.json that cannot be read: format",
+      "manifest.json, which cannot be read (format",
       () => described("crew", WHOLE, { format: "zip" }),
     ],
-    "a newer version": ["is of version 2", () => described("crew", WHOLE, { version: 2 })],
+    "a newer version": ["has version 2", () => described("crew", WHOLE, { version: 2 })],
     "a manifest of another team": [
-      "its manifest says other",
+      "its manifest names other",
       () => described("crew", WHOLE, { team: "other" }),
     ],
     "a manifest outside its folder": [
-      "does not begin with a manifest",
+      "does not begin with the manifest of a team",
       () => packed([{ name: "manifest.json", text: "{}" }]),
     ],
-    "a folder with an invalid team name": ["does not begin with a manifest", () => described("..", WHOLE)],
+    "a folder with an invalid team name": [
+      "does not begin with the manifest of a team",
+      () => described("..", WHOLE),
+    ],
     "a file listed twice in the manifest": [
       "names a file twice",
       () => described("crew", [...WHOLE, ...WHOLE]),
     ],
     "a file stored twice": [
-      "does not hold config.json as its manifest says",
+      "config.json, which does not match its manifest",
       async () => {
         const files = [{ name: "config.json", size: Buffer.byteLength(CONFIG) }];
         return described("crew", [...WHOLE, ...WHOLE], { files });
       },
     ],
     "a file missing from the manifest": [
-      "does not hold config.json as its manifest says",
+      "config.json, which does not match its manifest",
       () => described("crew", WHOLE, { files: [] }),
     ],
     "a file missing from the archive": [
@@ -368,7 +371,7 @@ describe("an invalid archive is refused, and creates nothing", () => {
         }),
     ],
     "a wrong file size": [
-      "does not hold config.json as its manifest says",
+      "config.json, which does not match its manifest",
       () => described("crew", WHOLE, { files: [{ name: "config.json", size: 3 }] }),
     ],
     "a missing config": [
@@ -376,15 +379,15 @@ describe("an invalid archive is refused, and creates nothing", () => {
       () => described("crew", [{ name: "tasks/1.json", text: TASK }]),
     ],
     "a config of a wrong shape": [
-      "config.json that cannot be read: name",
+      "config.json, which cannot be read (name",
       () => described("crew", [{ name: "config.json", text: "{}" }]),
     ],
     "a config that is not JSON": [
-      "config.json that is not JSON",
+      "config.json, which is not JSON",
       () => described("crew", [{ name: "config.json", text: "{" }]),
     ],
     "a config that is nested too deeply": [
-      "config.json that is nested too deeply",
+      "config.json, which is nested too deeply",
       () => described("crew", [{ name: "config.json", text: NESTED }]),
     ],
     "a name that leaves the directory": [
@@ -437,7 +440,7 @@ describe("an invalid archive is refused, and creates nothing", () => {
       () => described("crew", [...WHOLE, { name: "inboxes", header: { type: "directory" } }]),
     ],
     "a task of a wrong shape": [
-      "tasks/1.json that cannot be read",
+      "tasks/1.json, which cannot be read",
       () => described("crew", [...WHOLE, { name: "tasks/1.json", text: "[]" }]),
     ],
     "a high-water mark that is not a number": [
@@ -445,11 +448,11 @@ describe("an invalid archive is refused, and creates nothing", () => {
       () => described("crew", [...WHOLE, { name: "tasks/.highwatermark", text: "x" }]),
     ],
     "a status of an unknown member": [
-      "something of eve",
+      "files of eve",
       () => described("crew", [...WHOLE, { name: "run/eve/status.json", text: STATUS }]),
     ],
     "a plan of an unknown member": [
-      "something of eve",
+      "files of eve",
       () => described("crew", [...WHOLE, { name: "plans/eve.md", text: "x" }]),
     ],
     "a conversation of an unknown session": [
@@ -457,7 +460,7 @@ describe("an invalid archive is refused, and creates nothing", () => {
       () => described("crew", [...WHOLE, { name: "sessions/other.jsonl", text: "x" }]),
     ],
     "two members of one name": [
-      "two members the same name",
+      "two members with the same name",
       () =>
         described("crew", [
           {
@@ -467,14 +470,14 @@ describe("an invalid archive is refused, and creates nothing", () => {
         ]),
     ],
     "a member with an invalid name": [
-      "names a member that cannot be one",
+      "contains a member with an invalid name",
       () =>
         described("crew", [
           { name: "config.json", text: JSON.stringify({ name: "crew", members: [{ name: "a@b" }] }) },
         ]),
     ],
     "a file larger than the limit": [
-      "with more than",
+      "which has more than",
       () => described("crew", [...WHOLE, { name: "tasks/1.json", text: " ".repeat(17 * 1024 * 1024) }]),
     ],
   };
@@ -628,7 +631,7 @@ describe("import › rights of an archive's members", () => {
       "model scripted:/elsewhere/play.json",
       "conversation of-another-person of its CLI",
       "agent types of /elsewhere",
-      "changes of its system prompt",
+      "changes to its system prompt",
       "sandbox off",
     ];
     expect(dropped).toEqual([{ name: "dev", rights }]);

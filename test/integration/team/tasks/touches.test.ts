@@ -24,7 +24,7 @@ test("claimTask › refuses a task that touches files of a running one, and name
     code: "TASK_CONFLICT",
     exitCode: 4,
     message: expect.stringMatching(
-      /^Task #2 touches src\/\*\*\/\*\.ts, which overlaps src\/api\/\*\* of #1, which ada has/,
+      /^Task #2 touches src\/\*\*\/\*\.ts, which overlaps src\/api\/\*\* of task #1 \(in progress, owned by ada\)/,
     ),
     details: { reason: "touches_overlap", otherTaskId: "1", owner: "ada" },
   });

