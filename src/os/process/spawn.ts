@@ -53,7 +53,7 @@ export async function spawnDetached(
     child.unref();
     const channel = child.stdio[3] as Socket;
     channel.unref();
-    // A reset means only that the child is gone, which its exit record shows better.
+    // A reset means only that the child is gone; its exit record says how it ended.
     channel.on("error", () => channel.destroy());
     return { pid: child.pid ?? 0, channel };
   } catch (error) {
@@ -100,7 +100,7 @@ export function runDetached(
   });
 }
 
-/** A program that only signals by ending. */
+/** A program whose end is its only signal. */
 export interface WaitingProgram {
   /** Undefined if it could not be started. */
   readonly process: ProcessIdentity | undefined;
@@ -114,7 +114,7 @@ export interface WaitingProgram {
 
 /**
  * Starts a program without input and output. It keeps this process alive only after `hold`, and outlives this process if
- * that is killed.
+ * this process is killed.
  * @param env the whole environment
  */
 export function startSentinel(file: string, args: readonly string[], env: Env): WaitingProgram {
