@@ -291,11 +291,10 @@ export async function awaitLock<T>(
 }
 
 function timedOut(path: string, waited: number, pid: number | undefined): TeamError {
-  // A foreign lock becomes stale; the death of one of our processes shows at once.
-  const [holder, when] = pid === undefined ? ["another program", "after 10 s"] : [`process ${pid}`, "at once"];
+  const [by, when] = pid === undefined ? ["another program", "after 10 s"] : [`process ${pid}`, "at once"];
   return new TeamError(
     "LOCK_TIMEOUT",
-    `${path} was locked for ${Math.round(waited / 1000)} s by ${holder}; nothing was changed.`,
+    `${path} was locked for ${Math.round(waited / 1000)} s by ${by}; nothing was changed.`,
     { hint: `Try again. If the holder hangs, end it: its lock is then free ${when}.` },
   );
 }

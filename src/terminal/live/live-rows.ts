@@ -42,7 +42,7 @@ interface Terminal {
 }
 
 /** Shown after a waiting line. */
-const QUEUED = "  (queued)";
+const MARK = "  (queued)";
 /** Maximum number of waiting lines to show, the newest ones. */
 const MAX_HELD = 3;
 /** Begins the input line. */
@@ -61,7 +61,7 @@ export function liveRows(parts: LiveParts, { width, height, styleText }: Termina
     parts.input === undefined ? NO_INPUT : inputRows(parts.input, { width, maxRows, styleText, prompt });
   const waiting = parts.held
     .slice(-MAX_HELD)
-    .map((line) => styleText(TONE.quiet, `${PROMPT} ${waitingLine(line, width - 3 - QUEUED.length)}${QUEUED}`));
+    .map((line) => styleText(TONE.quiet, `${PROMPT} ${waitingLine(line, width - 3 - MARK.length)}${MARK}`));
   const asked = parts.question?.() ?? [];
   const fixed = [...asked, ...(activity === undefined ? [] : [cutStyled(activity, width - 1)]), ...waiting];
   const taken = fixed.length + input.rows.length;
