@@ -10,12 +10,12 @@ const HEADERS_NAME = /^ANTHROPIC_CUSTOM_HEADERS$/i;
 /** Names of headers whose value is a secret even if it looks like a word. */
 const SECRET_HEADER = /auth|key|token|secret|password|cookie|credential/i;
 
-/** Returns whether a variable with this name holds a secret. */
+/** Returns whether a variable with this name contains a secret. */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name);
 }
 
-/** Returns whether a variable with this name holds the URL of a proxy, or the hosts that need none. */
+/** Returns whether a variable with this name contains the URL of a proxy, or the hosts that need none. */
 export function isProxyName(name: string): boolean {
   return PROXY_NAME.test(name);
 }

@@ -11,7 +11,7 @@ interface LogBounds {
   readonly kept: number;
 }
 
-/** 1 MB holds a screen of 200×50 a hundred times: people scroll back no further, and conversations are stored elsewhere. */
+/** 1 MB contains a screen of 200×50 a hundred times: people scroll back no further, and conversations are stored elsewhere. */
 export const LOG_BOUNDS: LogBounds = { max: 8 * 1024 * 1024, kept: 1024 * 1024 };
 
 /** Characters between two checks of a log's size: a check costs as much as a short line. */
