@@ -54,7 +54,7 @@ export function runBound(file: string, args: readonly string[], options: BoundOp
     lifeline?.on("error", () => undefined);
     child.once("error", (cause) => {
       signal.removeEventListener("abort", interrupt);
-      reject(new TeamError("SPAWN_FAILED", `${file} could not be started: ${cause.message}.`, { cause }));
+      reject(new TeamError("SPAWN_FAILED", `${file} could not be started (${cause.message}).`, { cause }));
     });
     child.once("close", (code, endedBy) => {
       signal.removeEventListener("abort", interrupt);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { closeSync, constants as fsConstants, openSync } from "node:fs";
 import type { Socket } from "node:net";
 import { constants as osConstants } from "node:os";
-import { TeamError } from "../../errors.ts";
+import { messageOf, TeamError } from "../../errors.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import type { Env } from "../env.ts";
 import { PRIVATE_FILE, setFileMode } from "../files/fs.ts";
@@ -57,7 +57,9 @@ export async function spawnDetached(
     channel.on("error", () => channel.destroy());
     return { pid: child.pid ?? 0, channel };
   } catch (error) {
-    throw new TeamError("SPAWN_FAILED", `${file} could not be started: ${String(error)}.`, { cause: error });
+    throw new TeamError("SPAWN_FAILED", `${file} could not be started (${messageOf(error)}).`, {
+      cause: error,
+    });
   } finally {
     closeSync(log);
   }
