@@ -11,7 +11,7 @@ export const systemClock: Clock = { now: () => Date.now() };
 /** The longest timer of Node, 24 days; a longer one would fire at once. */
 const MAX_MS = 2 ** 31 - 1;
 
-/** Waits `ms` milliseconds (at most 24 days) or until the signal aborts; returns which of them. Never rejects. */
+/** Waits `ms` milliseconds (at most 24 days) or until the signal aborts; returns which came first. Never rejects. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<"elapsed" | "aborted"> {
   if (signal?.aborted) return "aborted";
   try {
@@ -43,7 +43,7 @@ export function after(ms: number, call: () => void): () => void {
 }
 
 /**
- * Calls `call` once after `ms` milliseconds, at most 24 days, if this process still runs: it does not wait for the call.
+ * Calls `call` once after `ms` milliseconds, at most 24 days, if this process still runs: the timer does not keep it alive.
  * @returns a function that cancels it
  */
 export function afterIfRunning(ms: number, call: () => void): () => void {

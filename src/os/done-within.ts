@@ -1,6 +1,6 @@
 import { pause } from "./clock.ts";
 
-/** Whether something is done within `ms` milliseconds, and before the signal aborts. @throws what `done` rejects with */
+/** Returns whether `done` resolves within `ms` milliseconds and before the signal aborts. @throws the rejection of `done` */
 export async function isDoneWithin(
   ms: number,
   done: Promise<unknown>,

@@ -51,7 +51,7 @@ export function forgetEnv(names: readonly string[]): void {
 
 export const platform: NodeJS.Platform = process.platform;
 
-/** Whether the locale has UTF-8; true without a locale. */
+/** Whether the locale uses UTF-8; true without a locale. */
 export function hasUtf8({ LC_ALL, LC_CTYPE, LANG }: Env): boolean {
   const locale = LC_ALL || LC_CTYPE || LANG || "";
   return locale === "" || /utf-?8/i.test(locale);

@@ -3,19 +3,19 @@ import { type Env, processEnv } from "./env.ts";
 
 /** Variables whose values must not reach a file that `teams` writes (protocol.md section 6). */
 const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD)$/i;
-/** The URL of a proxy, which may hold credentials: `https_proxy`, `npm_config_proxy`. */
+/** Variables with the URL of a proxy, which may contain credentials: `https_proxy`, `npm_config_proxy`. */
 const PROXY_NAME = /(^|_)PROXY$/i;
-/** Headers of the model's server, one a line, which often hold its credentials. */
+/** The variable with headers for the model's server, one per line, which often contain its credentials. */
 const HEADERS_NAME = /^ANTHROPIC_CUSTOM_HEADERS$/i;
 /** Names of headers whose value is a secret even if it looks like a word. */
 const SECRET_HEADER = /auth|key|token|secret|password|cookie|credential/i;
 
-/** Returns whether a variable with this name holds a secret. */
+/** Returns whether a variable with this name contains a secret. */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name);
 }
 
-/** Returns whether a variable with this name holds the URL of a proxy, or the hosts that need none. */
+/** Returns whether a variable with this name contains the URL of a proxy, or the hosts that need none. */
 export function isProxyName(name: string): boolean {
   return PROXY_NAME.test(name);
 }
@@ -55,7 +55,7 @@ function proxySecrets(url: string): string[] {
 
 /**
  * Returns the forms of a value: the value and each of its lines (a private key may be printed line by line, with line
- * numbers); each with single blanks instead of line ends, as in a summary; each escaped for JSON, JSON in JSON, and XML.
+ * numbers); each with single spaces instead of line ends, as in a summary; each escaped for JSON, JSON in JSON, and XML.
  */
 function formsOf(value: string): string[] {
   const lines = value.includes("\n") ? value.split("\n") : [];
@@ -118,9 +118,9 @@ export function redactStream(secrets: readonly string[]): SecretStream {
     push(piece) {
       const text = redactText(waiting + piece, secrets);
       const half = /[\ud800-\udbff]$/.test(text) ? 1 : 0;
-      const sure = text.length - Math.max(half, ...secrets.map((secret) => startedLength(text, secret)));
-      waiting = text.slice(sure);
-      return text.slice(0, sure);
+      const safe = text.length - Math.max(half, ...secrets.map((secret) => startedLength(text, secret)));
+      waiting = text.slice(safe);
+      return text.slice(0, safe);
     },
     end() {
       const rest = waiting;
@@ -154,7 +154,7 @@ function redactAny(value: unknown, secrets: readonly string[]): unknown {
 /**
  * Returns the environment for a command of an agent, a hook or an MCP server: without the credentials of the model
  * (protocol.md section 6).
- * @param passed names of variables to keep nevertheless (`teams.passSecrets`)
+ * @param passed names of variables to keep anyway (`teams.passSecrets`)
  */
 export function withoutModelCredentials(env: Env, passed: readonly string[] = []): Env {
   const secret = /^ANTHROPIC_(.*(KEY|TOKEN|SECRET|PASSWORD)|CUSTOM_HEADERS)$/i;

@@ -2,14 +2,14 @@
 type Change<T> = (current: T) => T | undefined;
 
 /**
- * Makes the waiting changes one after the other.
+ * Applies the waiting changes one after the other.
  * @param isLocked false if a foreign writer may be in the middle of a write: an error is then thrown, so that all run again
  */
 export type TogetherChanges<T> = (current: T, isLocked: boolean) => T | undefined;
 
 interface Waiting {
   readonly change: Change<unknown>;
-  /** Its error in the last run. */
+  /** The error of the change in the last run. */
   failure?: { readonly error: unknown };
 }
 
@@ -24,7 +24,7 @@ const batches = new Map<string, Batch>();
 /**
  * Makes a change in one write with the other changes of this process that wait for the same file. Each change sees the content that
  * the earlier ones made, in the order of the calls; the error of one does not affect the others.
- * @param write writes the changes under the file's lock; the first waiting caller's is used
+ * @param write writes the changes under the file's lock; only the function of the first waiting caller is used
  * @returns the file's content afterwards
  * @throws the change's own error, and errors of `write`
  */

@@ -28,7 +28,7 @@ import { ownerLiveness, ownerOf, ownerRecord } from "./owner-lock.ts";
 const FRESH_MS = 1_000;
 /** Milliseconds after which a change counts as abandoned if its process cannot be judged from here: longer than any wait. */
 const ABANDONED_MS = 120_000;
-/** Characters of changes that one replacement takes: the others wait for the next one. */
+/** Maximum characters of the changes in one replacement: the others wait for the next one. */
 const MAX_CHARACTERS = 1024 * 1024;
 const DONE = ".done";
 const LEFT = ".left";
@@ -75,14 +75,14 @@ export class PostedChange {
     return this.#name !== undefined;
   }
 
-  /** Returns whether the holder of the queue has made the change; it is then on disk. Cleans up after it. */
+  /** Returns whether the holder of the queue has made the change, which is then on disk. Removes its acknowledgement. */
   isMade(): boolean {
     if (this.#name === undefined || entryOf(this.#file(DONE)) === undefined) return false;
     this.#forget(DONE);
     return true;
   }
 
-  /** Takes the change back in this process's own turn. @returns whether another process has made it */
+  /** Withdraws the change in this process's own turn. @returns whether another process has made it */
   withdraw(): boolean {
     if (this.isMade()) return true;
     if (this.isPosted) this.#forget("");
@@ -90,13 +90,13 @@ export class PostedChange {
   }
 
   /**
-   * Withdraws the change outside of any turn, after the wait failed.
-   * @returns whether it was made nevertheless
+   * Withdraws the change outside any turn, after the wait failed.
+   * @returns whether the change was made anyway
    */
   abandon(): boolean {
     const name = this.#name;
     if (name === undefined) return false;
-    // From now on no holder takes it: each looks for it after it has recorded its group, and right before its rename.
+    // From now on no holder makes the change: each checks for it after recording its group, and right before its rename.
     renameIfThere(this.#file(""), this.#file(LEFT));
     const isIn = listDir(directoryOf(this.#path))
       .filter((file) => file.startsWith(GROUP) && (changesOf(this.#path, file)?.includes(name) ?? true))
@@ -141,7 +141,7 @@ export interface WaitingChange {
  * holders, so it must run before the file is read.
  * @param accepts returns false for a text that is not a whole change: its process may be writing it
  * @param own the change of this process, which is withdrawn first
- * @returns undefined if the own change was made already
+ * @returns undefined if the change of this process was already made
  */
 export function takeWaiting(
   path: string,
@@ -160,14 +160,14 @@ export function takeWaiting(
     changes.push({ name, text });
     characters += text.length;
   }
-  // Only killed processes leave something here without a change that waits.
+  // If no change waits, only killed processes have left files here.
   if (changes.length === 0) removeIfEmpty(directory);
   return changes;
 }
 
 /**
  * Finishes the groups of dead holders. Call it only in a turn.
- * @returns whether a process that may live has not seen yet that its change is in the file
+ * @returns whether a process that may still run has not yet seen that its change is in the file
  */
 export function finishGroups(path: string): boolean {
   const files = (): string[] => listDir(directoryOf(path));
@@ -175,7 +175,7 @@ export function finishGroups(path: string): boolean {
   return files().some((file) => file.endsWith(DONE) && ownerLiveness(file.slice(0, -DONE.length)) !== "dead");
 }
 
-/** Returns the text of a posted change of a living process; removes those of dead ones. */
+/** Returns the text of a posted change. Removes the change instead if its process is dead. */
 function changeIn(file: string): string | undefined {
   const name = basename(file);
   if (ownerOf(name) === undefined) return undefined;
@@ -240,7 +240,7 @@ function finishGroup(path: string, record: string): void {
 
 /**
  * Decides for good whether the changes of a group are in the file. They are if the staged file was renamed to it. If not, the
- * staged file gets another name, so that its holder, which may only have been stopped, can no longer do that.
+ * staged file gets another name: its holder, which may only have been stopped, can then no longer rename it.
  * @returns "over" if the holder finished or dropped the group meanwhile: an acknowledgement then shows what was made
  */
 function decide(path: string, record: string): "made" | "void" | "over" {
@@ -249,7 +249,7 @@ function decide(path: string, record: string): "made" | "void" | "over" {
   return entryOf(join(directoryOf(path), record)) === undefined ? "over" : "made";
 }
 
-/** Returns the names of the changes in a group; undefined if its holder has not finished the record, and so not renamed either. */
+/** Returns the names of the changes in a group; undefined if its holder has not finished the record, and so not renamed the file. */
 function changesOf(path: string, record: string): readonly string[] | undefined {
   const text = readText(join(directoryOf(path), record)) ?? "";
   return text.endsWith("\n") ? text.trimEnd().split("\n") : undefined;
@@ -259,7 +259,7 @@ function stagedOf(path: string, record: string): string {
   return join(dirname(path), record.slice(GROUP.length));
 }
 
-/** The name is that of a temporary file of the same process. */
+/** Returns the name of a voided staged file, which is also a temporary name of the same process. */
 function voidOf(staged: string): string {
   return join(dirname(staged), `.void${basename(staged)}`);
 }

@@ -14,23 +14,24 @@ export const REREAD_MS = 20;
  * was empty, truncated or followed by garbage for up to 168 ms (interop.md).
  */
 const CHANGED_MS = 500;
-/** The same while another program holds the file's lock. Shorter than a lock takes to become stale: its holder may be dead. */
+/** Like CHANGED_MS, while another program holds the file's lock. Shorter than a lock takes to become stale: its holder may be dead. */
 const LOCKED_MS = 2_000;
 /** Milliseconds after the last change of a file until its writer has certainly finished, even by the clock of a file server. */
 const SETTLED_MS = 10_000;
-/** Milliseconds of the first pause; each further pause is twice as long, up to the maximum: a busy writer leaves the file whole only briefly. */
+/** Milliseconds of the first pause. Each later one is twice as long: a busy writer leaves the file whole only briefly. */
 const FIRST_PAUSE_MS = 2;
+/** Maximum milliseconds of a pause. */
 const MAX_PAUSE_MS = 16;
 
-/** Keyed by path: the version of a file that stayed unreadable. This process does not wait for it again. */
-const lasting = new Map<string, string>();
+/** Keyed by path: the version of a file that stayed unreadable. This process does not wait for this version again. */
+const unreadable = new Map<string, string>();
 
 /**
  * Reads a JSON file. If it does not parse, it is read again for a while, since another program may be writing it. A file that
- * parses costs no further system call.
+ * parses costs no additional system call.
  * @param wait waits for that writer, in milliseconds
  * @returns undefined if the file is missing
- * @throws TeamError CORRUPT_FILE, with the file unchanged; PERMISSION_DENIED with the system error
+ * @throws TeamError CORRUPT_FILE, with the file unchanged; STORAGE_ERROR or PERMISSION_DENIED with the system error
  */
 export function readJsonFile<T>(
   path: string,
@@ -48,8 +49,8 @@ export function readJsonFile<T>(
 }
 
 /**
- * Reads a file again for a while if what it holds is not whole, since another program may be writing it. A whole file costs no further
- * system call.
+ * Reads a file again for a while if its content is not whole, since another program may be writing it. A whole file costs no
+ * additional system call.
  * @param wait waits for that writer, in milliseconds
  * @returns the last read value
  */
@@ -64,7 +65,7 @@ export function rereadUntil<T>(
   for (let waitedMs = 0; !isWhole(last); ) {
     const leftMs = patienceMs(path) - waitedMs;
     if (leftMs <= 0) {
-      lasting.set(path, versionMark(path));
+      unreadable.set(path, versionMark(path));
       return last;
     }
     const ms = Math.min(pauseMs, leftMs);
@@ -78,7 +79,7 @@ export function rereadUntil<T>(
 
 /** Returns the total milliseconds to wait for an unreadable file. */
 function patienceMs(path: string): number {
-  if (lasting.get(path) === versionMark(path)) return 0;
+  if (unreadable.get(path) === versionMark(path)) return 0;
   if (isLockedElsewhere(path)) return LOCKED_MS;
   return systemClock.now() - Number(entryOf(path)?.mtimeMs) > SETTLED_MS ? REREAD_MS : CHANGED_MS;
 }
@@ -90,7 +91,7 @@ function versionMark(path: string): string {
 /**
  * Reads a record: a file that is created atomically by a single writer. A record that does not parse counts as missing.
  * @returns undefined if there is no such record
- * @throws TeamError PERMISSION_DENIED with the system error
+ * @throws TeamError STORAGE_ERROR or PERMISSION_DENIED with the system error
  */
 export function readRecordFile<T>(path: string, shape: Shape<T>): T | undefined {
   const read = attempt(path, shape);
@@ -127,7 +128,7 @@ function writable(path: string, value: unknown): string {
     return formatJson(value);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw corruptFile(path, "it is nested too deeply to be written again");
+    throw corruptFile(path, "the new content is nested too deeply", "written");
   }
 }
 
@@ -147,7 +148,7 @@ function parse<T>(text: string | undefined, shape: Shape<T>): Attempt<T> {
   try {
     value = JSON.parse(text);
   } catch {
-    // Reported after the last read.
+    // The problem is reported after the last read.
     return { problem: text.trim() === "" ? "it is empty" : "it is not JSON" };
   }
   const parsed = parseShape(shape, value);
@@ -160,9 +161,9 @@ function parse<T>(text: string | undefined, shape: Shape<T>): Attempt<T> {
 }
 
 /** Returns the error for a file with invalid content. @param problem a clause without a full stop */
-export function corruptFile(path: string, problem: string): TeamError {
-  return new TeamError("CORRUPT_FILE", `${path} cannot be read: ${problem}. It was left as it is.`, {
-    hint: "Run teams doctor to examine it, and teams doctor --fix to repair it.",
+export function corruptFile(path: string, problem: string, verb: "read" | "written" = "read"): TeamError {
+  return new TeamError("CORRUPT_FILE", `${path} cannot be ${verb} (${problem}); the file was not changed.`, {
+    hint: "To examine the file: teams doctor. To repair it: teams doctor --fix",
     details: { file: path, problem },
   });
 }

@@ -24,7 +24,7 @@ interface JsonLines<T> {
   readonly bad: number;
 }
 
-/** Reads the whole lines from a byte offset on. An incomplete last line is left for the next read; a missing file has no lines. */
+/** Reads the whole lines from a byte offset to the end. An incomplete last line is left for the next read; a missing file has no lines. */
 export function readJsonLines<T>(path: string, shape: Shape<T>, fromOffset = 0): JsonLines<T> {
   const { texts, offset } = readTextLines(path, fromOffset);
   const lines = texts.flatMap((text) => parseLine(text, shape));

@@ -16,15 +16,15 @@ const WAIT_MS = 15_000;
 /** A foreign writer may take the lock of a holder that was stopped for 10 s. If it happens repeatedly for one change, it is not an accident. */
 const MAX_LOST = 5;
 /**
- * Milliseconds between two tries: short, because a lock is held for a few, and uneven, so that waiting processes do not
- * try in step. Many processes wait in our queue, but only its one holder for the shared lock.
+ * Milliseconds between two attempts: short, because a lock is held for a few, and uneven, so that waiting processes do not
+ * retry in step. Many processes wait in our queue, but only its one holder for the shared lock.
  */
 const QUEUE_RETRY = { min: 1, spread: 29 };
 const SHARED_RETRY = { min: 1, spread: 2 };
 /**
  * The pause that leaves the shared lock free after each of our turns: `share` times the hold time, at most `max` ms. A
  * foreign writer tries eleven times within some 680 ms, at most 100 ms apart, and then loses its message (interop.md). With
- * a share of 4 a fifth of its tries fails, and all eleven once in fifty million messages. A share of 2 was too little on an
+ * a share of 4 a fifth of its attempts fails, and all eleven once in fifty million messages. A share of 2 was too little on an
  * overloaded machine, where foreign writers hold the lock long and keep it from each other as well. A pause below `min`
  * ms is skipped: a timer would only make it longer.
  */
@@ -51,7 +51,7 @@ export class LockLost extends Error {
 }
 
 /**
- * Runs `work` while holding the lock of `path`. The file need not exist, its directory must. To replace one file,
+ * Runs `work` while holding the lock of `path`. The file need not exist, but its directory must. To replace one file,
  * `updateFile` holds the shared lock for a shorter time.
  * @param work takes milliseconds and must not lock the same path. It runs again from its start, and must read everything
  *   again, if the lock was lost before its change.
@@ -77,7 +77,7 @@ export interface LockTurn {
 }
 
 interface QueueOptions<T> extends LockOptions {
-  /** Called after each failed try; a result ends the wait: another process has done the work. */
+  /** Called after each failed attempt; a result ends the wait: another process has done the work. */
   readonly instead?: (() => { readonly value: T } | undefined) | undefined;
 }
 
@@ -139,7 +139,7 @@ async function oneTurn<T>(
     const lock = seek();
     return lock === undefined ? instead?.() : { lock };
   };
-  const { taken, tries } = await awaitLock(wait, {
+  const { taken, attempts } = await awaitLock(wait, {
     take,
     holder: () => readRecordLink(record),
     record,
@@ -147,7 +147,7 @@ async function oneTurn<T>(
   });
   if (!("lock" in taken)) return taken.value;
   const { lock } = taken;
-  const queue: Queue = { lock, since: steadyNow(), isBusy: tries > 1, heldMs: 0 };
+  const queue: Queue = { lock, since: steadyNow(), isBusy: attempts > 1, heldMs: 0 };
   try {
     return await work({
       holdShared: (inner) => holdShared(wait, queue, inner),
@@ -156,7 +156,7 @@ async function oneTurn<T>(
       },
     });
   } finally {
-    // At the end of the turn: what it did after its last hold counts as free time too.
+    // At the end of the turn, because the time after its last hold counts as free too.
     if (queue.isBusy) await leaveFree(queue);
     lock.release();
   }
@@ -172,7 +172,7 @@ async function holdShared<T>(wait: LockWait, queue: Queue, work: (held: Held) =>
   });
   const since = steadyNow();
   const assertOwned = (): void => {
-    if (!queue.lock.owned() || !shared.owned()) throw new LockLost(`The lock of ${path} was taken away.`);
+    if (!queue.lock.owned() || !shared.owned()) throw new LockLost(`The lock of ${path} was lost.`);
   };
   let isDone = false;
   try {
@@ -205,7 +205,7 @@ function releaseLock(path: string, isDone: boolean, shared: LockDirectory): void
 function lostTooOften(path: string): TeamError {
   return new TeamError(
     "LOCK_TIMEOUT",
-    `Another program took the lock of ${path} away ${MAX_LOST} times; nothing was changed.`,
+    `The lock of ${path} was lost more than ${MAX_LOST} times in a row; nothing was changed.`,
     { hint: "The machine may be out of memory, or its clock may have changed. Try again later." },
   );
 }

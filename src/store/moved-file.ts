@@ -5,14 +5,15 @@ import { finishGroups } from "./group-commit.ts";
 
 // Steps for a process that renames the directory of a file while it holds the lock of that file.
 
-/** Milliseconds within which a waiting process sees that its change was made; it looks every few milliseconds. */
+/** Milliseconds within which a waiting process sees that its change was made; it checks every few milliseconds. */
 const SEEN_MS = 2_000;
+/** Milliseconds between two checks of the acknowledgements. */
 const POLL_MS = 5;
 
 /**
- * Waits until each process whose change another one has made knows it: after the rename it would find no answer. Call it in a turn,
- * in which no other process makes changes.
- * @returns false if one of them does not look, for example because it is stopped
+ * Waits until each process has seen that another process made its change: after the rename it could no longer find out. Call it in a
+ * turn, in which no other process makes changes.
+ * @returns false if a process does not check in time, for example because it is stopped
  */
 export async function awaitSeenChanges(path: string): Promise<boolean> {
   for (const deadline = steadyNow() + SEEN_MS; finishGroups(path); ) {

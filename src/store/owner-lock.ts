@@ -13,8 +13,8 @@ import { type Liveness, ownIdentity, partsOfPidSpace, startTimeOf } from "../os/
 import { sha256 } from "../protocol/sha256.ts";
 
 /**
- * The holder of a lock. Its record is one line of less than 60 characters, which a file system keeps inside the link: the
- * pid, short hashes of the rest of the process's identity, and a word for the thing that it holds.
+ * The holder of a lock. Its record is one line of fewer than 60 characters, which a file system keeps inside the link: the
+ * pid, short hashes of the rest of the process's identity, and a word for what it holds.
  */
 interface Owner {
   readonly pid: number;
@@ -88,10 +88,10 @@ export interface OwnerLock {
 }
 
 /**
- * Prepares to take the lock file at `path`. A try takes it at once if it is free or its owner is dead, and after 10 s if its
- * owner cannot be judged from here (another machine, another container).
- * @returns one try, undefined while another process holds the lock; call it again after a while. A try that meets another
- *   owner than the try before only reads the link: under load owners follow one another.
+ * Prepares to take the lock file at `path`. An attempt takes it at once if it is free or its owner is dead, and after 10 s if
+ * its owner cannot be judged from here (another machine, another container).
+ * @returns a function that makes one attempt, and returns undefined while another process holds the lock. An attempt that meets a
+ *   different owner than the previous one only reads the link: under load owners follow one another.
  */
 export function seekOwnerLock(path: string): () => OwnerLock | undefined {
   let before: string | undefined;
@@ -106,12 +106,12 @@ export function seekOwnerLock(path: string): () => OwnerLock | undefined {
 
 /** Takes over under the lock `<path>~`: otherwise two processes that replace one dead owner could remove each other's new lock. */
 function inherit(path: string, seen: string): OwnerLock | undefined {
-  const heir = seekOwnerLock(`${path}~`)();
-  if (heir === undefined) return undefined;
+  const takeover = seekOwnerLock(`${path}~`)();
+  if (takeover === undefined) return undefined;
   try {
     if (readRecordLink(path) === seen) removeFile(path);
   } finally {
-    heir.release();
+    takeover.release();
   }
   return newOwnerLock(path);
 }
@@ -134,7 +134,7 @@ function ownerLock(path: string, record: string): OwnerLock {
     record,
     owned,
     release: () =>
-      releaseInTheEnd(() => {
+      releaseEventually(() => {
         if (owned()) removeFile(path);
       }),
   };
@@ -146,20 +146,20 @@ const RELEASE_RETRY = { first: 50, max: 1_000 };
 /**
  * Releases a lock. If that fails, for example while the disk is read-only, this process tries again until it succeeds: otherwise it
  * would hold the lock for the rest of its life.
- * @throws the error of the first try
+ * @throws the error of the first attempt
  */
-function releaseInTheEnd(release: () => void, waitMs: number = RELEASE_RETRY.first): void {
+function releaseEventually(release: () => void, waitMs: number = RELEASE_RETRY.first): void {
   try {
     release();
   } catch (error) {
     const again = (): void => {
       try {
-        releaseInTheEnd(release, Math.min(2 * waitMs, RELEASE_RETRY.max));
+        releaseEventually(release, Math.min(2 * waitMs, RELEASE_RETRY.max));
       } catch {
-        // The next try is planned; the caller of the first one has reported the error.
+        // The next attempt is scheduled; the caller of the first one has reported the error.
       }
     };
-    // A process that ends meanwhile frees its locks by that.
+    // If this process ends meanwhile, its locks count as free.
     afterIfRunning(waitMs, again);
     throw error;
   }
@@ -168,7 +168,7 @@ function releaseInTheEnd(release: () => void, waitMs: number = RELEASE_RETRY.fir
 /**
  * Takes the lock directory `<path>.lock`, and records in `<path>.lock.owner` which directory it is and which process holds
  * it. Only the holder of the queue lock calls this and changes that record. So a lock without a record is a foreign writer's.
- * @returns undefined while the lock is held: by a foreign writer until 10 s without an update, by our process while it lives
+ * @returns undefined while the lock is held: by a foreign writer until 10 s without an update, by one of our processes while it lives
  */
 export function takeOwnedDirectory(path: string): LockDirectory | undefined {
   const ownerPath = `${path}.lock.owner`;
@@ -189,7 +189,7 @@ export function takeOwnedDirectory(path: string): LockDirectory | undefined {
   return {
     ...directory,
     release: () =>
-      releaseInTheEnd(() => {
+      releaseEventually(() => {
         try {
           // The record first: it must never be there with a lock that another process has taken since.
           if (readRecordLink(ownerPath) === record) removeFile(ownerPath);
@@ -202,7 +202,7 @@ export function takeOwnedDirectory(path: string): LockDirectory | undefined {
 
 /**
  * Removes the record and the directory of a dead process, however fresh. A directory with our mode but without a record is
- * removed too: its maker held the queue lock before this process, and died before it wrote the record.
+ * removed too: its creator held the queue lock before this process, and died before it wrote the record.
  * @returns whether one of our processes is alive and holds the lock. A slow holder keeps the directory, however old, even if it lost
  *   its queue lock (by the clock, or by hand).
  */
@@ -229,7 +229,7 @@ function clearDeadHolder(path: string, ownerPath: string): boolean {
 const MAX_WAITS = 4;
 /** Milliseconds of waiting after which a process tries twice as often as at first, then three times, and so on. */
 const AGE_MS = 2_000;
-/** Maximum milliseconds that one pause counts: after a longer one, this process was stopped or slow, and not the holder. */
+/** Maximum milliseconds that count for one pause: after a longer one, this process was stopped or slow, and not the holder. */
 const MAX_PAUSE_MS = 1_000;
 
 /** How long a process waits for the locks of one file. */
@@ -252,28 +252,28 @@ export interface WantedLock<T> {
   readonly holder: () => string | undefined;
   /** The path of the holder's record, if the holder is one of our processes. */
   readonly record: string;
-  /** Milliseconds between two tries: at least `min`, and up to `spread` more. */
+  /** Milliseconds between two attempts: at least `min`, and up to `spread` more. */
   readonly retry: { readonly min: number; readonly spread: number };
 }
 
 /**
  * Retries until the lock is taken.
- * @returns the lock, and the number of tries
+ * @returns the lock, and the number of attempts
  * @throws TeamError LOCK_TIMEOUT
  */
 export async function awaitLock<T>(
   { path, waitMs, random, now = steadyNow }: LockWait,
   { take, holder, record, retry }: WantedLock<T>,
-): Promise<{ readonly taken: T; readonly tries: number }> {
+): Promise<{ readonly taken: T; readonly attempts: number }> {
   let last = 0;
   let waited = 0;
   let waits = 1;
   let held: string | undefined;
-  for (let tries = 1; ; tries += 1) {
+  for (let attempts = 1; ; attempts += 1) {
     const taken = take();
-    if (taken !== undefined) return { taken, tries };
+    if (taken !== undefined) return { taken, attempts };
     const at = now();
-    if (tries === 1) held = holder();
+    if (attempts === 1) held = holder();
     else waited += Math.min(at - last, MAX_PAUSE_MS);
     last = at;
     if (waited >= waits * waitMs) {
@@ -291,10 +291,10 @@ export async function awaitLock<T>(
 }
 
 function timedOut(path: string, waited: number, pid: number | undefined): TeamError {
-  const holder = pid === undefined ? "another program" : `process ${pid}`;
+  const [by, when] = pid === undefined ? ["another program", "after 10 s"] : [`process ${pid}`, "at once"];
   return new TeamError(
     "LOCK_TIMEOUT",
-    `${path} was locked for ${Math.round(waited / 1000)} s by ${holder}; nothing was changed.`,
-    { hint: "Try again. If that process hangs, end it: its lock is then free at once." },
+    `${path} was locked for ${Math.round(waited / 1000)} s by ${by}; nothing was changed.`,
+    { hint: `Try again. If the holder hangs, end it: its lock is then free ${when}.` },
   );
 }

@@ -16,8 +16,8 @@ export function copiesOf(path: string): string[] {
 }
 
 /**
- * Copies a broken file, byte for byte, so that a repair loses nothing. If a repair failed after its copy, the next one finds that
- * copy and makes no other.
+ * Copies a broken file, byte for byte, so that a repair loses nothing. If a repair failed after its copy, the next one finds
+ * and reuses that copy.
  * @returns the path of the copy: `<path>.broken-<milliseconds>`
  * @throws TeamError PERMISSION_DENIED for a link: its target is not a team's file, and a copy would go into every archive
  */
@@ -32,7 +32,7 @@ export function copyAside(path: string): string {
 }
 
 /**
- * Renames an unreadable file. A writer that has it open still adds to the renamed file.
+ * Renames an unreadable file. A writer that has the file open continues to write to the renamed file.
  * @returns its new path: `<path>.broken-<milliseconds>`
  * @throws TeamError as {@link copyAside}
  */
@@ -57,9 +57,9 @@ function refuseLink(path: string): void {
   if (!entryOf(path)?.isSymbolicLink()) return;
   throw new TeamError(
     "PERMISSION_DENIED",
-    `${path} is a link, which no repair follows; it was left as it is.`,
+    `${path} is a link, which no repair follows; nothing was changed.`,
     {
-      hint: `Check where it leads, and remove it: rm ${operand(path)}`,
+      hint: `Check where the link leads, and remove it: rm ${operand(path)}`,
     },
   );
 }

@@ -28,7 +28,7 @@ export class ReadCache implements FileCache {
   }
 
   get<T>(path: string, read: () => T): T | undefined {
-    // Before reading: a later change then has another version at the next call.
+    // The version is taken before the read, so a change during the read shows at the next call.
     const version = versionOf(path);
     const known = this.#files.get(path);
     if (version !== undefined && known !== undefined && isSame(known.version, version))

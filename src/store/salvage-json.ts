@@ -38,11 +38,11 @@ function readable(node: Node, damages: Damages, depth = 0): unknown {
   return Object.fromEntries(fields);
 }
 
-/** The places where a text cannot be read. A search takes no longer if there are many. */
+/** The places where a text cannot be parsed. A search stays fast if there are many. */
 class Damages {
   /** Ordered by their start. */
   readonly #errors: readonly ParseError[];
-  /** The furthest end of each error and those before it. */
+  /** For each error, the furthest end of all errors up to this one. */
   readonly #ends: readonly number[];
 
   constructor(errors: readonly ParseError[]) {

@@ -30,7 +30,7 @@ function isAbandoned(path: string, names: readonly string[], owner: string): boo
 
 /**
  * Returns the paths of locks that never become stale: a lock directory that is not empty or whose time lies in the future,
- * and a file or directory in the place of our record. Their maker is unknown, so only the user may remove them.
+ * and a file or directory at the path of our record. Their creator is unknown, so only the user may remove them.
  */
 export function stuckLocks(directory: string): string[] {
   return listDir(directory)
@@ -39,7 +39,7 @@ export function stuckLocks(directory: string): string[] {
     .filter((path) => (path.endsWith(".lock") ? isLastingDirectory(path) : isNoRecord(path)));
 }
 
-/** Locks of the files that are ever locked. The tasks' own file `.lock` is such a file and not a lock. */
+/** Matches the locks of all files that teams locks. The tasks' own file `.lock` is such a file and not a lock. */
 const LOCK = /^(.+\.json|\.lock)\.(lock|q)$/;
 
 function isLastingDirectory(path: string): boolean {
@@ -66,7 +66,7 @@ function isOfDead(path: string): boolean {
  */
 export async function removeStaleLock(path: string): Promise<void> {
   // Left by a process that died while it took over a lock. Only the next takeover meets it.
-  for (let heir = `${path}.q~`; isOfDead(heir); heir += "~") seekOwnerLock(heir)()?.release();
+  for (let takeover = `${path}.q~`; isOfDead(takeover); takeover += "~") seekOwnerLock(takeover)()?.release();
   await withLock(path, () => undefined);
 }
 

@@ -3,7 +3,7 @@ import { readTextLines } from "./jsonl.ts";
 
 /** Returns each new line of a file once; the cost depends only on the new lines. */
 export interface LineFeed<T> {
-  /** Returns the lines since the last poll; the first poll returns all lines from the start of the feed. */
+  /** Returns the values of the lines since the last poll; the first poll reads from the start of the feed. */
   poll(): T[];
 }
 
@@ -16,8 +16,8 @@ interface FeedOptions {
 
 /**
  * Follows a file of lines.
- * @param path a function is called at each poll: the file may be moved
- * @param parse returns the values of a line; none to skip it
+ * @param path a function is called at each poll, because the file may be moved
+ * @param parse returns the values of a line; empty to skip the line
  */
 export function openLineFeed<T>(
   path: string | (() => string),
@@ -27,7 +27,7 @@ export function openLineFeed<T>(
   const pathNow = (of: string | (() => string)): string => (typeof of === "string" ? of : of());
   let inode = from > 0 ? versionOf(pathNow(path))?.inode : undefined;
   let offset = from;
-  /** The followed file has the path `older`, or is missing. */
+  /** True while the followed file has the path `older`, or is missing. */
   let isRotated = false;
   return {
     poll() {
@@ -35,7 +35,7 @@ export function openLineFeed<T>(
       const now = versionOf(file)?.inode;
       const isOther = now === undefined || now !== inode || isRotated;
       const before = older === undefined || !isOther ? [] : restOf(pathNow(older));
-      // Between a rotation and the next line there is no new file.
+      // After a rotation, the new file exists only once a line is written.
       if (now === undefined && older !== undefined) return before.flatMap(parse);
       if (isOther) offset = 0;
       inode = now;

@@ -37,9 +37,9 @@ export interface Offer<T> {
 
 /** Updates a large file without reading all of it. */
 export interface EndUpdate<T> {
-  /** Size in bytes from which on this is tried first. */
+  /** Minimum size in bytes of a file for which this update is tried first. */
   readonly from: number;
-  /** Returns whether it is possible at all; called only for a file of that size. */
+  /** Returns whether this update is possible at all; called only for a file of that size. */
   readonly applies?: () => boolean;
   /** @returns undefined if the update needs the whole text */
   readonly update: (end: FileEnd, waiting: readonly string[]) => FileUpdate<T> | undefined;
@@ -57,7 +57,7 @@ export interface UpdateOptions<T> extends LockOptions {
  * alone. The shared lock is then held for a tenth of a millisecond: to check that the file is unchanged, and to rename. So
  * foreign writers nearly always find the lock free, however many of our processes queue. If the file has changed, or the
  * update threw, everything is done once more under the shared lock.
- * @param update may run more than once, so it has no effect that must not be repeated
+ * @param update may run more than once, so it must have no effect that must not be repeated
  * @throws TeamError LOCK_TIMEOUT, and what the update throws under the lock; the file is then unchanged
  */
 export async function updateFile<T>(
@@ -82,7 +82,7 @@ export async function updateFile<T>(
   }
 }
 
-/** Posts the change after the first failed try. After each later one, checks whether another process has made it. */
+/** Posts the change after the first failed attempt. After each later one, checks whether another process has made it. */
 function whileWaiting<T>(posted: PostedChange, offer: Offer<T>) {
   let isAsked = false;
   return (): { readonly value: Updated<T> } | undefined => {
@@ -97,7 +97,7 @@ function whileWaiting<T>(posted: PostedChange, offer: Offer<T>) {
 
 interface Updated<T> {
   readonly value: T;
-  /** Renamed already. Only the directory is still to be synced, for which no process needs to wait under a lock. */
+  /** Already renamed. Only the directory remains to be synced, which needs no lock. */
   readonly staged?: StagedFile;
   readonly group?: Group | undefined;
   /** The directory is synced too: the processes of a group learn only then that their changes are in the file. */
@@ -131,7 +131,7 @@ async function replaceInTurn<T>(
   const before = readText(path);
   const early = tryUpdate(() => update(before, false, texts));
   if (early !== undefined) {
-    // The text is compared: a change within one tick of the file system's clock shows in no time of a file.
+    // The text is compared: a change within one tick of the file system's clock does not show in a file's times.
     const updated = await replace(path, early, waiting, (commit) =>
       turn.holdShared((held) => readText(path) === before && commit(held)),
     );
@@ -143,7 +143,7 @@ async function replaceInTurn<T>(
       updated = await replace(path, update(readText(path), true, texts), waiting, (commit) => commit(held));
     });
   } catch (error) {
-    // The lock could not be released, and the change is made.
+    // The lock could not be released, but the change is made.
     if (updated !== undefined) finish(updated);
     throw error;
   }
@@ -209,7 +209,7 @@ async function replace<T>(
     }, staged);
   } catch (error) {
     if (!isRenamed) throw error;
-    // The lock could not be released. The change is made: its group must learn that, or each of it would make it again.
+    // The lock could not be released. The change is made: its group must learn that, or each process would make its change again.
     failure = { error };
   } finally {
     if (!isRenamed) {

@@ -9,7 +9,7 @@ export function stayLines(members: readonly TeamMember[], left: ReadonlySet<stri
     const adopted = left.has(member.name) ? readMetadata(member, "adopted") : undefined;
     if (adopted === undefined) return [];
     const { program, pane } = adopted;
-    if (livenessOf(adopted.process) === "dead") return [line`Its program ${program} had ended before.`];
+    if (livenessOf(adopted.process) === "dead") return [line`Its program ${program} had already ended.`];
     return [line`Its program ${program} stays in your pane ${pane.paneId}; only the bridge to it has ended.`];
   });
 }

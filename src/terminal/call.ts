@@ -24,7 +24,7 @@ export interface OptionSpec {
   readonly inline?: boolean;
   /** May be given more than once. */
   readonly many?: boolean;
-  /** The only values that it takes. */
+  /** The only allowed values. */
   readonly choices?: readonly string[];
   /** Another long name, as Claude Code spells it; not in the help. */
   readonly alias?: string;
@@ -37,13 +37,13 @@ export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 /** Options that every command takes. */
 export const COMMON_OPTIONS = {
   team: {
-    summary: "the team (default: that of this pane, $TEAMS_TEAM, of the named member, of this directory)",
+    summary: "the team (default: this pane's, $TEAMS_TEAM, the named member's, this directory's)",
     value: "team",
   },
   as: { summary: "act as this member (default: $TEAMS_AGENT, else the lead)", value: "member" },
   json: { summary: "print one JSON object to stdout, and errors as JSON to stderr" },
-  quiet: { summary: "print only what was asked for", short: "q" },
-  verbose: { summary: "print more, and where errors come from" },
+  quiet: { summary: "print only the requested output", short: "q" },
+  verbose: { summary: "print more, and the stack traces of errors" },
 } as const satisfies OptionSpecs;
 
 type ArgumentValue<A extends ArgumentSpec> = A extends { readonly many: true }

@@ -36,7 +36,7 @@ export function capturedIo({ program }: Pick<Io, "program">, options: CapturedIo
 }
 
 async function* noInput(): AsyncIterable<Uint8Array> {
-  // Input of this process's terminal is not for the command.
+  // The command must not read this process's terminal.
 }
 
 async function discard(bytes: AsyncIterable<Uint8Array>): Promise<void> {

@@ -25,7 +25,7 @@ export function conversationLog(view: WorkerView): (lines: readonly TranscriptLi
   const called = new Map<string, ToolUseBlock>();
   /** Calls of `called` that are shown already, without their result. */
   const started = new Set<string>();
-  /** Calls whose results are among the lines at hand: they are shown with the result, not before it. */
+  /** Calls whose results are among the current lines: they are shown with the result, not before it. */
   let ended: ReadonlySet<string> = new Set();
   const tools = builtinTools();
 

@@ -7,7 +7,7 @@ import { type Style, styled, TONE } from "../text/style.ts";
 import { revealHidden } from "../text/terminal-text.ts";
 import { line, type Output } from "./output.ts";
 
-/** Maximum columns of `+` and `-`: those of the file with the most changed lines. */
+/** Maximum columns of `+` and `-`, used for the file with the most changed lines. */
 const BAR = 24;
 
 const LETTERS: Readonly<Record<FileStatus, string>> = {
@@ -23,9 +23,9 @@ const LETTERS: Readonly<Record<FileStatus, string>> = {
 interface DiffTextOptions {
   readonly stat: boolean;
   readonly colors: boolean;
-  /** Columns of the terminal of a person, who gets line numbers and changed words; without them, the patch as git prints it. */
+  /** Columns of a person's terminal, which gets line numbers and changed words; omitted: the patch as git prints it. */
   readonly columns?: number | undefined;
-  /** The terminal shows no UTF-8. */
+  /** True if the terminal cannot show UTF-8. */
   readonly ascii?: boolean;
 }
 
@@ -112,7 +112,7 @@ function changes(
     .join("\n\n");
 }
 
-/** Returns a patch with colours. Control and invisible characters are shown as escapes, so that no line can pretend to be another one. */
+/** Returns a patch with colours. Control and invisible characters are shown as escapes, so no line can pretend to be another one. */
 function patchText(patch: string, colors: boolean): string {
   let isHeader = true;
   const rows = patch.replace(/\n$/, "").split("\n");

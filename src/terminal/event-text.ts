@@ -27,7 +27,7 @@ function shortName(agentId: string, agentType = "subagent"): string {
   return team === undefined ? `${agentType} ${textStart(name, 8)}` : name;
 }
 
-/** Replaces objects, which may have no text: a person may have edited the file. */
+/** Replaces objects, which have no readable text: a person may have edited the file. */
 function printable({ tokens, files, ...facts }: Facts): Facts {
   const plain = (value: unknown): unknown => (typeof value === "object" && value !== null ? "{…}" : value);
   const entries = Object.entries(facts).map(([key, value]) => [key, plain(value)]);

@@ -14,7 +14,7 @@ export interface FullScreen {
   close(): void;
 }
 
-/** Without wrapping: a character that is wider than expected then moves no other row. */
+/** Turns wrapping off, so that a character that is wider than expected does not move other rows. */
 const OPEN = "\x1b[?1049h\x1b[?7l\x1b[H\x1b[2J";
 const CLOSE = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 const HIDE_CURSOR = "\x1b[?25l";
@@ -30,7 +30,7 @@ export function openFullScreen(out: (text: string) => void): FullScreen {
       const changed = rows.map((row, i) => (row === before[i] ? "" : `${at(i, 0)}\x1b[0m\x1b[K${row}`));
       const rest = before.length > rows.length || drawn === undefined ? `${at(rows.length, 0)}\x1b[J` : "";
       const place = cursor === undefined ? "" : `${at(cursor.row, cursor.column)}${SHOW_CURSOR}`;
-      // The rest first: below a full screen, its place is the last row.
+      // Clear the rest first: if the rows fill the screen, its position is the last row.
       out(`${HIDE_CURSOR}${rest}${changed.join("")}${place}`);
       drawn = rows;
     },

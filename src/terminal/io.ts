@@ -12,7 +12,7 @@ export interface Io {
   readonly program: readonly string[];
   /** Whether each stream is a terminal. */
   readonly terminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
-  /** The terminal's current size; undefined if stdout is not a terminal, or does not know it. */
+  /** The terminal's current size; undefined if stdout is not a terminal, or the size is unknown. */
   readonly columns: number | undefined;
   readonly rows: number | undefined;
   out(text: string): void;
@@ -28,12 +28,12 @@ export interface Io {
   /** Writes raw bytes to stdout; resolves after the last ones. */
   bytesOut(bytes: AsyncIterable<Uint8Array>): Promise<void>;
   /**
-   * Aborts at the first Ctrl-C, SIGTERM or hangup, or when the reader of stdout has gone. Only a command that then ends on
-   * its own calls this: before the call, the signals end the process as usual. A second Ctrl-C or SIGTERM always does,
+   * Aborts at the first Ctrl-C, SIGTERM or hangup, or when the reader of stdout has gone. Call it only in a command that
+   * then ends itself: before the call, the signals end the process as usual. A second Ctrl-C or SIGTERM always does,
    * unless it belongs to the first.
    * @param keys `foreign`: Ctrl-C is for another program of this terminal, and is ignored here
    */
   interruption(keys?: "own" | "foreign"): AbortSignal;
-  /** Lets the next Ctrl-C end this process, although {@link interruption} was called: the command ends already. */
+  /** Lets the next Ctrl-C end this process, although {@link interruption} was called: the command is already ending. */
   endOnCtrlC(): void;
 }

@@ -3,7 +3,7 @@ import { textStart } from "../text/characters/cut-text.ts";
 import { stripControls } from "../text/terminal-text.ts";
 import { line, type Output } from "./output.ts";
 
-/** How many of the last lines of an output are shown. */
+/** Maximum lines to show from the end of an output. */
 const MAX_ROWS = 20;
 
 /** Returns the outcome for one agent's work, with the end of the output of a failed step. */
@@ -35,7 +35,7 @@ function outputRows(output: string | null): readonly string[] {
 
 function followUp({ agent, taskId, notified }: LandReport): readonly string[] {
   const parts = [
-    ...(notified ? [line`${agent} has a message about it`] : []),
+    ...(notified ? [line`${agent} was notified`] : []),
     ...(taskId === null ? [] : [`task #${taskId} is open`]),
   ];
   return parts.length === 0 ? [] : [`  ${parts.join("; ")}.`];

@@ -4,10 +4,10 @@ import { line } from "./output.ts";
 
 /** claude drops the message without an answer (interop.md). */
 export const UNKNOWN_ANSWER =
-  "Whether it obeys is unknown: claude accepts mode changes up to 2.1.200 and not since 2.1.250, and its version is unknown or between them.";
+  "claude may ignore the mode change: versions up to 2.1.200 accept it, versions since 2.1.250 do not, and this version is unknown or in between.";
 
 /**
- * Says that a member has a mode, or was asked to change to it.
+ * Returns a sentence: a member has a mode, or was asked to change to it.
  * @param peer what a program that reads its inbox itself does with the change; undefined for teams' own agent
  */
 export function modeSentence(
@@ -17,6 +17,6 @@ export function modeSentence(
   if (peer === undefined) return line`${name} is now in mode ${mode}.`;
   const asked = line`${name} was asked to change to mode ${mode}.`;
   return peer.takes === "yes"
-    ? line`${asked} ${peerTitle(peer.version)} does so.`
+    ? line`${asked} ${peerTitle(peer.version)} accepts mode changes.`
     : `${asked} ${UNKNOWN_ANSWER}`;
 }

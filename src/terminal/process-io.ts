@@ -38,11 +38,11 @@ export function processIo(end: (status: number) => void): ProcessIo {
     if (outputLost) return;
     outputLost = true;
     process.stderr.write(
-      `teams: The output could not be written: ${error.message}; the command's changes are kept.\n`,
+      `teams: The output could not be written (${error.message}); the command's changes are kept.\n`,
     );
   };
   const failed = (fd: 1 | 2, error: NodeJS.ErrnoException): void => {
-    // The terminal has gone. If its session's leader does not pass the hangup on, this is the only notice.
+    // The terminal has gone. If its session's leader does not pass the hangup on, only this error reports it.
     if (error.code === "EIO") {
       interrupted?.abort("SIGHUP");
       return;
@@ -129,7 +129,7 @@ export function processIo(end: (status: number) => void): ProcessIo {
     bytesIn: () => process.stdin,
     bytesOut: (bytes) => writeAll(use(1), bytes),
     interruption: (keys) => {
-      // A process that outlives its terminal learns of its loss by a stream's error, so open both, after more urgent work.
+      // A process that outlives its terminal notices the loss by a stream's error, so open both, after more urgent work.
       setImmediate(() => void [use(1), use(2)]);
       return interruption(keys);
     },
@@ -146,7 +146,7 @@ export function neverEndUnfinished(end: (status: number) => void): void {
   process.once("beforeExit", () => {
     writeNow(
       2,
-      "teams: The command ended before it was done, which is a bug in teams. Run teams doctor to find what it left.\n",
+      "teams: The command ended before it was done, which is a bug in teams. To find what it left behind: teams doctor\n",
     );
     end(EXIT.failed);
   });
@@ -184,8 +184,9 @@ function currentDirectory(): string {
   }
 }
 
-/** Milliseconds without a key after which nothing is left in the terminal's buffer, and the most that keys are dropped. */
+/** Milliseconds without a key after which the terminal's buffer is empty. */
 const QUIET_MS = 50;
+/** Maximum milliseconds in which keys are dropped. */
 const MAX_DROP_MS = 1_000;
 const CTRL_C = 3;
 
@@ -215,7 +216,7 @@ async function dropTyped(): Promise<void> {
 
 async function readLine(): Promise<string | undefined> {
   const { createInterface } = await import("node:readline");
-  // A command that handles Ctrl-C itself waits for no answer after it.
+  // A command that handles Ctrl-C itself does not wait for an answer after it.
   const lines = createInterface({ input: process.stdin, terminal: false, signal: interrupted?.signal });
   try {
     return await new Promise((resolve) => {
@@ -232,7 +233,7 @@ async function readLine(): Promise<string | undefined> {
 async function readStdin(): Promise<string> {
   if (isDirectoryInput(0))
     throw new TeamError("INVALID_INPUT", "stdin is a directory; nothing was done.", {
-      hint: "Pass the text by a pipe or from a file.",
+      hint: "Pass the text through a pipe or from a file.",
     });
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Uint8Array));
@@ -246,7 +247,7 @@ const received = new Map<NodeJS.Signals, number>();
  * Milliseconds in which a repeated signal belongs to the first. `timeout` and shells signal a program and then its group. When a
  * terminal closes, both the system and the shell send a hangup, at any time. Each Ctrl-C counts.
  */
-const SAME_WISH_MS = { SIGINT: -1, SIGTERM: 1_000, SIGHUP: Number.POSITIVE_INFINITY } as const;
+const REPEAT_MS = { SIGINT: -1, SIGTERM: 1_000, SIGHUP: Number.POSITIVE_INFINITY } as const;
 
 /** Whether the next Ctrl-C ends this process. */
 let endsOnCtrlC = false;
@@ -263,7 +264,7 @@ function interruption(keys: "own" | "foreign" = "own"): AbortSignal {
       const first = received.get(signal);
       received.set(signal, first ?? now);
       if (!endsNow) controller.abort(signal);
-      if (!endsNow && (first === undefined || now - first <= SAME_WISH_MS[signal])) return;
+      if (!endsNow && (first === undefined || now - first <= REPEAT_MS[signal])) return;
       // Keep listening until the second signal: a signal is lost if it arrives during the removal of a listener.
       process.off(signal, listener);
       signalProcess(process.pid, signal);

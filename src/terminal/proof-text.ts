@@ -3,7 +3,7 @@ import { joinedLines } from "../text/line-ends.ts";
 import { revealHidden, stripControls } from "../text/terminal-text.ts";
 import { line, type StyledText } from "./output.ts";
 
-/** Returns the facts of a task, safe to print, one in a line: its state, owner, dependencies and proof. */
+/** Returns the facts of a task, safe to print, one per line: its state, owner, dependencies and proof. */
 export function taskFacts(task: ProvenTask, state: string | StyledText): string[] {
   const { owner, blockedBy, blocks } = task;
   const list = (ids: readonly string[]): string => ids.map((id) => `#${id}`).join(", ");
@@ -16,7 +16,7 @@ export function taskFacts(task: ProvenTask, state: string | StyledText): string[
   ];
 }
 
-/** Returns the lines of a task's details about its verify command, reviewer and files; none without them. */
+/** Returns the lines of a task's details about its verify command, reviewer and files; empty if it has none of them. */
 function proofLines({
   verify,
   proposedVerify,
@@ -33,7 +33,7 @@ function proofLines({
     ...(verify === null ? [] : [line`verify:     ${wholeCommand(verify)}`]),
     ...(proposedVerify === undefined
       ? []
-      : [line`proposed:   ${wholeCommand(proposedVerify)} (no person has confirmed it; it never runs)`]),
+      : [line`proposed:   ${wholeCommand(proposedVerify)} (not confirmed by a person, so it never runs)`]),
     ...(hasProof ? [line`said:       ${said ? "done" : "not done"}`, line`shown:      ${shown}`] : []),
     ...(verifyRun === null
       ? []
@@ -42,7 +42,7 @@ function proofLines({
   ];
 }
 
-/** Returns a command as one line in which nothing is hidden: a line end could make its rest look like a comment. */
+/** Returns a command as one line that hides nothing: after a line end, the rest could look like a comment. */
 function wholeCommand(command: string): string {
   return joinedLines(revealHidden(command), "\\n");
 }

@@ -22,7 +22,7 @@ export function failureOf(error: unknown): Failure {
   }
   if (/^E[A-Z0-9]+$/.test(systemCode(error) ?? ""))
     return failureOf(systemRefusal(error as NodeJS.ErrnoException));
-  const hint = "This is a bug in teams: run it again with --verbose, and report what it prints.";
+  const hint = "This is a bug in teams. Run the command again with --verbose, and report its output.";
   return { code: "INTERNAL", message: messageOf(error), hint, exit: EXIT.failed };
 }
 

@@ -2,7 +2,7 @@ import type { TeamStatus } from "../operations/status.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { line } from "./output.ts";
 
-/** A team in one line, for a status bar: `review 2 running 1 idle · 3/7 tasks · 1 waits`. */
+/** A team in one line, for a status bar: `review 2 running 1 idle · 3/7 tasks · 1 waiting`. */
 export function statusLine({ team, members, tasks, approvals }: TeamStatus): string {
   const counts = new Map<string, number>();
   for (const { name, state } of members) {
@@ -12,7 +12,7 @@ export function statusLine({ team, members, tasks, approvals }: TeamStatus): str
   const parts = [
     states === "" ? "no teammates" : states,
     ...(tasks.list.length === 0 ? [] : [`${tasks.completed}/${tasks.list.length} tasks`]),
-    ...(approvals.length === 0 ? [] : [`${approvals.length} ${approvals.length === 1 ? "waits" : "wait"}`]),
+    ...(approvals.length === 0 ? [] : [`${approvals.length} waiting`]),
   ];
   return line`${team} ${parts.join(" · ")}`;
 }

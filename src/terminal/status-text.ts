@@ -46,7 +46,7 @@ function heading(
   { team, displayName, leadAlive, tasks, budget }: TeamStatus,
   { styleText }: Pick<Output, "styleText">,
 ): string {
-  const lead = leadAlive === null ? "led by hand" : leadAlive ? "lead runs" : "lead is gone";
+  const lead = leadAlive === null ? "led by hand" : leadAlive ? "lead is running" : "lead is gone";
   const total = tasks.list.length;
   const done = total === 0 ? "no tasks" : `${tasks.completed} of ${total} tasks done`;
   const used = budget === null ? "" : `, budget ${budgetText(budget, budget.spent)}`;
@@ -74,7 +74,7 @@ function memberTable({ members, leadAlive }: TeamStatus, out: Pick<Output, "styl
   ]);
   const headings = ["MEMBER", "STATE", ...(differ ? ["MODE"] : []), "TASK", "MAIL", "TOKENS"];
   const tokens = headings.length - 1;
-  const more = [...(paid ? ["COST"] : []), ...(asked ? ["WORKTREE"] : []), "DOES"];
+  const more = [...(paid ? ["COST"] : []), ...(asked ? ["WORKTREE"] : []), "ACTIVITY"];
   return table([...headings, ...more], rows, {
     columns: out.columns,
     right: paid ? [tokens, tokens + 1] : [tokens],
@@ -93,7 +93,7 @@ function isByHand(name: string, leadAlive: boolean | null): boolean {
   return name === LEAD_NAME && leadAlive === null;
 }
 
-/** `teams/crew/dev +2 -1, 3 uncommitted`; nothing without a worktree. */
+/** `teams/crew/dev +2 -1, 3 uncommitted`; empty without a worktree. */
 function worktreeText({ git }: MemberStatus): string {
   if (git === null || git === undefined) return "";
   if ("problem" in git) return git.problem;
@@ -128,7 +128,7 @@ function tokensOf({ tokens, budget }: MemberStatus): string {
   return sum === 0 ? "" : compact(sum);
 }
 
-/** Tasks in a status: with members and approvals, about one screen. */
+/** Maximum tasks in a status: with members and approvals, about one screen. */
 const MAX_TASKS = 30;
 
 /** Shows only the first open tasks of a long list. */
@@ -180,7 +180,7 @@ function approvalPart(
     const { call, command } = shown(short.text, short.isWhole && displayWidth(visible(short.text)) <= room);
     return [`${who}${call}`, line`    ${command}`];
   });
-  return [styleText("Waits for you:", "bold", "attention").styled, ...rows].join("\n");
+  return [styleText("Waiting for you:", "bold", "attention").styled, ...rows].join("\n");
 }
 
 /** When a running agent without activity counts as stuck; `now` in milliseconds since the epoch. */

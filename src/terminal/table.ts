@@ -5,7 +5,7 @@ import { type StyledText, shown } from "./output.ts";
 export type Cell = string | number | StyledText | ((columns: number) => string);
 
 interface TableOptions {
-  /** Columns of the terminal, to which the last column is cut; nothing is cut if omitted. */
+  /** Columns of the terminal, to which the last column is cut; omitted: nothing is cut. */
   readonly columns?: number | undefined;
   /** Indexes of right-aligned columns. */
   readonly right?: readonly number[];

@@ -34,7 +34,7 @@ function openAmong(tasks: readonly TableTask[]): ReadonlySet<string> {
   return ids;
 }
 
-/** Returns the state of a task for people: a pending task that waits for another one is blocked. @param among all tasks */
+/** Returns the state of a task for users: a pending task that waits for another one is blocked. @param among all tasks */
 export function taskState(task: TableTask, among: readonly TableTask[]): string {
   const isBlocked = task.status === "pending" && openBlockers(task, among).length > 0;
   return isBlocked ? "blocked" : task.status.replace("_", " ");

@@ -2,9 +2,9 @@ import { type Env, hasUtf8 } from "../os/env.ts";
 
 /** The abilities of a terminal that change how text is shown. */
 export interface TerminalAbilities {
-  /** Texts that lead to an address (OSC 8). */
+  /** Whether it shows hyperlinks (OSC 8). */
   readonly links: boolean;
-  /** Only ASCII: its locale has no UTF-8. */
+  /** Whether it shows only ASCII: its locale has no UTF-8. */
   readonly ascii: boolean;
 }
 
@@ -15,7 +15,7 @@ const LINKING_VTE = 5_000;
 
 export function terminalAbilities(env: Env): TerminalAbilities {
   const { TERM_PROGRAM = "", TERM_PROGRAM_VERSION = "", VTE_VERSION } = env;
-  // Below tmux, variables of the terminal around it may still be set.
+  // Inside tmux, variables of the outer terminal may still be set.
   const links =
     TERM_PROGRAM === "tmux"
       ? tmuxHasLinks(TERM_PROGRAM_VERSION)
@@ -23,7 +23,7 @@ export function terminalAbilities(env: Env): TerminalAbilities {
   return { links: links && canDraw(env), ascii: !hasUtf8(env) };
 }
 
-/** Whether a terminal follows control sequences. A dumb one, such as the Emacs shell, shows them as text. */
+/** Whether a terminal interprets control sequences. A dumb one, such as the Emacs shell, shows them as text. */
 export function canDraw(env: Env): boolean {
   return env.TERM !== "dumb";
 }

@@ -13,7 +13,7 @@ export function dollarAmount(text: string): number | undefined {
   return amount > 0 ? amount : undefined;
 }
 
-/** Returns a cost for a person: `$0.42`; `<$0.01` for less, and nothing for none. */
+/** Returns a cost for a person: `$0.42`; `<$0.01` for less, empty for zero. */
 export function costText(usd: number): string {
   if (usd === 0) return "";
   return usd < 0.005 ? "<$0.01" : `$${usd.toFixed(2)}`;

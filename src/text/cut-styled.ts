@@ -21,7 +21,7 @@ export function cutStyled(row: string, width: number): string {
 }
 
 /**
- * Breaks a styled row at blanks into parts of at most `width` cells; the terminal breaks a longer single word. A style may
+ * Breaks a styled row at spaces into parts of at most `width` cells; the terminal breaks a longer single word. A style may
  * continue in the next part.
  */
 export function wrapStyled(row: string, width: number): readonly string[] {

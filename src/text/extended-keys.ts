@@ -8,7 +8,7 @@ const ESCAPE = "\u001b";
 const NEWLINE = `${ESCAPE}\r`;
 const ERASE = "\u007f";
 
-/** Bits of the modifiers; the sequence has their sum and one. */
+/** Bits of the modifiers; the sequence contains their sum plus one. */
 const SHIFT = 1;
 const ALT = 2;
 const CONTROL = 4;
@@ -25,7 +25,7 @@ const CURSOR = /^\u001b\[(\d+);(\d+)(?::(\d+))?([A-H~])$/;
 /** An event of a released key. */
 const RELEASED = "3";
 
-/** Bracketed paste: the marks that a terminal sends around pasted text, and the sequences that switch them on and off. */
+/** Bracketed paste: the markers that a terminal sends around pasted text, and the sequences that switch them on and off. */
 export const PASTE_START = `${ESCAPE}[200~`;
 export const PASTE_END = `${ESCAPE}[201~`;
 export const BRACKETED_PASTE_ON = `${ESCAPE}[?2004h`;
@@ -35,7 +35,7 @@ interface Key {
   /** The code point of the key without modifiers, or of the character that xterm types with them. */
   readonly code: number;
   readonly shifted?: number | undefined;
-  /** The key at the same place of an American keyboard. */
+  /** The key at the same position of a US keyboard. */
   readonly base?: number | undefined;
   readonly modifiers: number;
   readonly text?: string | undefined;
@@ -47,7 +47,7 @@ interface Key {
  */
 export function plainKey(sequence: string): string | undefined {
   const [isCursor, number = "", bits, cursorEvent, end = ""] = CURSOR.exec(sequence) ?? [];
-  // Its own form has a number that no cursor key has.
+  // Not a cursor key: the form of modifyOtherKeys has a number that no cursor key has.
   const [isOther, otherBits, otherCode] = MODIFY_OTHER.exec(sequence) ?? [];
   if (isOther !== undefined) return plainChar({ code: Number(otherCode), modifiers: bitsOf(otherBits) });
   if (isCursor !== undefined) return cursorEvent === RELEASED ? "" : plainCursor(number, bitsOf(bits), end);
@@ -104,7 +104,7 @@ function plainCursor(number: string, modifiers: number, end: string): string {
   return number === "3" && isWord ? `${ESCAPE}d` : `${ESCAPE}[${number}~`;
 }
 
-/** Codes of the keypad in kitty's protocol, from 57399 on. */
+/** The first code of the keypad in kitty's protocol. */
 const KEYPAD_FROM = 57_399;
 const KEYPAD = [
   ..."0123456789./*-+",
@@ -149,7 +149,7 @@ function typedBy({ code, shifted, modifiers, text }: Key): string {
   const char = charOf(code);
   if (isShift && shifted !== undefined) return charOf(shifted);
   const isUpper = isShift !== ((modifiers & CAPS_LOCK) !== 0);
-  // A few letters have two capital letters, such as ß.
+  // The upper case of a few letters, such as ß, is two letters.
   const upper = char.toUpperCase();
   return isUpper && [...upper].length === 1 ? upper : char;
 }

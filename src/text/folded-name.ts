@@ -3,7 +3,7 @@ export function isAscii(text: string): boolean {
 }
 
 /**
- * Normalizes a name as a file system does that ignores case and the composition of letters: there `.ſsh` is `.ssh`.
+ * Normalizes a name like a file system that ignores case and the composition of letters: there, `.ſsh` is `.ssh`.
  */
 export function foldedName(name: string): string {
   return name.normalize("NFC").toUpperCase().toLowerCase();

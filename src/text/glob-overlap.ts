@@ -14,7 +14,7 @@ interface Item {
   readonly many: boolean;
 }
 
-/** More alternatives than a sensible pattern has; one with more counts as a pattern of all paths. */
+/** Maximum alternatives, more than a sensible pattern has; a pattern with more counts as one of all paths. */
 const MAX_ALTERNATIVES = 128;
 
 const ANY: CharSet = { kind: "any" };
@@ -23,7 +23,7 @@ const SLASH: Item = { set: { kind: "char", char: "/" }, many: false };
 
 /**
  * Returns whether some path is covered by both patterns. A pattern is a path with `*`, `**`, `?`, `[a-z]` and `{a,b}`; a
- * directory (a name without an extension, or a slash at the end) covers everything below it. Answers true if it is unsure.
+ * directory (a name without an extension, or a slash at the end) covers everything below it. Returns true if unsure.
  */
 export function globsOverlap(a: string, b: string): boolean {
   const others = alternatives(b);
@@ -62,7 +62,7 @@ function itemsOverlap(a: readonly Item[], b: readonly Item[]): boolean {
 function intersect(a: CharSet, b: CharSet): boolean {
   if (a.kind === "char") return includes(b, a.char);
   if (b.kind === "char") return includes(a, b.char);
-  // Two classes may have no character in common, but rarely.
+  // Unsure: two classes rarely have no common character.
   return true;
 }
 
@@ -116,7 +116,7 @@ function firstBrace(text: string): Brace | undefined {
   return undefined;
 }
 
-/** Returns the parts between a brace and its end, as they are separated by commas; undefined without an end. */
+/** Returns the parts between a brace and its end, separated by commas; undefined without an end. */
 function bracedParts(text: string, start: number): string[] | undefined {
   const parts = [""];
   let depth = 1;

@@ -1,9 +1,12 @@
-/** Returns a text as one line: each run of white space with a line end in it becomes `sign`. The time is linear, unlike that of a pattern with blanks on both sides. */
+/**
+ * Returns a text as one line: each run of white space that contains a line end becomes `sign`. Linear time, unlike a pattern with
+ * white space on both sides of the line end.
+ */
 export function joinedLines(text: string, sign: string): string {
-  return text.replace(/\s+/g, (blank) => (blank.includes("\n") ? sign : blank));
+  return text.replace(/\s+/g, (space) => (space.includes("\n") ? sign : space));
 }
 
-/** Returns a text without a character at its end, however often it is there. The time is linear, unlike that of `/x+$/`. */
+/** Removes all occurrences of a character at the end of a text. Linear time, unlike `/x+$/`. */
 export function withoutEnd(text: string, char: string): string {
   let end = text.length;
   while (end > 0 && text.charAt(end - 1) === char) end -= 1;
@@ -41,13 +44,13 @@ function withReturns(text: string): string {
 interface Replaced {
   readonly text: string;
   readonly count: number;
-  /** The line of the first place, counted from 1. */
+  /** The line of the first occurrence, counted from 1. */
   readonly line: number;
 }
 
 /**
- * Replaces all places of a text. Both forms of a line end match each other, and those of the new text get the form of the line end
- * at their place. In a text with carriage returns alone, that is the only form.
+ * Replaces all occurrences of a text. Both forms of a line end match each other, and the new text gets the form of the line end near
+ * each occurrence. In a text with carriage returns alone, that is the only form.
  */
 export function replaceLines(text: string, from: string, to: string): Replaced {
   if (isCarriageReturned(text)) {
@@ -56,7 +59,7 @@ export function replaceLines(text: string, from: string, to: string): Replaced {
   }
   let [out, done, count, line] = ["", 0, 0, 0];
   const isAtReturn = lineEndFinder(text);
-  for (const { start, end } of placesOf(text, withLineFeeds(from))) {
+  for (const { start, end } of occurrencesOf(text, withLineFeeds(from))) {
     const isReturn = isAtReturn(start);
     const own = isReturn === undefined ? to : isReturn ? withReturns(to) : withLineFeeds(to);
     out += text.slice(done, start) + own;
@@ -67,26 +70,26 @@ export function replaceLines(text: string, from: string, to: string): Replaced {
   return { text: out + text.slice(done), count, line };
 }
 
-/** Yields the places of a text with line feeds, in order. */
-function* placesOf(
+/** Yields the occurrences of a text with line feeds, in order. */
+function* occurrencesOf(
   text: string,
   wanted: string,
 ): Generator<{ readonly start: number; readonly end: number }> {
   const plain = withLineFeeds(text);
   let returns = 0;
   let next = text.indexOf("\r\n");
-  // Adds the carriage returns before a place; places are asked for in order.
-  const placeIn = (at: number): number => {
+  // Adds the carriage returns before an index. Called with ascending indexes.
+  const indexIn = (at: number): number => {
     for (; next >= 0 && next - returns < at; returns += 1) next = text.indexOf("\r\n", next + 2);
     return at + returns;
   };
   for (let at = plain.indexOf(wanted); at >= 0; at = plain.indexOf(wanted, at + wanted.length))
-    yield { start: placeIn(at), end: placeIn(at + wanted.length) };
+    yield { start: indexIn(at), end: indexIn(at + wanted.length) };
 }
 
 /**
- * Returns a function that says whether the line end after a place, else the one before it, has a carriage return; undefined without
- * any. Places are asked for in order.
+ * Returns a function that returns whether the line end after an index, else the one before it, has a carriage return; undefined if
+ * there is no line end. Call it with ascending indexes.
  */
 function lineEndFinder(text: string): (place: number) => boolean | undefined {
   let before = -1;

@@ -1,9 +1,9 @@
 /**
  * Quotes any text as one word for a POSIX shell.
- * @throws RangeError if the text has a NUL
+ * @throws RangeError if the text contains a NUL
  */
 export function shellQuote(word: string): string {
-  if (word.includes("\0")) throw new RangeError("A shell word cannot hold a NUL.");
+  if (word.includes("\0")) throw new RangeError("A shell word cannot contain a NUL.");
   return `'${word.replace(/'/g, "'\\''")}'`;
 }
 

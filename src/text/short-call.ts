@@ -2,12 +2,12 @@ import { cutToWidth, displayWidth } from "./cell-width.ts";
 import { shortPath } from "./short-path.ts";
 import { gridRow, gridText } from "./terminal-text.ts";
 
-/** A call of a tool that names a file by its whole path, maybe after a text such as `asks: `. */
+/** A call of a tool that names a file by its whole path, optionally after a text such as `asks: `. */
 const CALL_OF_FILE = /^((?:[^()]{0,200}: )?)(\w{1,40})\(((?:\/|~\/)[^()]{1,4096})\)$/;
 
 /**
  * Returns a call such as `Edit(/home/me/project/src/main.ts)` with a relative path, shortened in the middle to the width.
- * @returns also whether the path is whole; another text is returned as it is
+ * @returns the text, and whether the path is whole; any other text is returned unchanged
  */
 export function shortCall(
   text: string,
@@ -58,7 +58,7 @@ export function shortSummary(
   if (!summary.endsWith(path)) return undefined;
   const before = gridText(summary.slice(0, summary.length - path.length));
   const short = shortPath(path, cwd, width - displayWidth(before) - 1);
-  // The search text is more important than the place.
+  // The search text is more important than the path.
   const room = width - 1 - displayWidth(short);
   return `${cutToWidth(before, Math.max(MIN_BEFORE, room))} ${short}`;
 }

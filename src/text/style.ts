@@ -39,7 +39,7 @@ export function memberColor(color: string | null | undefined): number | undefine
 /** The SGR codes of attributes; those that end them are larger by 20, except that of bold text: 21 is an underline. */
 const ATTRIBUTES = { bold: 1, dim: 2, italic: 3, underline: 4, reverse: 7, strike: 9 } as const;
 
-/** An attribute of text. The end of bold text also ends dim text around it, and the other way round. */
+/** An attribute of text. The end of bold text also ends dim text around it, and vice versa. */
 export type Attribute = keyof typeof ATTRIBUTES;
 
 /** An index of the 256-colour palette, an attribute, or the terminal's own style. */
@@ -52,7 +52,7 @@ export function styler(plain: boolean): Styler {
   return (style, text) => (plain ? text : styled(text, [style]));
 }
 
-/** Puts SGR sequences around a text; each style ends on its own, so that styled texts can be nested. */
+/** Puts SGR sequences around a text; each style ends separately, so that styled texts can be nested. */
 export function styled(text: string, styles: readonly Style[]): string {
   const set = styles.filter((style) => style !== undefined);
   if (set.length === 0) return text;

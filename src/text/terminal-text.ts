@@ -55,7 +55,7 @@ export function asciiText(text: string): string {
 
 /**
  * Formats a value as JSON that is safe to print: `JSON.stringify` leaves DEL, C1 controls and characters that change the writing
- * direction as they are. A parser reads the same value, but U+FFFD for half of a surrogate pair, which many parsers refuse.
+ * direction as they are. A parser reads the same value, except that half of a surrogate pair becomes U+FFFD: many parsers refuse it.
  */
 export function printableJson(value: unknown, indent?: number): string {
   const json = JSON.stringify(value, undefined, indent);

@@ -1,6 +1,6 @@
 import { cells, displayWidth } from "./cell-width.ts";
 
-/** Breaks a row at blanks into parts of at most `width` cells; a longer single word is left to the terminal. */
+/** Breaks a row at spaces into parts of at most `width` cells; a longer single word is left to the terminal. */
 export function wrapRow(row: string, width: number): string[] {
   const flow = wordFlow(() => width);
   return `${flow.push(row)}${flow.end()}`.split("\n");
@@ -32,7 +32,7 @@ interface WordFlow {
   end(): string;
 }
 
-/** @param cellsOf returns the cells of a word: those of its characters if omitted */
+/** @param cellsOf returns the cells of a word; default: the cells of its characters */
 export function wordFlow(width: () => number, cellsOf: (word: string) => number = displayWidth): WordFlow {
   let column = 0;
   let gap = "";

@@ -36,7 +36,7 @@ export function closeToOthers(path: string): void {
   chmodSync(path, statSync(path).mode & 0o700);
 }
 
-/** The rights that its user needs to work with a file or directory. */
+/** Returns the rights that the owner of a file or directory needs to work with it. */
 function ownRights(entry: Stats): number {
   if (entry.isSymbolicLink()) return 0;
   return entry.isDirectory() ? 0o700 : 0o600;
@@ -48,7 +48,7 @@ export function isClosedToOwner(path: string): boolean {
   return entry !== undefined && (~entry.mode & ownRights(entry)) !== 0;
 }
 
-/** Restores its user's rights to a file or directory. */
+/** Restores the owner's rights to a file or directory. */
 export function openToOwner(path: string): void {
   const entry = lstatSync(path);
   if (!entry.isSymbolicLink()) chmodSync(path, (entry.mode & 0o777) | ownRights(entry));

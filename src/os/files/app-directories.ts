@@ -13,7 +13,7 @@ export function rootDirectory(env: Env): string {
 /**
  * Returns the environment with absolute `$TEAMS_HOME`, `$CLAUDE_CONFIG_DIR` and `$HOME`: an agent in another directory must find the
  * same root.
- * @param cwd called for the directory to which they are relative, if one is
+ * @param cwd returns the directory that relative values refer to; called only if a value is relative
  */
 export function withAbsoluteRoot(env: Env, cwd: () => string): Env {
   const isRelative = (name: string): boolean => Boolean(env[name]) && !isAbsolute(env[name] ?? "");
@@ -40,7 +40,7 @@ export function runtimeDirectory(env: Env): string {
   return xdg && isAbsolute(xdg) && isOwnOrMissing(xdg) ? join(xdg, "teams") : scratchDirectory();
 }
 
-/** False for a place of another user, for example after `su` or in a container, and for a place that cannot be reached. */
+/** False for a directory of another user, for example after `su` or in a container, and for one that cannot be reached. */
 function isOwnOrMissing(path: string): boolean {
   try {
     return (ownerOf(path) ?? ownUid()) === ownUid();
@@ -109,7 +109,7 @@ export function ensureRuntimeDirectory(path: string): void {
 
 /**
  * True if a directory below the runtime directory exists, and it and its parents up to the runtime directory are private.
- * Nothing may be removed below any other: it could be a link that another user placed there.
+ * Nothing may be removed below any other directory: it could be a link that another user placed there.
  * @param path `<runtime>/<hash of the root>/…`
  * @param depth number of levels below the runtime directory
  */

@@ -39,7 +39,8 @@ interface WriteOptions {
 /**
  * Replaces a file atomically (write, fsync, rename): a reader without a lock sees either the old or the new content, and
  * so does a reader after a crash.
- * @throws a system error if nothing was replaced; TeamError PERMISSION_DENIED if the file was replaced but fsync failed
+ * @throws a system error if nothing was replaced; TeamError STORAGE_ERROR or PERMISSION_DENIED if the file was replaced, but
+ * fsync failed
  */
 export function replaceFile(path: string, content: string | Uint8Array, options: WriteOptions = {}): void {
   const next = stageFile(path, content, options);
@@ -68,10 +69,10 @@ export interface StagedFile {
   commit(): void;
   /**
    * Puts the new name on disk. Call it after `commit`, once any lock is released.
-   * @throws TeamError PERMISSION_DENIED if fsync fails; the new content is visible nevertheless
+   * @throws TeamError STORAGE_ERROR or PERMISSION_DENIED if fsync fails; the new content is visible anyway
    */
   settle(): void;
-  /** Removes it, instead of `commit` and `settle`. Idempotent. */
+  /** Removes the temporary file, instead of `commit` and `settle`. Idempotent. */
   discard(): void;
 }
 
@@ -86,7 +87,7 @@ export function stageFile(
   try {
     if (typeof content === "object" && "keep" in content) copyAndAppend(path, temporary, content);
     else writeNew(temporary, content, mode, sync);
-    // Opened now: a failure after the rename could not be undone.
+    // Opened before the rename, because a later failure could not be undone.
     directory = sync ? openSync(dirname(path), constants.O_RDONLY) : undefined;
   } catch (error) {
     rmSync(temporary, { force: true });
@@ -162,7 +163,7 @@ function syncDirectory(fd: number): void {
 }
 
 /**
- * Puts the names in a directory on disk, such as that of a file that a dead process renamed.
+ * Puts the names in a directory on disk, such as the name of a file that a dead process renamed.
  * @throws a system error
  */
 export function syncNames(directory: string): void {
@@ -176,7 +177,7 @@ export function syncNames(directory: string): void {
 
 /**
  * Puts the name of a renamed file on disk.
- * @throws TeamError PERMISSION_DENIED if fsync fails; the file is there nevertheless
+ * @throws TeamError STORAGE_ERROR or PERMISSION_DENIED if fsync fails; the file has its new name anyway
  */
 export function confirmName(path: string): void {
   try {
@@ -189,7 +190,7 @@ export function confirmName(path: string): void {
 /**
  * Syncs a file that was replaced without sync, and its name. Runs in Node's thread pool: this process continues meanwhile.
  * Does nothing if the file is missing.
- * @throws TeamError PERMISSION_DENIED if fsync fails; the content is visible nevertheless
+ * @throws TeamError STORAGE_ERROR or PERMISSION_DENIED if fsync fails; the content is visible anyway
  */
 export async function syncFile(path: string): Promise<void> {
   try {
@@ -236,7 +237,7 @@ function notConfirmed(path: string, error: unknown): TeamError {
 }
 
 /**
- * Creates a directory and missing ones between it and `base`, each 0700, but never `base` itself: a late writer must
+ * Creates a directory and its missing parents below `base`, each 0700, but never `base` itself: a late writer must
  * not restore a deleted directory.
  * @throws a system error ENOENT if `base` does not exist
  */
@@ -266,7 +267,7 @@ export function createWhole(path: string, content: string | Uint8Array): boolean
   }
 }
 
-/** Creates a private directory (0700) below the system's temporary one; the caller must remove it. */
+/** Creates a private directory (0700) in the system's temporary directory; the caller must remove it. */
 export function createTemporaryDirectory(prefix: string): string {
   const path = mkdtempSync(join(tmpdir(), prefix));
   // mkdtemp applies the umask to 0700.

@@ -7,11 +7,11 @@ import { writeNow } from "./standard-streams.ts";
 interface LogBounds {
   /** Size in bytes above which a log is cut. */
   readonly max: number;
-  /** Bytes at its end that stay, from the start of a line. */
+  /** Bytes to keep at its end, from the start of a line. */
   readonly kept: number;
 }
 
-/** 1 MB holds a screen of 200×50 a hundred times: people scroll back no further, and conversations are stored elsewhere. */
+/** 1 MB contains a screen of 200×50 a hundred times: people scroll back no further, and conversations are stored elsewhere. */
 export const LOG_BOUNDS: LogBounds = { max: 8 * 1024 * 1024, kept: 1024 * 1024 };
 
 /** Characters between two checks of a log's size: a check costs as much as a short line. */
@@ -44,9 +44,9 @@ export function openLogFile(path: string): LogFile {
   };
 }
 
-/** Returns a writer to standard output. If that is the log at `path`, it is kept within its bounds, as {@link LogFile}. */
+/** Returns a writer to standard output. If standard output is the log at `path`, the log is kept within its bounds. */
 export function writerToLog(write: (text: string) => void, path: string): (text: string) => void {
-  // A stream would end with its first error, and this process with the stream.
+  // A stream would close at its first error, and end this process.
   const append = (text: string): void => void writeNow(STANDARD_OUTPUT, text);
   return writerTo(STANDARD_OUTPUT, isOpenAs(STANDARD_OUTPUT, path) ? append : write, path);
 }
@@ -54,8 +54,8 @@ export function writerToLog(write: (text: string) => void, path: string): (text:
 /** Whether a descriptor of this process is the file at a path. */
 function isOpenAs(fd: number, path: string): boolean {
   const own = fstatSync(fd);
-  const there = lstatSync(path, { throwIfNoEntry: false });
-  return own.ino === there?.ino && own.dev === there.dev;
+  const current = lstatSync(path, { throwIfNoEntry: false });
+  return own.ino === current?.ino && own.dev === current.dev;
 }
 
 function writerTo(fd: number, write: (text: string) => void, path: string): (text: string) => void {
@@ -82,7 +82,7 @@ const STANDARD_OUTPUT = 1;
 /**
  * Cuts a file that a descriptor of this process appends to if it is too large. It is cut in place, so other processes
  * that append to it continue. A concurrent reader may see only a part of the remaining text.
- * @param path path of the file; if another file is there now, nothing is done
+ * @param path path of the file; does nothing if another file has this path now
  * @returns whether it was cut
  */
 export function cutLog(fd: number, path: string, { max, kept }: LogBounds = LOG_BOUNDS): boolean {
@@ -96,10 +96,10 @@ export function cutLog(fd: number, path: string, { max, kept }: LogBounds = LOG_
     throw error;
   }
   try {
-    const there = fstatSync(file);
-    if (there.ino !== written.ino || there.dev !== written.dev) return false;
+    const current = fstatSync(file);
+    if (current.ino !== written.ino || current.dev !== written.dev) return false;
     const tail = Buffer.alloc(kept);
-    const read = readSync(file, tail, 0, kept, Math.max(0, there.size - kept));
+    const read = readSync(file, tail, 0, kept, Math.max(0, current.size - kept));
     const end = tail.subarray(0, read);
     ftruncateSync(file, 0);
     writeNow(fd, end.subarray(end.indexOf(0x0a) + 1));

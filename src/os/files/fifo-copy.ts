@@ -33,7 +33,7 @@ export function fifoCopy(path: string): FifoCopy {
       try {
         writeSync(fd, bytes);
       } catch (error) {
-        // Full, or its reader has ended.
+        // EAGAIN: the FIFO is full. Any other error: its reader has ended.
         if (systemCode(error) !== "EAGAIN") close();
       }
     },

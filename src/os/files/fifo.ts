@@ -4,17 +4,17 @@ import { systemCode, TeamError } from "../../errors.ts";
 
 const BYTE = Buffer.from("\n");
 
-/** A FIFO of this user that this process has open, non-blocking. */
+/** A FIFO of this user that this process has opened without blocking. */
 interface OpenFifo {
   readonly fd: number;
-  /** True if its path still leads to it: it may have been removed or replaced. */
+  /** True if the path still leads to this FIFO: it may have been removed or replaced. */
   isInPlace(): boolean;
   /** Closes the descriptor, unless it was passed on. Idempotent. */
   close(): void;
 }
 
 /**
- * Opens a FIFO of this user for its owner: for reading and writing, so that it never reports end-of-file. Never creates it.
+ * Opens a FIFO of this user as its owner: for reading and writing, so that it never reports end-of-file. Never creates it.
  * @throws TeamError PERMISSION_DENIED if it is not a FIFO or belongs to another user; a system error if it is missing
  */
 export function openOwnFifo(path: string): OpenFifo {
@@ -40,11 +40,11 @@ function openFifo(path: string, access: number): OpenFifo {
   return {
     fd,
     isInPlace: () => {
-      const there = lstatSync(path, { throwIfNoEntry: false });
-      return there?.ino === opened.ino && there.dev === opened.dev;
+      const current = lstatSync(path, { throwIfNoEntry: false });
+      return current?.ino === opened.ino && current.dev === opened.dev;
     },
     close: () => {
-      // Closed once only: the number may belong to another file afterwards.
+      // Closed only once: the number may belong to another file afterwards.
       if (!closed) closeSync(fd);
       closed = true;
     },
@@ -108,13 +108,13 @@ export const NO_READER: ReadonlySet<string> = new Set([
  * @throws TeamError PERMISSION_DENIED if a name is taken by something else
  */
 export async function makeOwnFifos(paths: readonly string[]): Promise<void> {
-  const missing = paths.filter((path) => !fifoIsThere(path));
+  const missing = paths.filter((path) => !hasFifoAt(path));
   if (missing.length === 0) return;
   try {
     await mkfifo(missing);
   } catch (error) {
     // Another process may have created one of them at the same moment.
-    if (!paths.every(fifoIsThere)) throw error;
+    if (!paths.every(hasFifoAt)) throw error;
   }
 }
 
@@ -127,7 +127,7 @@ function mkfifo(paths: readonly string[]): Promise<void> {
   });
 }
 
-function fifoIsThere(path: string): boolean {
+function hasFifoAt(path: string): boolean {
   const entry = lstatSync(path, { throwIfNoEntry: false });
   if (entry === undefined) return false;
   if (isOwnFifo(entry)) return true;
@@ -141,7 +141,7 @@ export function isOwnFifoAt(path: string): boolean {
 }
 
 export function isOwnFifo(stat: Stats): boolean {
-  // Not os.userInfo(), which reads the system's list of users for every ring.
+  // Not os.userInfo(), which reads the system's list of users each time a bell rings.
   return stat.isFIFO() && stat.uid === process.geteuid?.();
 }
 

@@ -2,17 +2,17 @@ import { closeSync, fstatSync, statSync } from "node:fs";
 import { systemClock } from "../clock.ts";
 import { openIfThere, readPart } from "./fs.ts";
 
-/** Bytes that are read from the end of a large file. */
+/** Maximum bytes to read from the end of a file. */
 const END_BYTES = 64 * 1024;
-/** Bytes of a chunk when two files are compared. */
+/** Bytes of each chunk when two files are compared. */
 const CHUNK = 1024 * 1024;
 /**
- * Milliseconds after a change during which another one may leave the same time on the file: more than a tick of the system's
- * clock, or more than a unit of a file system that counts in milliseconds or seconds.
+ * Milliseconds after a change in which a later change may get the same time: more than a tick of the system's clock (`fine`), or
+ * more than the unit of a file system that counts in milliseconds or seconds (`coarse`).
  */
 const YOUNG_MS = { fine: 100, coarse: 2_000 };
 
-/** The end of a file, and which version of the file it belongs to. */
+/** The end of a file, and the version of the file that it belongs to. */
 export interface FileEnd {
   /** The first two bytes of the file, as text. */
   readonly start: string;
@@ -20,7 +20,7 @@ export interface FileEnd {
   readonly bytes: Buffer;
   readonly size: number;
   readonly version: string;
-  /** A later change may have left the same version. */
+  /** True if a later change may have kept this version. */
   readonly isYoung: boolean;
 }
 
@@ -32,13 +32,13 @@ export function readEnd(path: string): FileEnd | undefined {
   try {
     const { size: exactSize, ctimeNs, ino } = fstatSync(fd, { bigint: true });
     const size = Number(exactSize);
-    const youth = ctimeNs % 1_000_000n === 0n ? YOUNG_MS.coarse : YOUNG_MS.fine;
+    const limit = ctimeNs % 1_000_000n === 0n ? YOUNG_MS.coarse : YOUNG_MS.fine;
     return {
       start: readPart(fd, 0, 2).toString("latin1"),
       bytes: readPart(fd, Math.max(0, size - END_BYTES), size),
       size,
       version: `${ino} ${size} ${ctimeNs}`,
-      isYoung: systemClock.now() - Number(ctimeNs / 1_000_000n) < youth,
+      isYoung: systemClock.now() - Number(ctimeNs / 1_000_000n) < limit,
     };
   } finally {
     closeSync(fd);

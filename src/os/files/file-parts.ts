@@ -13,7 +13,7 @@ export function readStart(path: string, bytes: number): Buffer | undefined {
       closeSync(fd);
     }
   } catch (error) {
-    // Missing, a directory, or not this user's to read.
+    // The file is missing, is a directory, or may not be read by this user.
     if (isSystemError(error)) return undefined;
     throw error;
   }

@@ -3,10 +3,11 @@ import { StringDecoder } from "node:string_decoder";
 import { after } from "../clock.ts";
 import { fileSize, openIfThere, readFrom, truncateFile, versionOf } from "./fs.ts";
 
-/** Milliseconds between two polls of the file, with a watch and on a file system without one. */
+/** Milliseconds between two polls of a watched file. */
 const SLOW_MS = 5_000;
+/** Milliseconds between two polls on a file system without watches. */
 const FAST_MS = 250;
-/** Read bytes after which the file is emptied, to keep the disk free. */
+/** Bytes to read before the file is emptied, which frees disk space. */
 const MAX_READ_BYTES = 16 * 1024 * 1024;
 
 /** The lines that another program appends to a file. A file, unlike a FIFO, loses none of them while this process is busy. */
@@ -19,7 +20,7 @@ export class FollowedFile {
   #rest: string[] = [];
   #stop: () => void = () => undefined;
 
-  /** @param offset the place of the first byte that is read */
+  /** @param offset the first byte to read */
   constructor(path: string, onLine: (line: string) => void, offset = 0) {
     this.#path = path;
     this.#onLine = onLine;
@@ -30,15 +31,15 @@ export class FollowedFile {
   follow(): void {
     const watcher = watchFile(this.#path, () => this.read());
     const stopWatching = (): void => watcher?.close();
-    const look = (): void => {
+    const poll = (): void => {
       this.read();
-      const stopWaiting = after(watcher === undefined ? FAST_MS : SLOW_MS, look);
+      const stopWaiting = after(watcher === undefined ? FAST_MS : SLOW_MS, poll);
       this.#stop = () => {
         stopWaiting();
         stopWatching();
       };
     };
-    look();
+    poll();
   }
 
   close(): void {
@@ -63,13 +64,13 @@ export class FollowedFile {
     }
   }
 
-  /** Whether the writer has begun the emptied file again: it appends, instead of continuing at its own place. */
+  /** Whether the writer has started at the beginning of the emptied file: it appends, instead of writing at its own offset. */
   #isRewound(): boolean {
     const size = this.#emptiedAt === 0 ? 0 : (fileSize(this.#path) ?? 0);
     return size > 0 && size < this.#emptiedAt;
   }
 
-  /** Empties the file if it is large and read to its end. A writer that continues at its own place leaves its beginning empty. */
+  /** Empties the file if it is large and read to its end. A writer that continues at its own offset leaves a hole before it. */
   empty(): void {
     if (this.#offset - this.#emptiedAt < MAX_READ_BYTES || fileSize(this.#path) !== this.#offset) return;
     truncateFile(this.#path, 0);
@@ -88,12 +89,12 @@ export function watchFile(path: string, onChange: () => void): { close(): void }
     watcher.on("error", () => watcher.close());
     return watcher;
   } catch {
-    // ENOSPC, EMFILE: no watches are left.
+    // ENOENT, ENOSPC, EMFILE: see above.
     return undefined;
   }
 }
 
-/** Bytes of one read. */
+/** Bytes to read at a time. */
 const CHUNK_BYTES = 64 * 1024;
 
 /**

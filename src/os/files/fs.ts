@@ -71,7 +71,7 @@ export function namingPath(error: unknown, path: string | Buffer): unknown {
   return error;
 }
 
-/** Returns the bytes of a file from `offset` on; undefined if it is missing. */
+/** Returns the bytes of a file from `offset` to its end; undefined if it is missing. */
 export function readFrom(path: string | Buffer, offset: number): Buffer | undefined {
   const fd = openIfThere(path);
   if (fd === undefined) return undefined;
@@ -135,8 +135,8 @@ export function fileSize(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.size;
 }
 
-/** Distinguishes this process from later ones with its pid, and from those in other containers: its start time in microseconds. */
-const WORD = (process.hrtime.bigint() / 1_000n).toString(36).slice(-7);
+/** Start time in microseconds: distinguishes this process from later ones with its pid, and from processes in other containers. */
+const START_WORD = (process.hrtime.bigint() / 1_000n).toString(36).slice(-7);
 let sequence = 0;
 
 /**
@@ -145,7 +145,7 @@ let sequence = 0;
  */
 export function temporaryBeside(path: string): string {
   sequence += 1;
-  return join(dirname(path), `.${basename(path)}.${process.pid}.${WORD}${sequence}.tmp`);
+  return join(dirname(path), `.${basename(path)}.${process.pid}.${START_WORD}${sequence}.tmp`);
 }
 
 /** Returns the pid in a name of {@link temporaryBeside}; undefined for any other name. */
@@ -156,7 +156,7 @@ export function temporaryWriter(name: string): number | undefined {
 
 /**
  * Appends text to a file with mode 0600 that only this process writes. Not synced: for files that may lose their end in a power cut.
- * @throws a system error, after the file was cut to its size before
+ * @throws a system error, after truncating the file to its previous size
  */
 export function appendPrivate(path: string, text: string): void {
   const fd = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, PRIVATE_FILE);

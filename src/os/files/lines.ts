@@ -24,7 +24,7 @@ export function appendLines(path: string, lines: string, sync: boolean): number 
   }
 }
 
-/** Most searches end among the newest lines: two pages hold about ten of them. */
+/** Most searches end among the newest lines: two pages contain about ten of them. */
 const FIRST_CHUNK = 8 * 1024;
 /** Limits the memory for one chunk while a whole file is read. */
 const MAX_CHUNK = 1024 * 1024;
@@ -83,7 +83,7 @@ export function startOfLastLines(path: string, count: number, end = Number.POSIT
         at >= 0;
         at = at > 0 ? bytes.lastIndexOf(NEWLINE, at - 1) : -1
       ) {
-        // The first one ends the last line.
+        // The first newline found ends the last line.
         if (left === 0) return from + at + 1;
         left -= 1;
       }
@@ -97,7 +97,7 @@ export function startOfLastLines(path: string, count: number, end = Number.POSIT
   }
 }
 
-/** A longer line is skipped: it does not fit into a string, and teams writes no such line. */
+/** Maximum bytes of a line. A longer one is skipped: it does not fit into a string, and teams writes no such line. */
 const MAX_LINE = 256 * 1024 * 1024;
 
 /** Some whole lines of a file. */
@@ -109,8 +109,8 @@ export interface LineChunk {
 }
 
 /**
- * Yields the whole lines between two byte offsets, oldest first, in chunks of about 1 MB: the file may be larger than a string of the
- * engine. An incomplete last line is left out; a missing file has no lines.
+ * Yields the whole lines between two byte offsets, oldest first, in chunks of about 1 MB: the file may be larger than the engine's longest
+ * string. An incomplete last line is left out; a missing file has no lines.
  */
 export function* lineChunks(
   path: string,

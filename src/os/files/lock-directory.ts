@@ -66,7 +66,7 @@ export function takeLockDirectory(path: string): LockDirectory | undefined {
   };
 }
 
-/** Returns which directory the lock of `path` is now; undefined while the lock is free. */
+/** Returns the id of the current lock directory of `path`; undefined while the lock is free. */
 export function lockDirectoryId(path: string): string | undefined {
   const stat = statSync(`${path}.lock`, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? undefined : `${stat.ino.toString(36)}-${stat.birthtimeNs.toString(36)}`;

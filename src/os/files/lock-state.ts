@@ -1,18 +1,18 @@
 import { type Stats, statSync } from "node:fs";
 import { systemClock } from "../clock.ts";
 
-// Apart from lock-directory.ts: a command that only reads must not load the package that takes locks.
+// Separate from lock-directory.ts: a command that only reads must not load the package that takes locks.
 
 /** Milliseconds without an update after which every peer removes a lock (interop.md). */
 export const STALE_MS = 10_000;
 
 /**
- * The mode of our lock directories. From their first moment it distinguishes them from foreign ones, which are 0777 minus
- * the umask. They stay empty.
+ * The mode of our lock directories, which stay empty. It distinguishes them from foreign ones, which are 0777 minus the
+ * umask, from the start.
  */
 export const OUR_MODE = 0o500;
 
-/** Returns whether the lock directory of `path` was made by one of our processes. */
+/** Returns whether one of our processes created the lock directory of `path`. */
 export function isLockDirectoryOurs(path: string): boolean {
   return ((lockOf(path)?.mode ?? 0) & 0o777) === OUR_MODE;
 }

@@ -9,7 +9,7 @@ interface FoundPath {
   readonly isDirectory: boolean;
 }
 
-/** An entry of a directory, and where it leads if it is a link. */
+/** An entry of a directory, with its target if it is a link. */
 interface Entry {
   readonly isDirectory: boolean;
   readonly size: number;
@@ -18,29 +18,29 @@ interface Entry {
 
 /** Maximum number of links in one path, the same as in Linux. */
 const MAX_LINKS = 40;
-/** After this number of questions about entries of one directory, reading its names is faster. */
-const MANY = 8;
-/** Size in bytes above which reading a directory takes longer than the questions. */
-const LARGE = 32_768;
+/** After this number of lookups in one directory, reading its names is faster. */
+const MAX_LOOKUPS = 8;
+/** Size in bytes above which reading a directory takes longer than the lookups. */
+const MAX_DIRECTORY_SIZE = 32_768;
 
 /**
- * Finds many absolute paths as they are at one moment. It asks the system at most once for each entry on their way, and for none
- * below a missing directory. Create another one for a later lookup.
+ * Resolves many absolute paths as they are at one moment. It asks the system at most once for each entry on the way, and for none
+ * below a missing directory. Create a new instance to see later changes.
  */
 export class PathLookup {
   /** Keyed by path, whose directory contains no link. */
   readonly #entries = new Map<string, Entry | undefined>();
   /** Keyed by a path's directory as given. */
   readonly #directories = new Map<string, FoundPath | undefined>();
-  /** Keyed by directory: the number of questions, or the folded names in it. */
+  /** Keyed by directory: the number of lookups in it, or the folded names in it. */
   readonly #names = new Map<string, number | ReadonlySet<string>>();
 
   /** Returns where a path leads; undefined if it is missing, in a closed directory, or a loop of links. */
   find(path: string): FoundPath | undefined {
     const slash = path.lastIndexOf("/");
-    const above = path.slice(0, slash);
-    if (!this.#directories.has(above)) this.#directories.set(above, this.#walk("", above));
-    const directory = this.#directories.get(above);
+    const parent = path.slice(0, slash);
+    if (!this.#directories.has(parent)) this.#directories.set(parent, this.#walk("", parent));
+    const directory = this.#directories.get(parent);
     return directory?.isDirectory ? this.#walk(directory.path, path.slice(slash + 1)) : undefined;
   }
 
@@ -85,7 +85,7 @@ export class PathLookup {
     const names = this.#names.get(directory) ?? 0;
     if (typeof names !== "number") return names.has(foldedName(name));
     this.#names.set(directory, names + 1);
-    if (names === MANY) {
+    if (names === MAX_LOOKUPS) {
       const listed = this.#namesIn(directory);
       if (listed !== undefined) this.#names.set(directory, listed);
     }
@@ -94,7 +94,8 @@ export class PathLookup {
 
   #namesIn(directory: string): ReadonlySet<string> | undefined {
     const { size = Number.POSITIVE_INFINITY } = this.#entries.get(directory) ?? {};
-    return size > LARGE ? undefined : ifReadable(() => new Set(readdirSync(directory).map(foldedName)));
+    if (size > MAX_DIRECTORY_SIZE) return undefined;
+    return ifReadable(() => new Set(readdirSync(directory).map(foldedName)));
   }
 }
 

@@ -98,7 +98,7 @@ export async function saveBytes(
  * Writes a stream to a file that may exist: it is replaced once the new content is completely on disk, or not at all. A link is
  * followed. A pipe or a device is written in place.
  * @returns the number of bytes
- * @throws the reason of `signal`; TeamError PERMISSION_DENIED if the file was replaced, but its name could not be synced
+ * @throws the reason of `signal`; TeamError STORAGE_ERROR or PERMISSION_DENIED if the file was replaced but its name not synced
  */
 export async function replaceWithBytes(
   path: string,
@@ -195,7 +195,7 @@ export async function readArchive(
   const flow = pipeline(source, packed, createGunzip(), bounded(maxBytes, packed), sink, {
     ...(signal && { signal }),
   });
-  // Waits for both: if one fails, it ends the other, which then reports a premature end.
+  // Waits for both: if one fails, it ends the other one, which then reports a premature end.
   const ends = await Promise.allSettled([takeAll(tar as unknown as AsyncIterable<PackedEntry>, take), flow]);
   signal?.throwIfAborted();
   const [refused, broken] = ends.map((end) => (end.status === "rejected" ? end.reason : undefined));
@@ -220,7 +220,7 @@ async function takeAll(
 
 /** Maximum number of decompressed bytes for each compressed byte; conversations and logs have at most a few dozen. */
 const MAX_RATIO = 200;
-/** Bytes below which the ratio says nothing about harm. */
+/** Bytes below which any ratio is harmless. */
 const HARMLESS = 64 * 1024 * 1024;
 
 class Counter extends Transform {
@@ -243,7 +243,7 @@ function bounded(maxBytes: number, packed: Counter): Transform {
       bytes += chunk.byteLength;
       if (bytes > maxBytes) done(tooMuch(`more than ${maxBytes} bytes`));
       else if (bytes > HARMLESS && bytes > MAX_RATIO * packed.bytes)
-        done(tooMuch(`more than ${MAX_RATIO} bytes for each compressed one`));
+        done(tooMuch(`more than ${MAX_RATIO} bytes for each compressed byte`));
       else done(null, chunk);
     },
   });
@@ -254,13 +254,13 @@ const EXPORT_AGAIN = "Export the team again: teams export <team>";
 function notRegular(name: string, type: string): TeamError {
   return new TeamError(
     "CORRUPT_FILE",
-    `The archive holds a ${type} (${JSON.stringify(name)}); only regular files are allowed in it. Nothing was created.`,
+    `The archive contains a ${type} (${JSON.stringify(name)}); only regular files are allowed. Nothing was created.`,
     { hint: EXPORT_AGAIN },
   );
 }
 
 function tooMuch(what: string): TeamError {
-  return new TeamError("CORRUPT_FILE", `The archive holds ${what}. Nothing was created.`, {
+  return new TeamError("CORRUPT_FILE", `The archive contains ${what}. Nothing was created.`, {
     hint: EXPORT_AGAIN,
   });
 }

@@ -40,10 +40,10 @@ export function pathStat(path: string | Buffer): PathStat {
   }
 }
 
-/** Bytes of a file that is read as a short text. */
+/** Maximum bytes of a short file. */
 const MAX_SHORT = 1024 * 1024;
 
-/** Whether a path leads to a regular file of at most 1 MB: reading another one could block, or not end. */
+/** Whether a path leads to a regular file of at most 1 MB: reading any other file could block, or never end. */
 export function isShortFile(path: string): boolean {
   const { kind, size } = pathStat(path);
   return kind === "file" && size <= MAX_SHORT;
@@ -53,17 +53,17 @@ export function isShortFile(path: string): boolean {
 export function encodingProblem(path: string, text: string): string | undefined {
   // In UTF-16 every ASCII character has a zero byte.
   if (text.includes("\0")) return "is not UTF-8, but probably UTF-16";
-  // The file may hold the character that also stands for invalid bytes.
+  // The file may contain U+FFFD itself, which also replaces invalid bytes.
   if (!text.includes("\ufffd") || isUtf8(readFrom(path, 0) ?? Buffer.alloc(0))) return undefined;
   return "is not UTF-8";
 }
 
-/** Whether a path leads to a pipe, a device or the like, which is written in place and never replaced. */
+/** Whether a path leads to a special file such as a pipe or a device, which is written in place and never replaced. */
 export function isSpecialFile(path: string): boolean {
   return pathStat(path).kind === "special";
 }
 
-/** Whether the file system of a directory keeps the executable bit of a file. Tries it with a temporary file. */
+/** Whether the file system of a directory keeps the executable bit of a file. Tests this with a temporary file. */
 export function keepsModes(directory: string): boolean {
   const path = temporaryBeside(join(directory, "mode"));
   try {
@@ -81,7 +81,7 @@ export function keepsModes(directory: string): boolean {
 }
 
 /**
- * Reads a file without a size, such as those of /proc: at most `maxBytes` bytes, and none if reading would block.
+ * Reads a file without a size, such as a file in /proc: at most `maxBytes` bytes, and none if reading would block.
  * @returns undefined if it is missing
  */
 export function readUnsized(path: string | Buffer, maxBytes: number): Buffer | undefined {
@@ -102,7 +102,7 @@ export function readUnsized(path: string | Buffer, maxBytes: number): Buffer | u
   }
 }
 
-/** Writes a pipe or a device. @throws ENXIO, instead of waiting, if no process reads the pipe */
+/** Writes to a pipe or a device. @throws ENXIO, instead of waiting, if no process reads the pipe */
 function writeSpecial(path: string, content: string): void {
   const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
   try {
@@ -113,8 +113,8 @@ function writeSpecial(path: string, content: string): void {
 }
 
 /**
- * Writes a file in place. On a full disk it gets its old content again: its new end is written first, which alone needs room, and
- * nothing of it is cut off before.
+ * Writes a file in place. On a full disk its old content is restored: the new end, which alone needs space, is written first, and
+ * the file is truncated last.
  */
 function overwrite(path: string, content: string): void {
   const bytes = Buffer.from(content);

@@ -18,7 +18,7 @@ interface WalkOptions {
 
 /**
  * Returns the relative paths of all regular files below a directory, ordered by name. Links are not followed, so the walk
- * ends and stays inside. All paths are byte texts: a name need not be UTF-8.
+ * terminates and stays inside. All paths are byte texts: a name need not be UTF-8.
  */
 export async function walkFiles(directory: string, options: WalkOptions): Promise<string[]> {
   const files: string[] = [];
@@ -115,7 +115,7 @@ interface Entry {
 /** @param directory a byte text */
 async function entriesOf(directory: string, onUnreadable?: (path: string) => void): Promise<Entry[]> {
   try {
-    // Names as bytes too: on a file system that does not tell their kinds, Node joins them with the directory.
+    // Names as bytes too: if a file system does not tell an entry's kind, Node joins the directory and the name.
     const entries = await readdir(bytesIn(directory), { withFileTypes: true, encoding: "buffer" });
     return entries.map((entry) => ({
       name: entry.name.toString("latin1"),
@@ -123,7 +123,7 @@ async function entriesOf(directory: string, onUnreadable?: (path: string) => voi
       isDirectory: entry.isDirectory(),
     }));
   } catch (error) {
-    // Removed meanwhile, or unreadable: continue with the rest.
+    // The directory was removed meanwhile, or is unreadable: continue with the rest.
     if (!isMissing(error)) onUnreadable?.(String(pathOf(directory)));
     return [];
   }

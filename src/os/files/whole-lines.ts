@@ -5,9 +5,9 @@ import { openIfThere, readPart } from "./fs.ts";
 
 /** A file of this user that one process extends, line by line. */
 export interface WholeLines {
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
-  /** Appends a line in whole, without fsync. @throws a system error, after the file was cut to its last whole line */
+  /** Appends a whole line, without fsync. @throws a system error, after truncating the file to its last whole line */
   append(line: string): void;
   close(): void;
 }
@@ -25,7 +25,7 @@ export function openWholeLines(path: string): WholeLines {
   if (!opened.isFile() || opened.uid !== (process.geteuid?.() ?? opened.uid)) {
     closeSync(fd);
     throw new TeamError("PERMISSION_DENIED", `${path} is not a file of this user; nothing was written.`, {
-      hint: "Remove it, or choose another place.",
+      hint: "Remove it, or choose another path.",
     });
   }
   let { size } = opened;
@@ -47,14 +47,14 @@ export function openWholeLines(path: string): WholeLines {
   };
 }
 
-/** The lines of a file that other processes extend. The file stays open, so that a rename of its directory does not matter. */
+/** The lines of a file that other processes extend. The file stays open, so renaming its directory does no harm. */
 export interface OpenLines {
   /** Returns the whole lines since the last call. */
   read(): readonly string[];
   close(): void;
 }
 
-/** Bytes of one read. */
+/** Bytes to read at a time. */
 const CHUNK = 1024 * 1024;
 
 /** Opens a file from its beginning; undefined if it is missing. */

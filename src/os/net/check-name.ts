@@ -2,7 +2,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { isDoneWithin } from "../done-within.ts";
 import { RefusedAddress } from "./safe-lookup.ts";
 
-/** Milliseconds for a check of a name. Where only the proxy can resolve names, a lookup may take much longer to fail. */
+/** Time limit of a lookup in milliseconds. If only the proxy can resolve names, a lookup may take much longer to fail. */
 const LOOKUP_MS = 5_000;
 
 /**
@@ -30,7 +30,7 @@ export async function checkName(
   await isDoneWithin(LOOKUP_MS, answered, signal);
   if (refused !== undefined) throw refused;
   if (!isResolved && isLocalName(host)) {
-    throw new Error(`${host} is a name of the local network, and only the proxy can resolve it.`);
+    throw new Error(`${host} looks like a name of the local network, and this machine cannot resolve it.`);
   }
 }
 

@@ -22,7 +22,7 @@ interface ProxyOptions {
   readonly listen: { readonly path: string } | "loopback";
   /** A client on loopback must know it, because every user of the machine can connect there. */
   readonly token?: string;
-  /** Names the proxies through which it reaches hosts itself. */
+  /** Names the proxies that this proxy uses to reach hosts. */
   readonly env?: Env;
   /** Whether a client may connect to a host, normalized as in a URL. */
   mayReach(host: string): boolean;
@@ -41,7 +41,7 @@ const FOR_PROXY = ["proxy-authorization", "proxy-connection", "connection", "kee
 
 /**
  * Opens an HTTP proxy that connects only to allowed hosts: CONNECT for TLS, and plain requests. It resolves names itself, so
- * that its checks and its connections get the same answer; a proxy of the environment resolves them again. It does not keep
+ * that its checks and its connections use the same address; a proxy of the environment resolves them again. It does not keep
  * this process alive.
  */
 export async function openConnectProxy(options: ProxyOptions): Promise<ConnectProxy> {
@@ -74,11 +74,9 @@ export async function openConnectProxy(options: ProxyOptions): Promise<ConnectPr
 function refusal(options: ProxyOptions, incoming: IncomingMessage, host: string): string | undefined {
   if (!isAuthorized(options.token, incoming.headers["proxy-authorization"])) return "The token is wrong.";
   if (!options.mayReach(host)) return `teams.sandbox.network does not name ${host}.`;
-  return isIP(host) !== 0 && !options.mayConnect(host, host) ? refusedAddress(host, host) : undefined;
-}
-
-function refusedAddress(host: string, address: string): string {
-  return `${host} leads to ${address}, which teams.sandbox.network does not name.`;
+  return isIP(host) !== 0 && !options.mayConnect(host, host)
+    ? `teams.sandbox.network does not name the address ${host}.`
+    : undefined;
 }
 
 function isAuthorized(token: string | undefined, header: string | undefined): boolean {
@@ -176,7 +174,7 @@ async function forward(
   };
   const url = parsedUrl(incoming.url ?? "");
   if (url?.protocol !== "http:") {
-    refuse(400, "A proxy request names an http: URL.");
+    refuse(400, "The target is not an http: URL.");
     return;
   }
   const refused = refusal(options, incoming, url.hostname.replace(/^\[(.*)\]$/, "$1"));

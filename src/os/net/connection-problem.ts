@@ -11,7 +11,7 @@ export function connectionProblem(url: URL, ms: number): Promise<string | undefi
   });
   return new Promise<string | undefined>((resolve) => {
     socket.once("connect", () => resolve(undefined));
-    socket.once("timeout", () => resolve(`nothing within ${ms / 1000} s`));
+    socket.once("timeout", () => resolve(`no connection within ${ms / 1000} s`));
     socket.once("error", (error) => resolve(messageOf(error)));
   }).finally(() => socket.destroy());
 }

@@ -88,7 +88,7 @@ function exchange(
     signal?.addEventListener("abort", abort, { once: true });
     request.once("close", () => signal?.removeEventListener("abort", abort));
     request.setTimeout(idleTimeoutMs, () => {
-      request.destroy(new Error(`Nothing came from the server for ${idleTimeoutMs} ms.`));
+      request.destroy(new Error(`The server sent nothing for ${idleTimeoutMs / 1000} s.`));
     });
     request.once("response", resolve);
     // An error after the start of the response is reported by its body.

@@ -11,7 +11,7 @@ export interface SocketPlace {
 }
 
 /**
- * Creates a private directory for a socket in `/tmp/teams-<uid>`: paths of sockets have about a hundred characters at most.
+ * Creates a private directory for a socket in `/tmp/teams-<uid>`: the path of a socket is limited to about a hundred characters.
  * @throws TeamError PERMISSION_DENIED
  */
 export function createSocketPlace(): SocketPlace {
@@ -19,7 +19,7 @@ export function createSocketPlace(): SocketPlace {
   return { path: join(directory, "s"), directory, remove };
 }
 
-/** Listens on a socket. @returns a function that ends all connections and removes the place */
+/** Listens on a socket. @returns a function that ends all connections, and removes the socket and its directory */
 export async function listenLocally(
   { path, remove }: SocketPlace,
   onConnection: (socket: Socket) => void,

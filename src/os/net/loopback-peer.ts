@@ -25,6 +25,6 @@ export function peerInode(table: string, { peer, own }: ConnectionPorts): string
   const rows = table.split("\n").map((row) => row.trim().split(/\s+/));
   const [, , , , , , , , , inode] =
     rows.find(([, local, remote]) => port(local) === peer && port(remote) === own) ?? [];
-  // A closed connection has none.
+  // A closed connection has no inode.
   return inode === undefined || inode === "0" ? undefined : inode;
 }

@@ -6,12 +6,13 @@ import { parsedUrl } from "../../text/parsed-url.ts";
 import { after } from "../clock.ts";
 import type { ConnectionPorts } from "./loopback-peer.ts";
 
-/** Most connections at a time. */
+/** Maximum connections at a time. */
 const MAX_CONNECTIONS = 64;
-/** Milliseconds in which a client must send the head of a request, and all of it. */
+/** Milliseconds in which a client must send the headers of a request. */
 const HEAD_MS = 10_000;
+/** Milliseconds in which a client must send the whole request. */
 const REQUEST_MS = 60_000;
-/** Milliseconds after which a client that takes nothing of a waiting answer is gone: the answer would fill the memory. */
+/** Milliseconds after which a client that reads nothing of its response is disconnected: the response would fill the memory. */
 const STALLED_MS = 60_000;
 
 type Answer = (request: Request, ended: Promise<void>) => Promise<Response>;
@@ -87,7 +88,7 @@ async function respond(
     outgoing.end();
     return;
   }
-  // A stream may say nothing for long; its client waits for the head.
+  // A stream may send nothing for long, and its client waits for the headers.
   outgoing.flushHeaders();
   await send(response.body as ReadableStream<Uint8Array>, outgoing, stalledMs);
 }
@@ -98,7 +99,7 @@ async function send(
   stalledMs: number,
 ): Promise<void> {
   const reader = body.getReader();
-  // The reader then has no more to give.
+  // The next read then reports the end.
   const onClose = (): void => void reader.cancel().catch(() => undefined);
   outgoing.once("close", onClose);
   try {
@@ -146,7 +147,7 @@ function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request | un
   );
   const target = parsedUrl(url, BASE);
   if (target === undefined || method === "TRACE") return undefined;
-  // The target may be a whole address of another host: only its path counts.
+  // The target may be a whole URL of another host: only its path and query are used.
   const { pathname, search } = target;
   const hasBody = method !== "GET" && method !== "HEAD";
   const body = hasBody

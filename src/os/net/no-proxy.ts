@@ -3,7 +3,7 @@ import { domainToASCII } from "node:url";
 
 /**
  * Returns whether a list of `NO_PROXY` names the host of a URL, as curl reads it: names with all their subdomains, addresses,
- * networks such as `10.0.0.0/8`, and `*` for every host, between commas or blanks. It also knows what other programs write there:
+ * networks such as `10.0.0.0/8`, and `*` for every host, between commas or spaces. It also accepts the forms of other programs:
  * `*.example.org`, a port (`example.org:8080`), and the brackets of an IPv6 address.
  */
 export function isExcepted(url: URL, list: string): boolean {
@@ -18,17 +18,17 @@ function matches(entry: string, host: string, port: string): boolean {
   const [, target = entry, only = port] = /^(\[[^\]]*\](?:\/\d+)?|[^:]*):(\d+)$/.exec(entry) ?? [];
   if (only !== port) return false;
   const [base = "", bits] = target.replace(/[[\]]/g, "").split("/");
-  return isIP(base) === 0 ? isBelow(host, base) : isInNetwork(host, base, bits);
+  return isIP(base) === 0 ? isInDomain(host, base) : isInNetwork(host, base, bits);
 }
 
-function isBelow(host: string, named: string): boolean {
-  const plain = named.replace(/^\*?\./, "");
+function isInDomain(host: string, entry: string): boolean {
+  const plain = entry.replace(/^\*?\./, "");
   const domain = plainName(domainToASCII(plain) || plain);
   if (domain === "" || isIP(host) !== 0) return false;
   return host === domain || host.endsWith(`.${domain}`);
 }
 
-/** @param bits the length of the network's prefix; without it, all bits count */
+/** @param bits the length of the network's prefix; undefined for a single address */
 function isInNetwork(host: string, base: string, bits: string | undefined): boolean {
   const length = isIP(base) === 4 ? 32 : 128;
   const prefix = bits === undefined ? length : Number(bits || Number.NaN);
@@ -42,7 +42,7 @@ function familyOf(address: string): "ipv4" | "ipv6" {
   return isIP(address) === 4 ? "ipv4" : "ipv6";
 }
 
-/** Without the brackets of an IPv6 address and without a final dot, in lower case. */
+/** Returns a host in lower case, without the brackets of an IPv6 address and without a final dot. */
 function plainName(host: string): string {
   return host
     .toLowerCase()

@@ -6,7 +6,7 @@ import { ProxyError } from "./proxy-error.ts";
 
 /** The proxy of the environment that requests to a server go through. */
 export interface OutboundProxy {
-  /** For people: its URL without credentials, and its variable. */
+  /** For messages: its URL without credentials, and its variable. */
   readonly label: string;
   /** The variable that names it. */
   readonly variable: string;
@@ -17,10 +17,10 @@ export interface OutboundProxy {
 }
 
 /**
- * Returns the proxy for a server, from `https_proxy`, `http_proxy` and `all_proxy` in either spelling; undefined if it is reached
- * directly. As in curl the lower-case names win, and there is no built-in exception for this machine. `HTTP_PROXY` is read too, except in
- * a CGI program, where a client sets it with a header.
- * @throws ProxyError if the variable does not hold the URL of an HTTP proxy
+ * Returns the proxy for a server, from `https_proxy`, `http_proxy` and `all_proxy` in either spelling; undefined if no proxy is used.
+ * As in curl, the lower-case names win, and there is no built-in exception for this machine. `HTTP_PROXY` is read too, except in a
+ * CGI program, where a client can set it with a header.
+ * @throws ProxyError if the variable is not the URL of an HTTP proxy
  */
 export function outboundProxy(url: URL, env: Env): OutboundProxy | undefined {
   const [variable] = variablesFor(url.protocol, env).filter((name) => env[name]?.trim());
@@ -37,7 +37,7 @@ function variablesFor(protocol: string, { REQUEST_METHOD }: Env): readonly strin
 
 function parseProxy(variable: string, text: string): OutboundProxy {
   const url = parsedUrl(/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`);
-  // The text may hold a password, so no message shows it.
+  // The text may contain a password, so no message shows it.
   if (url === undefined || url.hostname === "") {
     throw new ProxyError(
       `${variable} is not the URL of a proxy. Write http://host:port, or http://user:password@host:port with characters such as @, # and / in the password as %40, %23 and %2F.`,
@@ -46,7 +46,7 @@ function parseProxy(variable: string, text: string): OutboundProxy {
   }
   if (!/^https?:$/.test(url.protocol)) {
     throw new ProxyError(
-      `${variable} names a proxy of the kind ${url.protocol}//, and teams uses only HTTP proxies. Set it to http://host:port, or name the servers that need no proxy in NO_PROXY.`,
+      `${variable} names a ${url.protocol}// proxy, but teams uses only HTTP proxies. Set it to http://host:port, or name the servers that need no proxy in NO_PROXY.`,
       { isLasting: true },
     );
   }

@@ -1,4 +1,4 @@
-/** The proxy of the environment cannot be used. Separate, because a process without a proxy does not load the rest. */
+/** The proxy of the environment cannot be used. In a separate file: a process without a proxy loads only this part. */
 export class ProxyError extends Error {
   override readonly name = "ProxyError";
   /** True if the same request cannot succeed before the user changes something. */
@@ -10,12 +10,12 @@ export class ProxyError extends Error {
   }
 }
 
-/** Returns true for a {@link ProxyError} that a later try does not mend. */
+/** Returns true for a {@link ProxyError} that a later attempt cannot resolve. */
 export function isLastingProxyError(error: unknown): error is ProxyError {
   return error instanceof ProxyError && error.isLasting;
 }
 
-/** Returns true if an environment names a proxy. The variable of `NO_PROXY` alone does not count. */
+/** Returns true if an environment names a proxy. `NO_PROXY` alone does not count. */
 export function namesProxy(env: Readonly<Record<string, string | undefined>>): boolean {
   return Object.entries(env).some(([name, value]) => /^(https?|all)_proxy$/i.test(name) && value?.trim());
 }

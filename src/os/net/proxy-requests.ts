@@ -15,12 +15,12 @@ import { after } from "../clock.ts";
 import type { OutboundProxy } from "./outbound-proxy.ts";
 import { ProxyError } from "./proxy-error.ts";
 
-/** Milliseconds in which a proxy must have opened a tunnel: its server may be far away. */
+/** Milliseconds in which a proxy must open a tunnel: its server may be far away. */
 const TUNNEL_MS = 30_000;
 /** Milliseconds for which an unused tunnel stays open, as for other connections of Node. */
 const UNUSED_MS = 5_000;
 
-/** Starts a request that a proxy itself passes on, which it can only do without TLS. */
+/** Starts a request that a proxy forwards itself, which is possible only without TLS. */
 export function requestThrough(proxy: OutboundProxy, url: URL, options: RequestOptions): ClientRequest {
   const { auth } = urlToHttpOptions(url);
   return requestTo(proxy, {
@@ -76,14 +76,14 @@ export function refusal(
   target: string,
   status: number,
 ): ProxyError {
-  const said = [status, STATUS_CODES[status]].filter(Boolean).join(" ");
+  const answer = [status, STATUS_CODES[status]].filter(Boolean).join(" ");
   const credentials =
     Object.keys(headers).length === 0
       ? ` Put a user name and password into ${variable}: http://user:password@host:port.`
       : ` It does not accept the user name and password in ${variable}.`;
   const isLasting = status >= 400 && status < 500 && status !== 408 && status !== 429;
   return new ProxyError(
-    `The proxy ${label} refused a connection to ${target}: ${said}.${status === 407 ? credentials : ""}`,
+    `The proxy ${label} refused a connection to ${target}: ${answer}.${status === 407 ? credentials : ""}`,
     {
       isLasting,
     },

@@ -22,7 +22,7 @@ interface Connections {
   readonly agent?: RequestOptions["agent"];
 }
 
-/** The ways through the proxies of an environment. Holds their open connections. */
+/** Finds the route to a server through the proxies of an environment, and keeps their open connections. */
 export class ProxyRoutes {
   readonly #env: Env;
   readonly #connections: Connections;
@@ -34,7 +34,7 @@ export class ProxyRoutes {
   }
 
   /**
-   * Returns the way to a server; undefined if it is reached directly.
+   * Returns the route to a server; undefined if the server is reached directly.
    * @throws ProxyError if the environment names no usable proxy; RefusedAddress
    */
   async routeTo(url: URL, signal: AbortSignal | undefined): Promise<ProxyRoute | undefined> {

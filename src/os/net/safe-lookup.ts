@@ -36,7 +36,7 @@ export class RefusedAddress extends Error {
   readonly address: string;
 
   constructor(host: string, address: string) {
-    super(`${host} leads to ${address}.`);
+    super(`${host} resolves to ${address}, which must not be contacted.`);
     this.address = address;
   }
 }
@@ -61,10 +61,10 @@ export function isPrivateAddress(text: string): boolean {
 }
 
 function privateList(): BlockList {
-  const made = new BlockList();
+  const networks = new BlockList();
   for (const network of PRIVATE_NETWORKS.split(" ")) {
     const [base = "", bits] = network.split("/");
-    made.addSubnet(base, Number(bits), base.includes(":") ? "ipv6" : "ipv4");
+    networks.addSubnet(base, Number(bits), base.includes(":") ? "ipv6" : "ipv4");
   }
-  return made;
+  return networks;
 }

@@ -13,7 +13,7 @@ export interface WebSocketEvents {
 export interface WebSocketOptions {
   /** Path of the Unix socket. */
   readonly path: string;
-  /** Longest message in bytes; a longer one closes the connection. */
+  /** Maximum bytes of a message; a longer one closes the connection. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }

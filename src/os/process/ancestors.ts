@@ -1,48 +1,51 @@
 import { ownParent, parentOf, psText, readProc } from "./process-table.ts";
 
-/** More processes above this one than any real session has. */
+/** Maximum ancestors to visit: more than any real session has. */
 const MAX_DEPTH = 200;
 
-/** Returns a variable of the environment that a process was started with; undefined if it is not set or cannot be seen. */
+/** Returns a variable of the environment that a process was started with; undefined if it is not set or not visible. */
 export type StartVariable = (name: string) => string | undefined;
 
 /**
- * Returns the start environment of the nearest living ancestor of this process whose environment is wanted.
- * @param from another process, which counts too
+ * Returns the start environment of the nearest living ancestor of this process whose environment satisfies `isWanted`.
+ * @param from the first process to check; default: the parent of this process
  */
 export function ancestorEnv(
   isWanted: (variable: StartVariable) => boolean,
   from?: number,
 ): StartVariable | undefined {
-  const above = process.platform === "linux" ? fromProc() : fromPs();
-  const pid = findAbove(above, (one) => isWanted((name) => above.variable(one, name)), from);
-  return pid === undefined ? undefined : (name) => above.variable(pid, name);
+  const processes = process.platform === "linux" ? fromProc() : fromPs();
+  const pid = findAbove(processes, (one) => isWanted((name) => processes.variable(one, name)), from);
+  return pid === undefined ? undefined : (name) => processes.variable(pid, name);
 }
 
-/** Returns the nearest living ancestor of this process that is wanted. @param from another process, which counts too */
+/**
+ * Returns the nearest living ancestor of this process that satisfies `isWanted`.
+ * @param from the first process to check; default: the parent of this process
+ */
 export function ancestorThat(isWanted: (pid: number) => boolean, from?: number): number | undefined {
   return findAbove(process.platform === "linux" ? fromProc() : fromPs(), isWanted, from);
 }
 
 function findAbove(
-  above: Above,
+  processes: Ancestry,
   isWanted: (pid: number) => boolean,
   from: number = ownParent,
 ): number | undefined {
   let pid: number | undefined = from;
   for (let depth = 0; pid !== undefined && pid > 1 && depth < MAX_DEPTH; depth += 1) {
     if (isWanted(pid)) return pid;
-    pid = above.parentOf(pid);
+    pid = processes.parentOf(pid);
   }
   return undefined;
 }
 
-interface Above {
+interface Ancestry {
   variable(pid: number, name: string): string | undefined;
   parentOf(pid: number): number | undefined;
 }
 
-function fromProc(): Above {
+function fromProc(): Ancestry {
   return {
     variable: (pid, name) =>
       (readProc(`${pid}/environ`) ?? "")
@@ -54,7 +57,7 @@ function fromProc(): Above {
 }
 
 /** Without /proc, one fork serves all: `ps -E` prints the environment after the arguments. */
-function fromPs(): Above {
+function fromPs(): Ancestry {
   const rows = new Map(
     psText(["-axwwE", "-o", "pid=,ppid=,command="])
       .split("\n")

@@ -7,7 +7,7 @@ interface BoundOptions {
   readonly cwd: string;
   /** The whole environment: no variable of this process is added. */
   readonly env: Env;
-  /** The text on its stdin, which then ends; without it, stdin is empty. */
+  /** Text for stdin; default: empty. */
   readonly input?: string | undefined;
   /** Sends SIGINT to the program when it aborts; the program then decides how it ends. */
   readonly signal: AbortSignal;
@@ -23,8 +23,8 @@ export interface BoundResult {
 }
 
 /**
- * Runs a program in its own session, and interrupts its process group when descriptor 3 breaks, as it does when this process dies. The
- * program's pid is that of this shell.
+ * Runs a program, and interrupts its process group when the pipe of descriptor 3 breaks, as it does when this process dies. The
+ * program gets the pid of this shell.
  */
 const INTERRUPTED_WITH_PARENT = `
 (trap '' INT TERM HUP; read -r _; kill -INT -$$) <&3 3<&- >/dev/null 2>&1 &
@@ -42,19 +42,19 @@ export function runBound(file: string, args: readonly string[], options: BoundOp
       ...{ cwd, env: { ...env }, detached: true },
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", "pipe"],
     });
-    // A program that ends early, because of a mistake in its arguments, does not read its input: its end says more.
+    // A program that exits early, as for a wrong argument, does not read its input: its exit code and stderr say why.
     child.stdin?.on("error", () => undefined).end(input);
     const interrupt = (): void => void child.kill("SIGINT");
     signal.addEventListener("abort", interrupt, { once: true });
     const stdout = textOf(child.stdout);
     const stderr = textOf(child.stderr);
     const [, , , lifeline] = child.stdio;
-    // The shell that waits for this process ends with the program.
+    // Ends the subshell that waits for the death of this process.
     child.once("exit", () => lifeline?.destroy());
     lifeline?.on("error", () => undefined);
     child.once("error", (cause) => {
       signal.removeEventListener("abort", interrupt);
-      reject(new TeamError("SPAWN_FAILED", `${file} could not be started: ${cause.message}.`, { cause }));
+      reject(new TeamError("SPAWN_FAILED", `${file} could not be started (${cause.message}).`, { cause }));
     });
     child.once("close", (code, endedBy) => {
       signal.removeEventListener("abort", interrupt);

@@ -43,7 +43,7 @@ const DRAIN_MS = 200;
 /**
  * Runs a program in its own session and process group: no controlling terminal, stdin closed after the input. A timeout or
  * an abort ends it with everything it started. Processes that it leaves behind when it exits normally stay, but their
- * output is no longer read. Rejects only if the process table cannot be read to end it.
+ * output is no longer read. Rejects only if the program must be ended, and the process table cannot be read.
  */
 export async function runCommandGroup(
   file: string,
@@ -82,8 +82,8 @@ export async function runCommandGroup(
 }
 
 /**
- * Ends what a program could read from its stderr, which is a socket: if stdin has ended, programs such as vim read keys from it, and
- * would wait for them. Its stdout stays as it is: Python's asyncio takes such an end for the end of its reader, and writes no more.
+ * Sends end-of-file to a program's stderr, which is a socket: after the end of stdin, programs such as vim read keys from stderr, and
+ * would wait for them. stdout is left alone: Python's asyncio takes an end-of-file there for a closed reader, and stops writing.
  */
 function endInput(stderr: ChildProcess["stderr"]): void {
   // The types do not say that it is a socket.

@@ -14,7 +14,7 @@ export function startTimeOf(pid: number): string | undefined {
   return process.platform === "linux" ? startFromProc(pid) : startFromPs(pid);
 }
 
-/** True if a process has this pid now; without /proc, it may be a zombie. Forks nothing on any system. */
+/** True if a process has this pid now; without /proc, it may be a zombie. Never forks. */
 export function isPidInUse(pid: number): boolean {
   if (process.platform === "linux") return startFromProc(pid) !== undefined;
   try {
@@ -75,8 +75,8 @@ export function partsOfPidSpace(space: string): { readonly host: string; readonl
 }
 
 /**
- * True if a recorded pid belongs to this pid space and boot; no other may be signalled. The same boot is the same machine, whatever
- * its name was: a laptop gets other names in other networks.
+ * True if a recorded pid belongs to this pid space and boot; no other may be signalled. The same boot is the same machine, even if its
+ * host name differs: a laptop gets other names in other networks.
  */
 export function isLocalProcess({ pidSpace: space, bootId: boot }: RecordedProcess): boolean {
   if (boot !== undefined && boot !== bootId()) return false;
@@ -98,7 +98,7 @@ export function livenessOf(record: RecordedProcess): Liveness {
   return record.procStart === undefined || record.procStart === start ? "alive" : "dead";
 }
 
-/** Reads field 22 of `/proc/<pid>/stat`. The second field may contain spaces and brackets, so count after the last bracket. */
+/** Reads field 22 of `/proc/<pid>/stat`. The second field may contain spaces and parentheses, so count after the last one. */
 function startFromProc(pid: number): string | undefined {
   let stat: string;
   try {

@@ -1,7 +1,8 @@
 import { shellQuote } from "../../text/shell-quote.ts";
 import type { Env } from "../env.ts";
 
-const HINT = "There is no terminal for an editor: give the text as an option, such as -m, -F or --no-edit.";
+const HINT =
+  "There is no terminal for an editor: pass the text with an option such as -m or -F, or use --no-edit.";
 
 /** Fails. A shell reads the rest as a comment, and a program that starts an editor without a shell ignores it. */
 const NO_EDITOR = "false # no terminal for an editor";
@@ -10,8 +11,8 @@ const NO_EDITOR = "false # no terminal for an editor";
 const NEEDS_NO_TERMINAL = /^(?:(?:\/usr)?\/bin\/)?(?::|true|false|cat|(?:sed|perl) .*)$/;
 
 /**
- * The editor of git, a line for a shell. It wins over git's configuration, so a command that chooses such an editor with
- * `EDITOR=true git …` must still get it.
+ * Git's editor, as a shell command. It overrides git's configuration, so it must run the editor of a command such as
+ * `EDITOR=true git …` itself.
  */
 const GIT_EDITOR = `case $EDITOR in :|true|*/true|cat|sed\\ *|perl\\ *) eval "$EDITOR \\"\\$@\\"";; *) echo "${HINT}" >&2; false;; esac #`;
 
@@ -23,7 +24,7 @@ const EDITORS: Env = {
   VISUAL: NO_EDITOR,
   GIT_EDITOR,
   GIT_SEQUENCE_EDITOR,
-  // These win over the others in their programs.
+  // Some programs prefer their own variable.
   HGEDITOR: NO_EDITOR,
   SVN_EDITOR: NO_EDITOR,
   JJ_EDITOR: NO_EDITOR,
@@ -55,13 +56,13 @@ export function withoutTerminal({ GPG_TTY, ...env }: Env): Env {
     ...EDITORS,
     ...Object.fromEntries(chosen),
     ...NO_QUESTIONS,
-    // Empty: git asks no program, neither the configured one nor that of ssh.
+    // Empty: git runs neither the configured program nor that of ssh.
     GIT_ASKPASS: env.GIT_ASKPASS ?? "",
     SSH_ASKPASS_REQUIRE: env.SSH_ASKPASS_REQUIRE === "force" ? "force" : "never",
   };
 }
 
-/** Returns a shell command that sets these variables again, after start-up files that may set others. */
+/** Returns a shell command that sets these variables again, after startup files that may set others. */
 export function terminalVariables(env: Env): string {
   const set = Object.entries(withoutTerminal(env)).flatMap(([name, value]) =>
     (name in EDITORS || name in NO_QUESTIONS) && value !== undefined ? [`${name}=${shellQuote(value)}`] : [],

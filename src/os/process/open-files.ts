@@ -5,7 +5,7 @@ import { platform } from "../env.ts";
 /** Milliseconds that lsof may take. */
 const LSOF_MS = 5_000;
 
-/** Returns the paths of the files that a process of this user has open; on macOS, where only lsof shows them, none without it. */
+/** Returns the paths of the files that a process of this user has open; on macOS, none if lsof is missing. */
 export function openFilesOf(pid: number): readonly string[] {
   return platform === "linux" ? filesInProc(pid) : filesByLsof(pid);
 }
@@ -16,14 +16,14 @@ function filesInProc(pid: number): readonly string[] {
   try {
     names = readdirSync(directory);
   } catch {
-    // It has ended, or belongs to another user.
+    // The process has ended, or belongs to another user.
     return [];
   }
   return names.flatMap((name) => {
     try {
       return [readlinkSync(`${directory}/${name}`)];
     } catch {
-      // Closed meanwhile.
+      // The descriptor was closed meanwhile.
       return [];
     }
   });

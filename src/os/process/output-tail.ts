@@ -8,7 +8,7 @@ export class OutputTail {
   #text = "";
   #isCut = false;
 
-  /** @param max UTF-16 units that are kept */
+  /** @param max maximum UTF-16 units to keep */
   constructor(max: number) {
     this.#max = max;
   }

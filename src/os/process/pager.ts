@@ -6,7 +6,7 @@ const NOT_RUN: ReadonlySet<number | null> = new Set([126, 127]);
 
 /**
  * Shows a text in the user's pager (`PAGER`, a shell command; `less` by default) in this process's terminal, and waits for its end.
- * @returns false if there is no pager, or none is wanted (`PAGER=cat`): print the text then
+ * @returns false if there is no pager, or the user wants none (`PAGER=cat`): print the text then
  */
 export async function showInPager(text: string, env: Env): Promise<boolean> {
   const command = env.PAGER ?? "less";

@@ -14,11 +14,11 @@ interface PipedOptions {
   readonly endsWithParent?: boolean;
 }
 
-/** A program that this process talks to by its stdin and stdout, until one of them ends it. */
+/** A program that this process talks to through stdin and stdout, until either of them ends it. */
 export interface PipedProgram {
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** Resolves when it has ended, with how: `exit code 1`, `SIGKILL`, or why it could not be started. Never rejects. */
+  /** Resolves after its end, to `exit code 1`, `SIGKILL`, or why it could not be started. Never rejects. */
   readonly ended: Promise<string>;
   /** Returns the end of its stderr. */
   errors(): string;
@@ -27,8 +27,8 @@ export interface PipedProgram {
 }
 
 /**
- * Runs a program whose process group ends when the pipe of descriptor 3 breaks, as it does when its writer dies. The program's pid is
- * that of this shell, which leads the group.
+ * Runs a program whose process group ends when the pipe of descriptor 3 breaks, as it does when this process dies. The program gets
+ * the pid of this shell, which leads the group.
  */
 const WITH_LIFELINE = `
 (trap '' TERM HUP; read -r _; kill -TERM -$$; sleep 1; kill -KILL -$$) <&3 3<&- >/dev/null 2>&1 &
@@ -57,7 +57,7 @@ export function startPiped(file: string, args: readonly string[], options: Piped
   // A program that ends closes its stdin, which is an error event here; its end is reported below.
   child.stdin.on("error", () => undefined);
   const [, , , lifeline] = child.stdio;
-  // After every end, since the reader of the lifeline then ends the program's background processes.
+  // After a normal end too: the reader of the lifeline then ends the program's background processes.
   child.once("exit", () => lifeline?.destroy());
   const ended = new Promise<string>((resolve) => {
     child.once("close", (code, signal) => resolve(signal ?? `exit code ${code}`));

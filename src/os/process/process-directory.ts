@@ -6,13 +6,13 @@ import { entryOf, listDir, removeTree } from "../files/fs.ts";
 import { bootId, identityOf, pidSpace } from "./identity.ts";
 import { ownPid } from "./process-table.ts";
 
-/** A directory in `/tmp/teams-<uid>` that only this user can enter, and that ends with this process. */
+/** A directory in `/tmp/teams-<uid>` that only this user can enter, and that is removed when this process exits. */
 export interface ProcessDirectory {
   readonly path: string;
   remove(): void;
 }
 
-/** `<purpose>-<pid>-<where the pid is known>-<random>` */
+/** `<purpose>-<pid>-<id of the boot and the pid space>-<random>` */
 const NAME = /^(?:sandbox|socket)-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}$/;
 /** Milliseconds after which a directory of another boot or container, whose pids are unknown here, is removed. */
 const RETENTION_MS = 3 * 24 * 60 * 60 * 1000;
@@ -20,12 +20,12 @@ const RETENTION_MS = 3 * 24 * 60 * 60 * 1000;
 /** The directories of this process, which may have many agents. */
 const open = new Set<string>();
 
-/** Creates a directory, and removes those of killed processes. @throws TeamError PERMISSION_DENIED */
+/** Creates a directory, and removes the directories of killed processes. @throws TeamError PERMISSION_DENIED */
 export function createProcessDirectory(purpose: "sandbox" | "socket"): ProcessDirectory {
   const scratch = scratchDirectory();
   ensureOwnDirectory(scratch);
   removeOld(scratch);
-  const path = join(scratch, `${purpose}-${ownPid}-${pidsHere()}-${randomBytes(6).toString("hex")}`);
+  const path = join(scratch, `${purpose}-${ownPid}-${bootAndSpace()}-${randomBytes(6).toString("hex")}`);
   ensureOwnDirectory(path);
   if (open.size === 0) process.once("exit", removeAll);
   open.add(path);
@@ -39,8 +39,8 @@ export function createProcessDirectory(purpose: "sandbox" | "socket"): ProcessDi
   };
 }
 
-/** Identifies the pids of this boot and this container: another one may share /tmp. */
-function pidsHere(): string {
+/** Identifies this boot and this container, as other containers may share /tmp. Pids are known only inside them. */
+function bootAndSpace(): string {
   return createHash("sha256").update(`${bootId()} ${pidSpace()}`).digest("hex").slice(0, 8);
 }
 
@@ -49,12 +49,12 @@ function removeAll(): void {
 }
 
 function removeOld(scratch: string): void {
-  const here = pidsHere();
+  const here = bootAndSpace();
   for (const name of listDir(scratch)) {
-    const [, pid, where] = NAME.exec(name) ?? [];
+    const [, pid, origin] = NAME.exec(name) ?? [];
     if (pid === undefined) continue;
     const path = join(scratch, name);
     const age = systemClock.now() - Number(entryOf(path)?.mtimeMs ?? 0);
-    if (where === here ? identityOf(Number(pid)) === undefined : age > RETENTION_MS) removeTree(path);
+    if (origin === here ? identityOf(Number(pid)) === undefined : age > RETENTION_MS) removeTree(path);
   }
 }

@@ -12,9 +12,9 @@ export interface ProcessRow {
   readonly sid: number;
   /** On macOS only, its terminal: processes of one terminal belong to one session. */
   readonly tty?: string;
-  /** True if its process group has the input of its terminal; omitted otherwise. */
+  /** True if its process group is in the foreground of its terminal; omitted otherwise. */
   readonly foreground?: boolean;
-  /** On Linux only: true if its session has no terminal; it may have one open, as in a sandbox. */
+  /** On Linux only: true if its session has no terminal; the process may still have one open, as in a sandbox. */
   readonly withoutTerminal?: boolean;
   /** Start time in the form of a process identity. */
   readonly procStart: string;
@@ -48,7 +48,7 @@ export function hasEnvEntry(pid: number, entry: string): boolean {
   return envSnapshot()(pid, entry);
 }
 
-/** Like {@link hasEnvEntry}, for the same moment of all processes. */
+/** Like {@link hasEnvEntry}, with all processes seen at the same moment. */
 export type EnvSnapshot = (pid: number, entry: string) => boolean;
 
 /** Returns {@link hasEnvEntry} for many processes and entries: reads each environment once; without /proc, one fork serves all. */
@@ -76,7 +76,7 @@ function envFromPs(): EnvSnapshot {
   };
 }
 
-/** Returns the pids of the lines of `ps -E` that contain this entry: the environment follows the arguments, separated by blanks. */
+/** Returns the pids of the lines of `ps -E` that contain this entry: the environment follows the arguments, separated by spaces. */
 export function pidsShownWith(text: string, entry: string): ReadonlySet<number> {
   const lines = text.split("\n").filter((line) => `${line} `.includes(` ${entry} `));
   return new Set(lines.map((line) => Number.parseInt(line, 10)));
@@ -117,7 +117,7 @@ function tableFromProc(): ProcessRow[] {
     });
 }
 
-/** Parses `pid (name) state ppid pgrp session …`; field 22 is the start time. The name may contain spaces and brackets. */
+/** Parses `pid (name) state ppid pgrp session …`; field 22 is the start time. The name may contain spaces and parentheses. */
 export function rowOfStat(stat: string): ProcessRow | undefined {
   const open = stat.indexOf("(");
   const close = stat.lastIndexOf(")");

@@ -25,19 +25,19 @@ const KILL_WAIT_MS = 2000;
 export const POLL_MS = 25;
 
 interface TreeRoot {
-  /** The launch script, which the place runs. */
+  /** The agent's launch script. */
   readonly root: { readonly pid: number; readonly procStart: string };
-  /** The process that an agent in process lives in: its marked descendants belong to the tree too. */
+  /** The process that contains an in-process agent: its marked descendants belong to the tree too. */
   readonly host?: { readonly pid: number; readonly procStart: string };
   /** The instance's uuid, which everything it started carries in its environment. */
   readonly marker: string;
 }
 
 /**
- * Ends an agent's process and everything it started: SIGTERM, and after the grace SIGKILL. Each signal goes to
+ * Ends an agent's process and everything it started: SIGTERM, and SIGKILL after the grace period. Each signal goes to
  * descendants, session members and marked processes, which every poll looks up again. A process that is started after SIGTERM to
- * clean up keeps the grace. Best effort: a process escapes if it dropped the marker, left the session and lost its parent
- * (docs/endings.md). macOS has no session ids here, so the process group and the terminal replace them.
+ * clean up may use the rest of the grace period. Best effort: a process escapes if it dropped the marker, left the session and
+ * lost its parent (docs/endings.md). macOS has no session ids here, so the process group and the terminal replace them.
  * @returns the pids that are still alive at the end
  */
 export async function endTree(
@@ -55,7 +55,7 @@ export async function endTree(
 }
 
 /**
- * Ends a process that teams did not start, and its descendants: SIGTERM, and after the grace SIGKILL. Other programs of its
+ * Ends a process that teams did not start, and its descendants: SIGTERM, and SIGKILL after the grace period. Other programs of its
  * terminal are left alone: a person's shell may have started it.
  * @returns the pids that are still alive at the end
  */
@@ -77,7 +77,7 @@ export async function endDescendants(
 }
 
 /**
- * Ends a command and everything it started: SIGTERM, and after 500 ms SIGKILL. Each signal goes to its process group,
+ * Ends a command and everything it started: SIGTERM, and SIGKILL after 500 ms. Each signal goes to its process group,
  * its session and the marked processes, which every poll looks up again. A process escapes if it dropped the marker and
  * left the session.
  * @param pid leader of the command's process group and session
@@ -90,7 +90,7 @@ export async function endCommand(pid: number, marker: string): Promise<void> {
 }
 
 /**
- * Ends the rest of a command whose starter died: all processes that carry its marker.
+ * Ends the rest of a command whose parent died: all processes that carry its marker.
  * @param marker value of {@link COMMAND_VARIABLE}
  * @returns the pids that are still alive at the end
  */
@@ -121,13 +121,13 @@ interface Termination {
   readonly resolve: (left: number[]) => void;
   readonly reject: (error: unknown) => void;
   signal: "SIGTERM" | "SIGKILL";
-  /** By the steady clock: when the time of the signal is up. */
+  /** When the time of the signal is up, by the steady clock. */
   deadline: number;
   /** The processes that got the signal, by pid and start time. */
   readonly signalled: Set<string>;
 }
 
-/** The work of this process. Several members end at once, and a read of the process table takes milliseconds, so one serves all. */
+/** All terminations of this process. Members often end together, and reading the process table is slow, so one poll serves all. */
 const terminations = new Set<Termination>();
 let isRunning = false;
 
@@ -141,12 +141,12 @@ function terminate(members: FindMembers, graceMs: number): Promise<number[]> {
 }
 
 /**
- * Polls the process table until all processes have ended or their time is up. Never rejects: if the system does not show
- * it, all callers get that error.
+ * Polls the process table until all processes have ended or their time is up. Never rejects: if the table cannot be read,
+ * all callers get that error.
  */
 async function endAll(): Promise<void> {
   isRunning = true;
-  // Callers that end several trees at once ask for the others before the first round.
+  // Lets a caller that ends several trees at once add all of them before the first poll.
   await nextRound();
   while (terminations.size > 0) {
     let isAnyLeft = false;

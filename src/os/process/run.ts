@@ -30,10 +30,10 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** Milliseconds to read the last output of a killed program. */
 const DRAIN_MS = 100;
 
-/** False in a program that uses the library: its signals are its own. */
+/** False in a program that uses the library: it handles its signals itself. */
 let handlesSignals = true;
 
-/** Makes `run` add no listener for signals to this process; a program then outlives it if a signal ends it. */
+/** Makes `run` add no signal listeners to this process: a program that it runs then outlives this process if a signal ends it. */
 export function leaveSignals(): void {
   handlesSignals = false;
 }
@@ -42,7 +42,7 @@ let survivesFileLimit = false;
 
 /**
  * Node ignores SIGXFSZ, so a file beyond the size limit is a write error. execa listens for the signal while a program
- * runs; when its listener is removed as the last one, Node's setting is lost. A permanent listener prevents that.
+ * runs; when the last listener is removed, Node's setting is lost. A permanent listener prevents that.
  */
 function surviveFileLimit(): void {
   if (survivesFileLimit) return;
@@ -51,7 +51,7 @@ function surviveFileLimit(): void {
 }
 
 /**
- * Runs a program with an argument vector, never through a shell. Returns how it ended, and does not throw for that.
+ * Runs a program with an argument vector, never through a shell. Returns how it ended: a failure does not reject.
  * execa is loaded at the first call, since loading it takes a fifth of Node's own start.
  */
 export async function run(

@@ -13,11 +13,11 @@ interface ScreenOptions {
 /** A program that has this process's terminal: its screen, its keys and its signals. */
 export interface ScreenProgram {
   readonly pid: number | undefined;
-  /** Resolves when it has ended; never rejects. */
+  /** Resolves after its end; never rejects. */
   readonly ended: Promise<{
     /** `exit code 1`, `SIGKILL`, or why it could not be started. */
     readonly how: string;
-    /** It exited with status 0: usually a person quit it. */
+    /** True if it exited with status 0: usually a person quit it. */
     readonly isDeliberate: boolean;
   }>;
   /** Ends it with everything that it started. */

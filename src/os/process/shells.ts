@@ -7,7 +7,7 @@ const SHELLS = /^(?:ba|rba|z|da|k|mk|tc|c|fi|a|el|x|nu|pw)?sh$|^(?:nu|fish|elvis
 /** Shells of a system without `/etc/shells`. */
 const COMMON = ["sh", "bash", "zsh", "dash", "fish", "ksh"].map((name) => `/bin/${name}`);
 
-/** Whether a name is that of a shell. */
+/** Whether a name is the name of a shell. */
 export function isShellName(name: string): boolean {
   return SHELLS.test(name);
 }
@@ -21,7 +21,7 @@ export function isShellFile(path: string): boolean {
   if (before !== undefined) return before;
   const isShell = shellFiles().some(({ path: shell, stats }) => {
     if (stats.dev === file.dev && stats.ino === file.ino) return true;
-    return stats.size === file.size && isSameText(path, shell);
+    return stats.size === file.size && hasSameContent(path, shell);
   });
   known.set(key, isShell);
   return isShell;
@@ -48,7 +48,7 @@ function listedShells(): readonly ShellFile[] {
     const stats = statOf(path);
     if (stats === undefined) continue;
     const real = realpathSync(path);
-    // One program can have many commands (busybox): its name decides there.
+    // One program can provide many commands (busybox): the name of the file decides.
     if (isShellName(basename(real))) files.set(real, { path: real, stats });
   }
   return [...files.values()];
@@ -58,15 +58,16 @@ function statOf(path: string): Stats | undefined {
   try {
     return statSync(path);
   } catch {
-    // Missing, or not readable for this user.
+    // The file is missing, or this user may not read it.
     return undefined;
   }
 }
 
-function isSameText(one: string, other: string): boolean {
+function hasSameContent(one: string, other: string): boolean {
   try {
     return readFileSync(one).equals(readFileSync(other));
   } catch {
+    // This user may not read one of them, so the content cannot be compared.
     return false;
   }
 }

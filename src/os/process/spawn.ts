@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { closeSync, constants as fsConstants, openSync } from "node:fs";
 import type { Socket } from "node:net";
 import { constants as osConstants } from "node:os";
-import { TeamError } from "../../errors.ts";
+import { messageOf, TeamError } from "../../errors.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import type { Env } from "../env.ts";
 import { PRIVATE_FILE, setFileMode } from "../files/fs.ts";
@@ -53,11 +53,13 @@ export async function spawnDetached(
     child.unref();
     const channel = child.stdio[3] as Socket;
     channel.unref();
-    // A reset means only that the child is gone, which its exit record shows better.
+    // A reset means only that the child is gone; its exit record says how it ended.
     channel.on("error", () => channel.destroy());
     return { pid: child.pid ?? 0, channel };
   } catch (error) {
-    throw new TeamError("SPAWN_FAILED", `${file} could not be started: ${String(error)}.`, { cause: error });
+    throw new TeamError("SPAWN_FAILED", `${file} could not be started (${messageOf(error)}).`, {
+      cause: error,
+    });
   } finally {
     closeSync(log);
   }
@@ -100,7 +102,7 @@ export function runDetached(
   });
 }
 
-/** A program that only signals by ending. */
+/** A program whose end is its only signal. */
 export interface WaitingProgram {
   /** Undefined if it could not be started. */
   readonly process: ProcessIdentity | undefined;
@@ -114,7 +116,7 @@ export interface WaitingProgram {
 
 /**
  * Starts a program without input and output. It keeps this process alive only after `hold`, and outlives this process if
- * that is killed.
+ * this process is killed.
  * @param env the whole environment
  */
 export function startSentinel(file: string, args: readonly string[], env: Env): WaitingProgram {

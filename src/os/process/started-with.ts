@@ -8,7 +8,7 @@ import { psText, readProc } from "./process-table.ts";
 export interface StartedWith {
   /**
    * The program and its arguments. A program that sets its title overwrites them. On macOS they are
-   * split at blanks, and the environment follows.
+   * split at spaces, and the environment follows.
    */
   readonly words: readonly string[];
   /** Returns a variable of the environment; undefined if it is not set, or if the system hides the environment. */
@@ -53,7 +53,7 @@ function programOf(pid: number): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/exe`);
   } catch (error) {
-    // Gone, or not this user's.
+    // The process is gone, or belongs to another user.
     if (["ENOENT", "ESRCH", "EACCES", "EPERM"].includes(systemCode(error) ?? "")) return undefined;
     throw error;
   }

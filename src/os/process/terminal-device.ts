@@ -9,16 +9,16 @@ export interface TerminalSize {
 }
 
 /**
- * Returns the size of another terminal. Opens it only for a moment, and never as the terminal of this process.
+ * Returns the size of another terminal. Opens it only briefly, and never as the controlling terminal of this process.
  * @param path of its device
- * @returns undefined if it is gone, or not this user's
+ * @returns undefined if it is gone, or belongs to another user
  */
 export function terminalSizeOf(path: string): TerminalSize | undefined {
   let fd: number;
   try {
     fd = openSync(path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
   } catch {
-    // The terminal has closed: its last size stays.
+    // The caller keeps the last known size.
     return undefined;
   }
   let stream: WriteStream;

@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { closeSync, constants, openSync } from "node:fs";
 
 /**
- * Leaves the alternate screen, and turns off mouse, pastes, a hidden cursor and styles. 1047, because 1049 also moves the cursor to
- * where a program has saved it.
+ * Leaves the alternate screen, turns off mouse reports, bracketed paste and styles, and shows the cursor. Uses 1047, because 1049
+ * also moves the cursor to a saved position.
  */
 const PLAIN = "\x1b[?1047l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?25h\x1b[0m";
 /** Moves the cursor below the last row, so that the last screen stays readable. */
@@ -24,9 +24,9 @@ export function saveTerminalModes(): () => string {
 
 /**
  * Returns whether a terminal is in canonical mode: it collects whole lines for the program that reads it. A program that
- * edits its input itself turns that off while it reads; text typed before is often dropped then.
+ * edits its input itself turns that mode off while it reads, and often drops text typed before.
  * @param path of the terminal; by default that of this process
- * @returns undefined if the system does not say it
+ * @returns undefined if the system does not tell
  */
 export function collectsLines(path?: string): boolean | undefined {
   const modes = path === undefined ? stty("-a") : sttyOf(path);
@@ -39,7 +39,7 @@ function sttyOf(path: string): string | undefined {
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NOCTTY | constants.O_NONBLOCK);
   } catch {
-    // The terminal is gone, or belongs to another user; typing there fails with the reason.
+    // The terminal is gone, or belongs to another user; typing into it fails with the reason.
     return undefined;
   }
   try {

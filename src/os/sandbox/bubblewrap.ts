@@ -2,25 +2,25 @@ import type { Env } from "../env.ts";
 import { inOrder, type SandboxPlace, type SandboxView } from "./view.ts";
 
 /**
- * The options that isolate every program. A user namespace comes with the others: without it, root would keep the rights to undo the
- * mounts. A new session keeps it from typing into the terminal of its starter (TIOCSTI).
+ * The options that isolate every program. They include a user namespace: without one, root would keep the right to undo the mounts.
+ * The new session prevents the program from typing into the terminal that it was started in (TIOCSTI).
  */
 const ISOLATE = [
   ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
   ...["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
 ];
 
-/** Closes the way to further user namespaces; bubblewrap 0.8 and newer. */
+/** Prevents additional user namespaces; needs bubblewrap 0.8 or newer. */
 const NO_NAMESPACES = "--disable-userns";
 
 /** The whole file system, read-only, with new device files and a separate process list. */
 const BASE = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"];
 const WRITABLE_BASE = ["--bind", ...BASE.slice(1)];
 
-/** A program to run inside. */
+/** A program to run in the sandbox. */
 export interface InnerProgram {
   readonly cwd: string;
-  /** Variables that only the program may have, and not `bwrap` itself. */
+  /** Variables for the program only, not for `bwrap` itself. */
   readonly env?: Env;
   readonly words: readonly string[];
 }
@@ -45,16 +45,16 @@ export function bubblewrapArgs(view: SandboxView, { cwd, env = {}, words }: Inne
 }
 
 function mount({ path, isDirectory, access, source = path }: SandboxPlace, emptyFile: string): string[] {
-  // A place that has gone meanwhile is left out.
+  // `-try` leaves out a place that has been removed meanwhile.
   if (access === "write") return ["--bind-try", source, path];
   if (access === "read") return ["--ro-bind-try", source, path];
   return isDirectory ? ["--tmpfs", path] : ["--ro-bind", emptyFile, path];
 }
 
 /**
- * Returns the arguments for our own program that holds a new network; bwrap reports its pid on a descriptor. It sees all files:
- * for new device files, and to close further namespaces, bwrap would create a second user namespace, from which no other program can
- * enter the network.
+ * Returns the arguments with which `bwrap` runs the program of teams that holds a new network; bwrap reports its pid on a descriptor.
+ * The program sees all files. To provide new device files or prevent additional namespaces, bwrap would create a second user
+ * namespace, and no other program could enter the network.
  */
 export function networkHolderArgs(infoFd: number, program: readonly string[]): string[] {
   return [...ISOLATE, "--unshare-net", "--info-fd", String(infoFd), "--dev-bind", "/", "/", "--", ...program];

@@ -7,13 +7,13 @@ import { bubblewrapArgs } from "./bubblewrap.ts";
 import { seatbeltArgs } from "./seatbelt.ts";
 import type { SandboxView } from "./view.ts";
 
-/** The program that makes sandboxes on this machine. */
+/** The program that creates sandboxes on this machine. */
 export interface SandboxTool {
   readonly kind: "bubblewrap" | "seatbelt";
   readonly file: string;
   /** Path of nsenter; undefined if commands cannot share a network. */
   readonly nsenter?: string;
-  /** Why programs inside can make user namespaces of their own; undefined if they cannot. */
+  /** Why programs inside can create user namespaces; undefined if they cannot. */
   readonly openNamespacesReason?: string;
 }
 
@@ -28,10 +28,10 @@ export interface NoSandbox {
 const PROBE_TIMEOUT_MS = 10_000;
 const SEATBELT = "/usr/bin/sandbox-exec";
 
-/** Keyed by PATH: the answer changes only with an installation or a setting of the kernel. */
+/** Results by platform and PATH: they change only if a program is installed or a kernel setting changes. */
 const known = new Map<string, Promise<SandboxTool | NoSandbox>>();
 
-/** Finds the program for sandboxes, and runs a program in one as a test, once per process. */
+/** Finds the program for sandboxes, and tests it by running a program in a sandbox. Once per process and PATH. */
 export function findSandbox(env: Env, on: NodeJS.Platform = platform): Promise<SandboxTool | NoSandbox> {
   const key = `${on}:${env.PATH ?? ""}`;
   const found = known.get(key) ?? probe(env, on);
@@ -51,7 +51,7 @@ async function probeBubblewrap(env: Env): Promise<SandboxTool | NoSandbox> {
   if (file === undefined) {
     return {
       reason: "bubblewrap is not installed",
-      remedy: "Install it: apt install bubblewrap (dnf, pacman and apk call it bubblewrap, too).",
+      remedy: "Install it: apt install bubblewrap (the package has the same name in dnf, pacman and apk).",
     };
   }
   const probe = await probeIsolation((allowsNamespaces) => {
@@ -63,13 +63,13 @@ async function probeBubblewrap(env: Env): Promise<SandboxTool | NoSandbox> {
   return { kind: "bubblewrap", file, ...probe, ...(nsenter === undefined ? {} : { nsenter }) };
 }
 
-/** Messages of a bubblewrap that lacks the option for it, or may not write the limit of user namespaces here. */
+/** Errors of a bubblewrap that lacks `--disable-userns`, or may not write the limit of user namespaces here. */
 const CANNOT_CLOSE = /unknown option|max_user_namespaces|user ns|user namespaces/i;
 
 /**
- * Finds out how far bubblewrap can isolate a program here: an older one, or one in a container with a read-only
- * /proc/sys, cannot close the way to further user namespaces. Another failure, such as a lack of memory, does not weaken
- * the sandbox.
+ * Determines how well bubblewrap can isolate a program here: an older one, or one in a container with a read-only
+ * /proc/sys, cannot prevent additional user namespaces. Any other failure, such as a lack of memory, is returned, and
+ * never leads to a weaker sandbox.
  * @param failureWith runs a program inside. @returns its error output; undefined if it succeeds
  */
 export async function probeIsolation(
@@ -90,7 +90,7 @@ const SYSTEM_DIRECTORIES: ReadonlySet<string> = new Set([
   ...["/run/wrappers/bin", "/run/current-system/sw/bin"],
 ]);
 
-/** A PATH may name directories of a project (`node_modules/.bin`), in which a command could place a false `bwrap`. */
+/** Returns the trusted part of PATH, which may name directories of a project: a command could place a fake `bwrap` there. */
 function systemPath({ PATH = "" }: Env): string {
   return PATH.split(delimiter)
     .filter((directory) => SYSTEM_DIRECTORIES.has(directory))
@@ -103,24 +103,24 @@ function isInContainer(): boolean {
 
 /** Explains a failed test by its error message. Pure. */
 export function bubblewrapProblem(stderr: string, isContainer: boolean): NoSandbox {
-  const said = firstLine(stderr);
-  const isNamespace = /namespace|uid map|gid map/i.test(said);
-  if (isContainer && (isNamespace || /mount|proc/i.test(said))) {
+  const message = firstLine(stderr);
+  const isNamespace = /namespace|uid map|gid map/i.test(message);
+  if (isContainer && (isNamespace || /mount|proc/i.test(message))) {
     return {
-      reason: `this container does not allow the namespaces of bubblewrap (${said})`,
+      reason: `this container does not allow the namespaces of bubblewrap (${message})`,
       remedy:
         "Start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined, or rely on the container instead: set teams.sandbox.mode to off.",
     };
   }
   if (isNamespace) {
     return {
-      reason: `user namespaces are off for this user (${said})`,
+      reason: `user namespaces are off for this user (${message})`,
       remedy:
-        "Allow them: sysctl kernel.unprivileged_userns_clone=1 and user.max_user_namespaces above 0; on Ubuntu, an AppArmor profile for bwrap with userns.",
+        "Allow them: set the sysctls kernel.unprivileged_userns_clone=1 and user.max_user_namespaces above 0. On Ubuntu, install an AppArmor profile for bwrap that allows userns.",
     };
   }
   return {
-    reason: `bubblewrap does not work (${said})`,
+    reason: `bubblewrap does not work (${message})`,
     remedy: "Run `bwrap --ro-bind / / true` to see the problem.",
   };
 }
@@ -138,7 +138,8 @@ async function probeSeatbelt(env: Env): Promise<SandboxTool | NoSandbox> {
 /** Returns the error output of a program that fails; undefined if it succeeds. */
 async function failureOf(file: string, args: readonly string[], env: Env): Promise<string | undefined> {
   const end = await run(file, args, { env: { PATH: env.PATH }, cwd: "/", timeoutMs: PROBE_TIMEOUT_MS });
-  return end.code === 0 ? undefined : end.stderr || `it ended with ${end.signal ?? end.code ?? end.failure}`;
+  const how = end.signal ?? end.failure ?? `exit code ${end.code}`;
+  return end.code === 0 ? undefined : end.stderr || `it ended with ${how}`;
 }
 
 function firstLine(stderr: string): string {

@@ -9,32 +9,32 @@ import { INSTANCE_VARIABLE } from "../process/process-tree.ts";
 import { bubblewrapArgs, type InnerProgram } from "./bubblewrap.ts";
 import type { SandboxView } from "./view.ts";
 
-/** The input from which a sandbox is made. */
-interface Making {
-  /** The words that start `bwrap`. */
+/** The input that a sandbox is created from. */
+interface SandboxInput {
+  /** The words that start `bwrap`, which creates the sandbox. */
   readonly maker: readonly [string, ...string[]];
   readonly view: SandboxView;
 }
 
-/** A sandbox in which nothing runs yet but a shell that reads its one command from stdin, and ends with stdin. */
+/** A sandbox that runs only a shell, which reads one command from stdin and exits when stdin closes. */
 interface Prewarmed {
   readonly child: ChildProcess;
-  /** The description of its input. */
-  readonly state: string;
+  /** The fingerprint of its input. */
+  readonly fingerprint: string;
 }
 
-const WAITER: InnerProgram = { cwd: "/", words: ["/bin/sh"] };
+const WAITING_SHELL: InnerProgram = { cwd: "/", words: ["/bin/sh"] };
 
 /** Clears the environment, which no shell can do. */
 const ENV_PROGRAM = "/usr/bin/env";
 
-/** Length in bytes above which a command is left to the system, which may refuse it and says so better than a shell. */
+/** Maximum bytes of a script. A longer command is started directly: the system's error is clearer than a shell's. */
 const MAX_SCRIPT = 65_536;
 
 /**
- * Sets up the sandbox of an agent's next command before that command is there: the namespaces and mounts take longer than most
+ * Sets up the sandbox of an agent's next command before the command arrives: the namespaces and mounts take longer than most
  * commands. Each command still gets its own sandbox. A sandbox is used only for the same input: the same view, and the
- * same files at its places, because a mount stays with the file that it was made for.
+ * same files at its places, because a mount stays with the file that it was created for.
  */
 export class Prewarmer {
   readonly #env: Env;
@@ -44,28 +44,28 @@ export class Prewarmer {
     this.#env = env;
   }
 
-  /** Sets up a sandbox, unless one like this waits already. It keeps no process alive, and ends with this one. */
-  prepare(making: Making): void {
-    const state = stateOf(making);
-    if (this.#waiting?.state === state) return;
+  /** Sets up a sandbox, unless one for the same input is waiting. It does not keep this process alive, and ends with it. */
+  prepare(input: SandboxInput): void {
+    const fingerprint = fingerprintOf(input);
+    if (this.#waiting?.fingerprint === fingerprint) return;
     this.end();
     if (!isExecutable(ENV_PROGRAM)) return;
-    const [file, ...args] = [...making.maker, ...bubblewrapArgs(making.view, WAITER)] as [
+    const [file, ...args] = [...input.maker, ...bubblewrapArgs(input.view, WAITING_SHELL)] as [
       string,
       ...string[],
     ];
     const child = spawn(file, args, {
-      // The end of an agent that was killed finds its processes by the marker.
+      // If the agent is killed, its processes are found by this marker.
       env: { PATH: this.#env.PATH, [INSTANCE_VARIABLE]: this.#env[INSTANCE_VARIABLE] },
       cwd: "/",
       detached: true,
       stdio: ["pipe", "pipe", "pipe"],
     });
-    const prewarmed = { child, state };
+    const prewarmed = { child, fingerprint };
     const forget = (): void => {
       if (this.#waiting === prewarmed) this.#waiting = undefined;
     };
-    // Without it, the next command sets up its own sandbox, and gets the error if that fails too.
+    // Without a waiting sandbox, the next command sets up its own, and gets the error if that fails too.
     child.once("exit", forget).once("error", forget);
     child.stdin.on("error", forget);
     child.unref();
@@ -73,12 +73,15 @@ export class Prewarmer {
     this.#waiting = prewarmed;
   }
 
-  /** Starts a program in the waiting sandbox. @returns undefined if none waits, or it was made of something else */
-  take(making: Making, program: InnerProgram): ChildProcess | undefined {
+  /**
+   * Starts a program in the waiting sandbox.
+   * @returns undefined if no sandbox is waiting, its input differs, or the program cannot be written as a script
+   */
+  take(input: SandboxInput, program: InnerProgram): ChildProcess | undefined {
     const prewarmed = this.#waiting;
     const script = scriptOf(program);
     if (prewarmed === undefined || script === undefined) return undefined;
-    if (prewarmed.state !== stateOf(making)) return undefined;
+    if (prewarmed.fingerprint !== fingerprintOf(input)) return undefined;
     this.#waiting = undefined;
     const { child } = prewarmed;
     child.ref();
@@ -87,7 +90,7 @@ export class Prewarmer {
     return child;
   }
 
-  /** Ends the waiting sandbox: its shell ends with its stdin. A bwrap that is killed while it starts leaves a process for ever. */
+  /** Ends the waiting sandbox by closing its stdin: a bwrap that is killed while it starts leaves a process for ever. */
   end(): void {
     this.#waiting?.child.stdin?.destroy();
     this.#waiting = undefined;
@@ -105,18 +108,18 @@ function streamsOf({ stdin, stdout, stderr }: ChildProcess): Refable[] {
 }
 
 /**
- * Describes the input of a sandbox, with the identity of the files at its places as they are now. A later mount would appear in
- * it, writable; so the mounts of this machine count too.
+ * Returns a text that changes with the input of a sandbox and with the files at its places. It includes the mounts of this machine:
+ * a later mount would appear in the sandbox, writable.
  */
-function stateOf({ maker, view }: Making): string {
+function fingerprintOf({ maker, view }: SandboxInput): string {
   const identities = view.places.map(({ path, source, isDirectory }) =>
     identityOf(source ?? path, isDirectory),
   );
   const mounts = ifReadable(() => readFileSync("/proc/self/mountinfo", "latin1"));
-  return JSON.stringify([maker, bubblewrapArgs(view, WAITER), identities, mounts]);
+  return JSON.stringify([maker, bubblewrapArgs(view, WAITING_SHELL), identities, mounts]);
 }
 
-/** Inode numbers are reused. The change time shows another link to a file, but also each change in a directory. */
+/** Includes times, as inode numbers are reused. The change time also shows a new link to a file, but each change in a directory. */
 function identityOf(path: string, isDirectory: boolean): string {
   const found = ifReadable(() => lstatSync(path, { bigint: true, throwIfNoEntry: false }));
   if (found === undefined) return "";
@@ -126,7 +129,7 @@ function identityOf(path: string, isDirectory: boolean): string {
 
 /**
  * Returns the command that turns the waiting shell into a program: its words are quoted, so the shell changes none. Pure.
- * @returns undefined if the program cannot be written so
+ * @returns undefined if no such command can express the program
  */
 export function scriptOf({ cwd, env = {}, words }: InnerProgram): string | undefined {
   const [program = ""] = words;

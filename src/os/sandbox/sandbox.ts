@@ -8,25 +8,25 @@ export interface Program {
   readonly env: Env;
   /** Names of secret variables in `env` that are meant for this program. */
   readonly keeps?: readonly string[];
-  /** Existing files that it may write in a sandbox too. */
+  /** Existing files that the program may write even in a sandbox. */
   readonly writes?: readonly string[];
 }
 
-/** A program that runs another one inside. */
+/** A program that runs another program in a sandbox. */
 export interface WrappedProgram extends Program {
   /**
-   * Starts it in a sandbox that was set up before, which is faster; its stdin is empty, its output goes to pipes, and it leads
-   * a process group.
-   * @param env its whole environment: {@link env} and what the caller adds
-   * @returns undefined if no such sandbox fits: start it by its file and arguments
+   * Starts the program in a sandbox that was set up before, which is faster. Its stdin is empty, its output goes to pipes, and it
+   * leads a process group.
+   * @param env its whole environment: {@link env} and the caller's additions
+   * @returns undefined if no such sandbox matches: start the program by `file` and `args` then
    */
   startPrewarmed?(env: Env): ChildProcess | undefined;
 }
 
-/** A place in which programs run that must not touch everything that their user may. */
+/** Runs programs that must not access everything that their user may. */
 export interface Sandbox {
   /**
-   * Returns the program that runs another one inside.
+   * Returns the program that runs `program` in the sandbox.
    * @throws Error if the sandbox no longer works: the program must not run then
    */
   wrap(program: Program, cwd: string): Promise<WrappedProgram>;

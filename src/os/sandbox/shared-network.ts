@@ -9,7 +9,7 @@ import type { SandboxTool } from "./find-sandbox.ts";
 /** Port of the proxy inside the network of a sandbox. The network is new, so the port is free. */
 export const INNER_PROXY_PORT = 3128;
 
-/** Time limit in milliseconds for the holder to start; most of them are the start of Node. */
+/** Time limit in milliseconds for the holder to start; Node's own start takes most of them. */
 const START_MS = 10_000;
 
 /** Passes connections to the proxy's port on to its socket, which the network cannot reach. */
@@ -24,12 +24,12 @@ net.createServer({ allowHalfOpen: true }, (inner) => {
   inner.pipe(outer).pipe(inner);
 }).listen(Number(port), "127.0.0.1", () => console.log("ready"));`;
 
-const WAITER = ["/bin/sh", "-c", "echo ready; exec cat"];
+const WAITING_SHELL = ["/bin/sh", "-c", "echo ready; exec cat"];
 
 interface NetworkOptions {
   readonly tool: SandboxTool & { readonly nsenter: string };
   readonly env: Env;
-  /** Socket of a proxy; without one, the network leads nowhere. */
+  /** Socket of a proxy; without one, the network has no way out. */
   readonly proxySocket?: string | undefined;
 }
 
@@ -39,8 +39,8 @@ interface Holder {
 }
 
 /**
- * A network that the commands of one agent share, so that one command reaches the server that another one started. A
- * process holds it, and ends with this process.
+ * A network that the commands of one agent share, so that one command reaches the server that another command started. A
+ * holder process keeps the network open, and ends with this process.
  */
 export class SharedNetwork {
   readonly #options: NetworkOptions;
@@ -51,7 +51,7 @@ export class SharedNetwork {
     this.#options = options;
   }
 
-  /** Returns the words before a program that runs in the network. @throws Error if the network cannot be created */
+  /** Returns the words to put before a program so that it runs in the network. @throws Error if the network cannot be created */
   async entry(): Promise<readonly string[]> {
     if (this.#isClosed) throw new Error("The network of the sandbox is closed.");
     this.#holder ??= this.#start();
@@ -74,7 +74,7 @@ export class SharedNetwork {
     const { tool, env, proxySocket } = this.#options;
     const program =
       proxySocket === undefined
-        ? WAITER
+        ? WAITING_SHELL
         : [process.execPath, "-e", FORWARDER, proxySocket, String(INNER_PROXY_PORT)];
     const child = spawn(tool.file, networkHolderArgs(3, program), {
       env: { PATH: env.PATH },
@@ -82,7 +82,7 @@ export class SharedNetwork {
       detached: true,
       stdio: ["pipe", "pipe", "pipe", "pipe"],
     });
-    // It must not keep this process alive. Its stdin ends with this process.
+    // The holder must not keep this process alive, and ends with it: its stdin closes.
     child.unref();
     for (const stream of child.stdio) (stream as unknown as { unref?(): void } | null)?.unref?.();
     child.stdin?.on("error", () => undefined);
@@ -107,7 +107,7 @@ export class SharedNetwork {
 function withLimit<T>(work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = after(START_MS, () =>
-      reject(new Error("The network of the sandbox did not start in time.")),
+      reject(new Error(`The network of the sandbox did not start within ${START_MS / 1000} s.`)),
     );
     work.then(resolve, reject).finally(stop);
   });

@@ -24,13 +24,13 @@ export interface SandboxView {
    * started in. Seatbelt has no separate networks: `joined` is the port of a proxy on loopback.
    */
   readonly network: "all" | "own" | "joined" | { readonly proxyPort: number };
-  /** Whether programs inside can make user namespaces, in which they are root over mounts of their own. */
+  /** Whether programs inside can create user namespaces, in which they are root and can change mounts. */
   readonly allowsNamespaces?: boolean;
 }
 
 const STRENGTH: readonly PlaceAccess[] = ["write", "read", "none"];
 
-/** Orders places so that the last place around a path decides: parents first, and for one path the stricter one last. */
+/** Orders places so that the last place that contains a path decides: parents first, and for one path the strictest last. */
 export function inOrder(places: readonly SandboxPlace[]): readonly SandboxPlace[] {
   const depth = ({ path }: SandboxPlace): number => (path === "/" ? 1 : path.split(sep).length);
   return [...places].sort(

@@ -1,16 +1,16 @@
 import { PASTE_END, PASTE_START } from "../../text/extended-keys.ts";
 import type { LineEditor } from "./line-editor.ts";
 
-/** A line that was begun. */
+/** A line that was begun but not sent. */
 interface Draft {
   readonly line: string;
   /** When its first character came, in milliseconds of the steady clock. */
   readonly begun: number;
 }
 
-/** The lines that were begun in several views of one editor. */
+/** The drafts of several views that share one editor. */
 interface Drafts {
-  /** Keeps the line of a view, and puts back that of the next one. A view without a name has no line. */
+  /** Saves the draft of a view, and restores the draft of the next view. A view without a name has no draft. */
   change(from: string | undefined, to: string | undefined): void;
 }
 
@@ -30,7 +30,7 @@ export function draftsOf(editor: () => LineEditor): Drafts {
   };
 }
 
-/** Puts a line back as a paste, so that nothing in it acts as a key. Keeps its age, so that it answers no later question. */
+/** Restores a draft as a paste, so nothing in it acts as a key. Keeps its start time, so it does not answer a later question. */
 export function putBack(editor: LineEditor, { line, begun }: Draft): void {
   editor.push(`${PASTE_START}${line}${PASTE_END}`, begun);
 }

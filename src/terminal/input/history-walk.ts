@@ -6,9 +6,9 @@ interface SearchedFrom {
   readonly cursor: number;
 }
 
-/** Access to the earlier lines: one after the other, or by a search for a part of them. */
+/** Access to earlier lines: one after the other, or by a search for a part of a line. */
 export interface HistoryWalk {
-  /** Whether Up and Down continue in the history: the line is one of it, and the cursor was not moved in it. */
+  /** Whether Up and Down continue in the history: the line comes from it, and the cursor was not moved. */
   readonly isWalking: boolean;
   /** The typed text of a search, and whether a line contains it; undefined if none is open. */
   readonly search: { readonly query: string; readonly isFound: boolean } | undefined;
@@ -16,17 +16,17 @@ export interface HistoryWalk {
   step(step: "earlier" | "later", typed: string): string | undefined;
   /** Begins a search. @param typed the line, which {@link cancelSearch} returns */
   beginSearch(typed: SearchedFrom): void;
-  /** Changes the text of a search. @returns the newest line with it */
+  /** Changes the text of a search. @returns the newest line that contains it */
   find(query: string): string | undefined;
   /** Goes to an earlier line with the same text. */
   findEarlier(): string | undefined;
-  /** Ends the search, and keeps the line. Up and Down continue from the found one. */
+  /** Ends the search, and keeps the found line. Up and Down continue from it. */
   endSearch(): void;
   /** Ends the search. @returns the line before it */
   cancelSearch(): SearchedFrom;
   /** The cursor was moved: Up and Down move in the line, and continue in the history at its first and last row. */
   moved(): void;
-  /** The line was edited: it is no longer one of the history. */
+  /** The line was edited: it no longer counts as a line of the history. */
   edited(): void;
 }
 

@@ -3,7 +3,7 @@ import { ownSecrets, redactText } from "../../os/redact.ts";
 
 /** The lines that a person has typed, for the keys up and Ctrl-R. */
 export interface History {
-  /** The lines, oldest first, each once. */
+  /** The lines, oldest first, without duplicates. */
   entries(): readonly string[];
   add(line: string): void;
 }
@@ -20,14 +20,14 @@ const MAX_BYTES = 512 * 1024;
 export function fileHistory(path: string, problem: (error: unknown) => void): History {
   let lines: string[] | undefined;
   let isBroken = false;
-  const guarded = <T>(work: () => T, otherwise: T): T => {
-    if (isBroken) return otherwise;
+  const guarded = <T>(work: () => T, fallback: T): T => {
+    if (isBroken) return fallback;
     try {
       return work();
     } catch (error) {
       isBroken = true;
       problem(error);
-      return otherwise;
+      return fallback;
     }
   };
   const remember = (line: string): void => {
@@ -68,7 +68,7 @@ function parsed(json: string): string | undefined {
     const value: unknown = JSON.parse(json);
     return typeof value === "string" ? value : undefined;
   } catch {
-    // Ignores a damaged line, and keeps the others.
+    // The line is damaged; the others are kept.
     return undefined;
   }
 }

@@ -84,7 +84,7 @@ function clustersOf(text: string): Iterable<string> {
   return graphemes(text);
 }
 
-/** A character as a grid of cells can show it: a blank stays one, a control character is a replacement character. */
+/** Returns a character that a grid of cells can show: a space for whitespace, a replacement character for a control character. */
 function shownCluster(cluster: string): string {
   if (/^[\x20-\x7e]$/.test(cluster)) return cluster;
   return /^\s+$/.test(cluster) ? " " : gridText(cluster) || "\ufffd";
@@ -96,7 +96,7 @@ function suggestionRows(
 ): readonly string[] {
   if (suggestions === undefined) return [];
   const { items, selected } = suggestions;
-  // The number of the others takes a row; in a very low pane, the rows are for the suggestions.
+  // The count takes a row; in a very low pane, all rows are for the suggestions.
   const isCounted = items.length > maxRows && maxRows > 2;
   const room = maxRows - (isCounted ? 1 : 0);
   const first = Math.max(0, Math.min(selected - Math.floor(room / 2), items.length - room));

@@ -25,7 +25,7 @@ export type EditKey =
 /** Keys that select what a screen with several views shows. */
 export type ViewKey = "up" | "down" | "tasks" | "page-up" | "page-down";
 
-/** Keys of the pane: more of a result, and a new drawing. */
+/** Keys of the pane: expand a result, and redraw the pane. */
 export type PaneKey = "expand" | "redraw";
 
 export type TypedSignal = "SIGINT" | "SIGQUIT" | "SIGTSTP";
@@ -137,7 +137,7 @@ const WITH_ALT: Readonly<Record<string, Pressed>> = {
 const PLAIN = /^[^\u0000-\u001f\u007f]+/;
 /** A complete key sequence: CSI (`ESC [ … letter`) or SS3 (`ESC O letter`). */
 const KEY_SEQUENCE = /^\u001b(?:\[[0-?]*[ -/]*[@-~]|O[ -~])/;
-/** Left or Right with Alt, as terminals send it that put an escape before the sequence of the key. */
+/** Left or Right with Alt, from terminals that send an escape before the sequence of the key. */
 const ALT_ARROW = /^\u001b\u001b[[O]([CD])/;
 /** The beginning of a key sequence. */
 const PARTIAL_SEQUENCE = /^\u001b(?:\[[0-?]*[ -/]*|O)?$/;
@@ -200,7 +200,7 @@ export function keyDecoder(): KeyDecoder {
       return keys;
     },
     get isPending() {
-      // In a paste, it is the beginning of its end, however late the rest comes.
+      // In a paste, a held escape begins the end marker, however late the rest arrives.
       return held !== "" && !pasting;
     },
     settle() {
@@ -212,7 +212,7 @@ export function keyDecoder(): KeyDecoder {
   };
 }
 
-/** Decodes a key of a terminal that reports every modifier; nothing for another sequence. */
+/** Decodes a key of a terminal that reports every modifier; empty for any other sequence. */
 function extendedKey(sequence: string): Pressed[] {
   const plain = plainKey(sequence) ?? "";
   if (plain === "") return [];

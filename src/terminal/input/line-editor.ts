@@ -46,7 +46,7 @@ export interface EditorHelpers {
 export const MAX_LINE = 100_000;
 /** At the end of a line: the next Enter adds a line instead of sending. */
 const CONTINUES = "\\";
-/** The place up to which each erasing key erases. */
+/** How far each erasing key erases. */
 const ERASED_TO: Partial<Record<EditKey, Parameters<TextBuffer["erase"]>[0]>> = {
   erase: "left",
   delete: "right",
@@ -55,7 +55,7 @@ const ERASED_TO: Partial<Record<EditKey, Parameters<TextBuffer["erase"]>[0]>> = 
   "erase-to-start": "home",
   "erase-to-end": "end",
 };
-/** Milliseconds without a further key after which one key is an answer, and not the first letter of a sentence. */
+/** Milliseconds without another key after which one key is an answer, and not the first letter of a sentence. */
 export const ANSWER_MS = 500;
 
 /**
@@ -71,14 +71,14 @@ export function lineEditor(): LineEditor {
   let now = 0;
   let begun = 0;
   let suggestions: Suggestions | undefined;
-  /** The only typed character, if it is an answer unless more follows. */
+  /** The only typed character, which is an answer unless another key follows. */
   let answer: { readonly char: string; readonly question: string } | undefined;
 
   const changed: readonly Typed[] = [{ kind: "changed" }];
   const suggest = (): void => {
     const { text } = buffer;
     const shown = suggestionsFor(helpers.complete, buffer, () => {
-      // Not if the person has typed on, selected one, or closed the list.
+      // Skip this if the person has typed more, selected a suggestion, or closed the list.
       if (buffer.text !== text || suggestions !== shown) return;
       suggest();
       helpers.changed?.();
@@ -91,13 +91,13 @@ export function lineEditor(): LineEditor {
     return changed;
   };
   const insert = (piece: string): readonly Typed[] => {
-    const fitting = textStart(piece, MAX_LINE - buffer.text.length);
+    const accepted = textStart(piece, MAX_LINE - buffer.text.length);
     const isReported = isFull;
-    isFull = fitting !== piece;
+    isFull = accepted !== piece;
     const full: readonly Typed[] = isFull && !isReported ? [{ kind: "full" }] : [];
-    if (fitting === "") return full;
+    if (accepted === "") return full;
     if (buffer.text === "") begun = now;
-    buffer.insert(fitting);
+    buffer.insert(accepted);
     return [...edited(), ...full];
   };
   const drop = (): void => {
@@ -221,13 +221,13 @@ export function lineEditor(): LineEditor {
     answer = undefined;
     if (pressed.kind === "enter") return answered(before);
     if (before === undefined || pressed.kind !== "escape") return undefined;
-    // The person takes the answer back, and interrupts nothing.
+    // The person cancels the answer; Esc must not also interrupt a turn.
     drop();
     return changed;
   };
   /** @param isSecond the key before it may have been an answer: both are text */
   const typed = (text: string, isPasted: boolean, isSecond: boolean): readonly Typed[] => {
-    // A key that came too early for its question is in the line: pressed again, it is meant for it.
+    // A key that came too early for its question is still in the line. Pressed again, it answers the question.
     const isAgain = buffer.text === text && !isSecond;
     const question = isPasted || (buffer.text !== "" && !isAgain) ? undefined : helpers.answers?.(text);
     const shown = insert(text);
@@ -247,7 +247,7 @@ export function lineEditor(): LineEditor {
         return enter();
       case "signal": {
         const { signal } = pressed;
-        // A stopped process continues later, with its line.
+        // A stopped process continues later, and keeps its line.
         const stops = signal === "SIGTSTP";
         const dropped = !stops && buffer.text !== "";
         if (!stops) drop();

@@ -31,8 +31,8 @@ export interface InputTerminal {
 export interface TypingHandlers extends EditorHelpers {
   /**
    * A line that is not empty.
-   * @param begun when its first character came, in milliseconds of the steady clock; when it ended, if that is not known
-   * @param earliest the earliest time at which it may have been begun, if that is not known
+   * @param begun when its first character came, in milliseconds of the steady clock; when it ended, if its start is not known
+   * @param earliest the earliest time at which it may have been begun, if its start is not known
    */
   line(line: string, begun: number, earliest?: number): Promise<void>;
   /** Called for Esc. */
@@ -57,9 +57,9 @@ export interface TypingHandlers extends EditorHelpers {
 }
 
 /**
- * Reads lines and keys that a person types into this process's terminal. The terminal is in raw mode until the end of the
- * reading. Reads nothing if stdin is not a terminal.
- * @returns a function that ends the reading and restores the terminal
+ * Reads lines and keys that a person types into this process's terminal. The terminal stays in raw mode until reading
+ * ends. Reads nothing if stdin is not a terminal.
+ * @returns a function that ends reading and restores the terminal
  */
 export function readTypedLines(terminal: InputTerminal, handlers: TypingHandlers): () => void {
   const { stdin } = process;

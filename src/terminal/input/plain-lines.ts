@@ -5,7 +5,7 @@ import type { TypingHandlers } from "./line-reader.ts";
 /**
  * Reads lines from this process's terminal in line mode: a dumb terminal edits and echoes them itself. Reads nothing if stdin is
  * not a terminal.
- * @returns a function that ends the reading
+ * @returns a function that ends reading
  */
 export function readPlainLines({
   line,

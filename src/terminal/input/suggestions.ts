@@ -17,7 +17,7 @@ export interface Suggestions {
   /** At least one. */
   readonly items: readonly Suggestion[];
   readonly selected: number;
-  /** The person has selected it, by Up or Down. */
+  /** Whether the person has selected an item with Up or Down. */
   readonly isChosen: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface Suggestions {
  * Returns the suggestions for a word at the cursor.
  * @param word begins with `/` or `@`, except as the argument of a command
  * @param command the command whose first argument is the word
- * @param more called if there are other suggestions for this word later
+ * @param more called when other suggestions for this word become available
  */
 export type Completer = (
   word: string,
@@ -54,7 +54,7 @@ export function nextSelected(suggestions: Suggestions, step: 1 | -1): Suggestion
   return { ...suggestions, selected: (selected + step + items.length) % items.length, isChosen: true };
 }
 
-/** Returns the suggestion that Enter takes: the selected one, unless the word is whole without it. */
+/** Returns the suggestion that Enter accepts: the selected one, unless the word is already complete. */
 export function chosenByEnter(
   suggestions: Suggestions | undefined,
   { text, cursor }: Pick<TextBuffer, "text" | "cursor">,

@@ -8,13 +8,13 @@ export type Typed =
   | { readonly kind: "changed" }
   /** @param begun when its first character came, in milliseconds of the steady clock */
   | { readonly kind: "line"; readonly line: string; readonly begun: number }
-  /** One key that answers a question, pressed in an empty line and alone: with Enter, or without a further key. */
+  /** One key that answers a question, pressed alone in an empty line: followed by Enter, or by no other key. */
   | { readonly kind: "answer"; readonly char: string }
   | { readonly kind: "escape" }
   | { readonly kind: "shift-tab" }
   | { readonly kind: "key"; readonly key: ViewKey }
   | { readonly kind: "pane"; readonly key: PaneKey }
-  /** The line is full and ignores further characters; reported once for each line. */
+  /** The line is full and ignores additional characters; reported once for each line. */
   | { readonly kind: "full" }
   /** Ctrl-D in an empty line. */
   | { readonly kind: "end" }

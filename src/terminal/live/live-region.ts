@@ -57,7 +57,7 @@ interface LiveRegionOptions {
   width(): number;
   height(): number;
   readonly plain: boolean;
-  /** The terminal shows no UTF-8: signs get their ASCII form. */
+  /** True if the terminal cannot show UTF-8: signs get their ASCII form. */
   readonly ascii?: boolean;
   /** Sets the region apart from the output by an empty row, in a terminal that is high enough. */
   readonly apart?: boolean;
@@ -65,7 +65,7 @@ interface LiveRegionOptions {
 
 /** Milliseconds between two drawings of progress; a key is drawn at once. */
 const FRAME_MS = 33;
-/** Milliseconds without progress after a slow drawing at most: a terminal that was stalled shows it again soon. */
+/** Maximum milliseconds without progress after a slow drawing: a terminal that was stalled soon shows progress again. */
 const MAX_REST_MS = 1_000;
 /** Erases from the cursor to the end of its row. Sent before a row: after a full row, the cursor is on its last cell. */
 const ERASE_ROW = "\x1b[K";
@@ -74,7 +74,7 @@ const ERASE_ROW = "\x1b[K";
  * step, from the top of the screen, tmux would keep the erased rows in its history.
  */
 const ERASE_BELOW = "\x1b7\x1b[K\x1b[B\x1b[J\x1b8";
-/** The same after the last drawn row. */
+/** Erases everything after the last drawn row. */
 const ERASE_REST = "\x1b[0m\x1b[J";
 const CLEAR = "\x1b[H\x1b[2J";
 /** Around a drawing: a terminal that knows these sequences shows all of it in one frame. */
@@ -109,7 +109,7 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
 
   /** Moves the cursor from its place in the drawn rows to the start of the first one. */
   const toTop = (): string => {
-    // In a terminal that has become narrower, the rows now wrap, as tmux and most terminals do it.
+    // If the terminal has become narrower, the rows now wrap, as in tmux and most terminals.
     const now = width();
     const above = drawn.rows
       .slice(0, drawn.row)
@@ -118,7 +118,7 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
   };
   /** Text in progress as it was rendered last. */
   let rendered: { readonly rows: readonly string[]; readonly width: number } | undefined;
-  /** @param isKey uses the text of the last frame: rendering a long text takes longer than a key may */
+  /** @param isKey uses the text of the last frame: rendering a long text takes too long for a key press */
   const content = (isKey: boolean): LiveRows => {
     const columns = width();
     const progressRows = (): readonly string[] => {
@@ -149,7 +149,7 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
     const isSame = text === "" && next.rows.length === drawn.rows.length;
     const rows = next.rows.map((row, i) => (isSame && row === drawn.rows[i] ? "" : `${ERASE_ROW}${row}`));
     const parts = [toTop(), text === "" ? "" : `${ERASE_BELOW}${text}`, rows.join("\r\n")];
-    // Rows that are gone; a region without rows leaves the cursor below the output.
+    // Erases rows that are gone; a region without rows leaves the cursor below the output.
     if (!isSame && text === "") parts.push(next.rows.length === 0 ? ERASE_BELOW : ERASE_REST);
     parts.push(up(next.rows.length - 1 - next.row), next.rows.length === 0 ? "" : `\r${right(next.column)}`);
     parts.push(hasInput || next.rows.length === 0 ? SHOW_CURSOR : HIDE_CURSOR);

@@ -41,15 +41,15 @@ interface Terminal {
   readonly styleText: Styler;
 }
 
-/** Shown after a line that waits. */
-const WAITS = "  (queued)";
-/** Number of waiting lines that are shown, the newest ones. */
+/** Shown after a waiting line. */
+const MARK = "  (queued)";
+/** Maximum number of waiting lines to show, the newest ones. */
 const MAX_HELD = 3;
-/** The input line begins with it. */
+/** Begins the input line. */
 export const PROMPT = "›";
-/** Rows of the input line at most, and of its list of suggestions. */
+/** Maximum rows of the input line, and of its list of suggestions. */
 const MAX_INPUT = 8;
-/** A lower terminal has no room for an empty row. */
+/** Minimum rows of a terminal that shows an empty row between the output and the region. */
 const MIN_APART = 12;
 const NO_INPUT = { rows: [], row: 0, column: 0 } as const;
 
@@ -61,11 +61,11 @@ export function liveRows(parts: LiveParts, { width, height, styleText }: Termina
     parts.input === undefined ? NO_INPUT : inputRows(parts.input, { width, maxRows, styleText, prompt });
   const waiting = parts.held
     .slice(-MAX_HELD)
-    .map((line) => styleText(TONE.quiet, `${PROMPT} ${waitingLine(line, width - 3 - WAITS.length)}${WAITS}`));
+    .map((line) => styleText(TONE.quiet, `${PROMPT} ${waitingLine(line, width - 3 - MARK.length)}${MARK}`));
   const asked = parts.question?.() ?? [];
   const fixed = [...asked, ...(activity === undefined ? [] : [cutStyled(activity, width - 1)]), ...waiting];
   const taken = fixed.length + input.rows.length;
-  // Leaves a row of the output in sight.
+  // Keeps one row of the output visible.
   let room = Math.max(0, height - 1 - taken);
   const newest = (rows: Rows | undefined): readonly string[] => {
     const shown = rows === undefined || room === 0 ? [] : rows().slice(-room);
@@ -82,7 +82,7 @@ export function liveRows(parts: LiveParts, { width, height, styleText }: Termina
     -Math.max(1, height - input.rows.length),
   );
   const rows = [...above, ...input.rows];
-  // With a row for the keys of the question, which come a moment later.
+  // Reserves a row for the keys of the question, which appear a moment later.
   const fits = asked.length === 0 || taken + (activity === undefined ? 1 : 0) <= height;
   if (parts.input === undefined) return { rows, row: Math.max(0, rows.length - 1), column: 0, fits };
   return { rows, row: above.length + input.row, column: input.column, fits };

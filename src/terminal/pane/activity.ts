@@ -24,14 +24,14 @@ interface ActivityOptions {
   width(): number;
 }
 
-/** Follows an agent's turn in one row: the running call, its time, the tokens so far, and the key that interrupts it. */
+/** Shows an agent's turn in one row: the running call, its time, the tokens so far, and the key that interrupts it. */
 export interface Activity {
   event(event: AgentEvent): void;
   /** Shows the action of a subagent below its call. @returns false if no such call runs */
   subagent(event: Extract<AgentEvent, { type: "subagent" }>): boolean;
   /** Shows the keys that answer an open question instead, until it is answered. */
   ask(keys: string | undefined): void;
-  /** The agent does nothing: no row, and no timer. The keys of an open question stay: a background subagent may ask it. */
+  /** Removes the row and its timer. The keys of an open question stay: a background subagent may ask it. */
   stop(): void;
 }
 
@@ -68,20 +68,20 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
     const tails = [facts, [time, "Esc"], ["Esc"], []].map((words) =>
       words.map((word) => `${SEPARATOR}${word}`).join(""),
     );
-    const roomBeside = (tail: string): number => width() - 3 - displayWidth(tail);
-    const pathBeside = (tail: string): string | undefined =>
-      call && shortSummary(call, cwd, roomBeside(tail) - 1 - displayWidth(name));
+    const roomFor = (tail: string): number => width() - 3 - displayWidth(tail);
+    const pathFor = (tail: string): string | undefined =>
+      call && shortSummary(call, cwd, roomFor(tail) - 1 - displayWidth(name));
     const fits = (tail: string): boolean => {
-      const path = pathBeside(tail);
+      const path = pathFor(tail);
       return path === undefined
         ? tail.length <= width() - MIN_NAME
-        : displayWidth(`${name} ${path}`) <= roomBeside(tail);
+        : displayWidth(`${name} ${path}`) <= roomFor(tail);
     };
     const tail = tails.find(fits) ?? "";
-    const room = roomBeside(tail);
+    const room = roomFor(tail);
     const title = cutToWidth(gridText(name), room);
     const left = Math.max(0, room - 1 - displayWidth(title));
-    const rest = cutToWidth(pathBeside(tail) ?? gridText(what), left);
+    const rest = cutToWidth(pathFor(tail) ?? gridText(what), left);
     const text = `${styleText("bold", title)}${rest === "" ? "" : ` ${rest}`}`;
     return `${styleText(own, "●")} ${text}${styleText(TONE.quiet, tail)}`;
   };
@@ -105,7 +105,7 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
     place.activity(row(now, Math.floor(ms / SECOND)), shown);
     cancel = after(SECOND - (ms % SECOND), draw);
   };
-  const waits = (ask: Extract<AgentEvent, { type: "permission_asked" }>): void => {
+  const markAsked = (ask: Extract<AgentEvent, { type: "permission_asked" }>): void => {
     // The id in another program's request may differ from the id of its call.
     const call =
       calls.get(ask.id) ??
@@ -114,8 +114,8 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
       );
     if (call !== undefined) call.asked = ask.id;
   };
-  /** Its time begins only now. */
-  const runs = (id: string): void => {
+  /** Starts the time of a call whose request has been answered. */
+  const markRunning = (id: string): void => {
     const call = [...calls.values()].find(({ asked }) => asked === id);
     if (call === undefined) return;
     call.asked = undefined;
@@ -170,10 +170,10 @@ export function followActivity({ place, styleText, own, cwd, width }: ActivityOp
           break;
         }
         case "permission_asked":
-          waits(event);
+          markAsked(event);
           return;
         case "permission_decided":
-          runs(event.id);
+          markRunning(event.id);
           break;
         case "tool_output": {
           const call = calls.get(event.id);

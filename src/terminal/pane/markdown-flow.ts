@@ -32,7 +32,7 @@ export function markdownFlow({ options, show }: BlockFlowOptions): BlockFlow {
     show(rows, isFresh);
     isFresh = false;
   };
-  /** The first row of a text is never empty: the pane sets texts apart. */
+  /** The first row of a text is never empty: the pane itself separates texts. */
   const rowsOf = (block: MarkdownBlock): readonly string[] =>
     markdownRows(isFresh ? { ...block, isApart: false } : block, options());
   return {

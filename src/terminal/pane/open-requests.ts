@@ -22,7 +22,7 @@ interface OpenRequestsOptions {
  * a subagent, whose results are not shown.
  */
 export interface OpenRequests {
-  /** @returns whether it is shown whole */
+  /** @returns whether the request is shown completely */
   show(ask: PermissionPrompt): boolean;
   /** Shows the open request again, after the terminal was cleared. */
   showAgain(): void;
@@ -81,7 +81,7 @@ export function openRequests({ pane, region, activity, name, readOnly }: OpenReq
       const view = showPermission(pane, ask, readOnly);
       open = { ask, view, isWritten: region === undefined };
       showLive(open);
-      // From then on, a key may be meant for it.
+      // Only now can a key be meant for this request.
       cancelKeys = after(REQUEST_GUARD_MS, () => {
         ({ keys } = view);
         activity?.ask(view.keysRow);
@@ -96,7 +96,7 @@ export function openRequests({ pane, region, activity, name, readOnly }: OpenReq
     decided(event) {
       if (event.type === "turn_ended") answered = [];
       if (event.type !== "permission_decided" || !event.asked) return event;
-      // A call may be asked about again: the decision is on the last request.
+      // A call may need several requests: the decision belongs to the last one.
       const shown = answered.findLast(({ ask }) => ask.call === event.id);
       if (shown === undefined) return event;
       answered = answered.filter(({ ask }) => ask.call !== event.id);

@@ -133,7 +133,7 @@ export function eventWriter(pane: PaneWriter, results: ResultWriter): (event: Ag
 }
 
 function compactionText(event: CompactionEvent): string {
-  if (event.type === "cleared") return "conversation cleared: the agent starts again with an empty one";
+  if (event.type === "cleared") return "conversation cleared; the agent starts with an empty one";
   if (event.type === "compacted")
     return `conversation compacted: ${rounded(event.before)} → ${rounded(event.after)} tokens`;
   return event.isAsked
@@ -144,7 +144,7 @@ function compactionText(event: CompactionEvent): string {
 function unsavedText({ failure, hint, isLost }: Extract<AgentEvent, { type: "unsaved" }>): string {
   return isLost === true
     ? `the newest part of the conversation could not be saved, and is lost: ${failure}`
-    : `the conversation cannot be saved, so the agent waits and tries again every second: ${failure}. ${hint}`;
+    : `the conversation cannot be saved (${failure}); the agent waits, and tries again every second. ${hint}`;
 }
 
 type CompactionEvent = Extract<AgentEvent, { type: "compacting" | "compacted" | "cleared" }>;
@@ -157,5 +157,5 @@ function rounded(tokens: number): string {
 
 function throttledText({ reason, delayMs }: Extract<AgentEvent, { type: "throttled" }>): string {
   const seconds = Math.max(1, Math.round(delayMs / 1000));
-  return `${reason}: next try in ${seconds} s`;
+  return `${reason}: next attempt in ${seconds} s`;
 }

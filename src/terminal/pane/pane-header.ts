@@ -18,9 +18,9 @@ export interface PaneHeader {
 }
 
 const SEPARATOR = " · ";
-/** A lower terminal shows only the most important facts. */
+/** Minimum rows of a terminal that shows all facts; with fewer, it shows only the most important ones. */
 const MIN_HEIGHT = 16;
-/** Columns of the path of a playbook. */
+/** Maximum columns of the path of a playbook. */
 const PLAYBOOK_WIDTH = 40;
 
 /** Writes who works in this pane, for which team, and how to reach the agent. */
@@ -44,7 +44,7 @@ export function writeHeader(pane: PaneWriter, name: string, header: PaneHeader):
     for (const row of factRows(group.map(gridText), room)) pane.row(`${bar} ${styleText(TONE.quiet, row)}`);
 }
 
-/** Joins facts in as few rows as possible; a row ends between two of them, if one fits into a row. */
+/** Joins facts in as few rows as possible; a row breaks only between two facts, unless a fact alone is too wide. */
 function factRows(facts: readonly string[], width: number): readonly string[] {
   const rows: string[] = [];
   for (const fact of facts) {

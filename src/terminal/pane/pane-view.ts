@@ -40,7 +40,7 @@ export interface PaneView extends WorkerView {
   answers(char: string): string | undefined;
   /** Shows more about the permission request that is open. */
   explain(): void;
-  /** Shows the newest shortened result as a whole; each further time the one before it. */
+  /** Shows the newest shortened result in full; each later call shows the result before it. */
   expand(): void;
   /** Shows earlier output again, at most as much as fits on the screen. */
   replay(show: (view: WorkerView) => void): void;
@@ -55,7 +55,7 @@ export interface PaneView extends WorkerView {
 }
 
 /**
- * Creates the view of a member's pane. It only appends lines, wrapped at blanks, and never redraws one, so that the user can
+ * Creates the view of a member's pane. It only appends lines, wrapped at spaces, and never redraws one, so that the user can
  * scroll back, copy and resize. All foreign text goes through the control stripper first.
  */
 export function createPaneView(options: PaneViewOptions): PaneView {
@@ -106,7 +106,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
     saving(line) {
       if (region === undefined) {
         pane.aside(() =>
-          notice("◂", "your line waits for the inbox, which another process has locked", TONE.quiet),
+          notice("◂", "your line is waiting for the inbox, which another process has locked", TONE.quiet),
         );
         return () => undefined;
       }
@@ -138,7 +138,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
     answers: requests.answers,
     explain: requests.explain,
     expand() {
-      if (!results.expand()) notice("·", "no result is shortened", TONE.quiet);
+      if (!results.expand()) notice("·", "no more shortened results", TONE.quiet);
     },
     answer: (text) =>
       pane.aside(() => {

@@ -17,7 +17,7 @@ interface BlockWriter {
   row(text: string): void;
   /** Writes text that comes in pieces, without leading and trailing newlines. */
   append(text: string): void;
-  /** Ends such a text: writes the word that was held. */
+  /** Ends the text of `append`: writes the held word. */
   flush(): void;
   /** Ends the last line. */
   end(): void;
@@ -63,8 +63,8 @@ function blockWriter(write: (text: string) => void, width: () => number): BlockW
 }
 
 /**
- * Returns the first rows of a foreign text without control sequences, and the number of further rows.
- * @param width wraps rows at blanks to this width; no wrapping if omitted
+ * Returns the first rows of a foreign text without control sequences, and the number of remaining rows.
+ * @param width wraps rows at spaces to this width; no wrapping if omitted
  */
 export function excerpt(text: string, limit: number, width = Number.POSITIVE_INFINITY): string[] {
   return firstRows(rowsOf(text, width), limit);
@@ -81,7 +81,7 @@ export function rowsOf(text: string, width: number): string[] {
   return rows.slice(Math.max(0, first), last + 1);
 }
 
-/** Returns as many rows as the limit permits, and the number of further rows. @param hint says how to see them */
+/** Returns as many rows as the limit permits, and the number of remaining rows. @param hint says how to see them */
 export function firstRows(rows: string[], limit: number, hint = ""): string[] {
   // A row with “1 more line” would take the place of that line.
   if (rows.length <= limit + 1) return rows;
@@ -101,7 +101,7 @@ export interface PaneWriterOptions {
   readonly plain: boolean;
   /** The agent's working directory: paths of its files are shown relative to it. */
   readonly cwd?: string | undefined;
-  /** Renders the agent's text as Markdown; always so with `live`. */
+  /** Renders the agent's text as Markdown; always with `live`. */
   readonly markdown?: boolean;
   /** The abilities of the terminal. */
   readonly abilities?: TerminalAbilities;
@@ -113,11 +113,11 @@ export interface PaneWriterOptions {
   readonly live?: ActivityPlace | undefined;
 }
 
-/** Rows shown of a tool's result; the conversation's log has all of it. */
+/** Maximum rows shown of a tool's result; the conversation's log has all of it. */
 const RESULT_ROWS = 6;
-/** Rows of a message that begins a turn, and of a notice. */
+/** Maximum rows of a message that begins a turn, and of a notice. */
 const MESSAGE_ROWS = 12;
-/** Rows shown of a requested change; `teams approvals <id>` has all of it. */
+/** Maximum rows shown of a requested change; `teams approvals <id>` has all of it. */
 const CHANGE_ROWS = 16;
 const MIN_WIDTH = 20;
 
@@ -126,7 +126,7 @@ export interface PaneWriter {
   readonly styleText: Styler;
   /** No colours. */
   readonly plain: boolean;
-  /** The terminal shows no UTF-8. */
+  /** True if the terminal cannot show UTF-8. */
   readonly ascii: boolean;
   readonly cwd: string | undefined;
   readonly own: Style;
@@ -153,10 +153,10 @@ export interface PaneWriter {
   /** Discards text that is not shown yet. @returns whether all of the paragraph is discarded */
   dropText(): boolean;
   notice(sign: string, text: string, style: Style, block?: Block): void;
-  /** As `notice`, but never shortened: for questions to the user. */
+  /** Like `notice`, but never shortened: for questions to the user. */
   wholeNotice(sign: string, text: string, style: Style): void;
   end(lastWords?: string, epilogue?: string): void;
-  /** Shows something from outside of the turn, after the current paragraph. */
+  /** Shows something from outside the turn, after the current paragraph. */
   aside(show: () => void): void;
 }
 
@@ -182,7 +182,7 @@ export function paneWriter(options: PaneWriterOptions): PaneWriter {
     if (isApart) begin("text");
     for (const row of isApart ? withoutGap(rows) : rows) blocks.row(row);
   };
-  /** The rows of the block in progress are those that it will have: nothing moves when it is complete. */
+  /** Returns the rows that the block in progress will have, so that nothing moves when it is complete. */
   const progressRows = (): readonly string[] => {
     const rows = flow?.rest() ?? [];
     if (rows.length === 0 || !isAlone(flow?.isFresh === true)) return rows;

@@ -14,7 +14,7 @@ import { firstRows, type PaneWriter, rowsOf } from "./pane-writer.ts";
 export interface ShownPermission {
   /** Its rows without the keys, for the current width. */
   rows(): readonly string[];
-  /** Nothing is left out, and it fits into the terminal or was asked for. */
+  /** True if nothing is left out: it fits into the terminal, or the user asked for all of it. */
   readonly isAll: boolean;
   /** The keys that answer it. */
   readonly keys: readonly string[];
@@ -22,8 +22,9 @@ export interface ShownPermission {
   readonly keysRow: string;
 }
 
-/** Rows below a request: the command, which may take two, its keys, and the input line; a live pane shows no command. */
+/** Rows below a request: the command, which may take two, its keys, and the input line. */
 const ANSWER_ROWS = 4;
+/** The same in a live pane, which shows no command. */
 const LIVE_ANSWER_ROWS = 2;
 type Key = readonly [key: string, word: string];
 /** Minimum rows that are shown of the call, and of the change. */
@@ -32,8 +33,9 @@ const YES: Key = ["y", "yes"];
 const NO: Key = ["n", "no"];
 const ALWAYS: Key = ["a", "always"];
 const EXPLAIN: Key = ["e", "explain"];
-/** Between two keys, and in the last row of a live pane. */
+/** Separates two keys. */
 const KEY_GAP = "   ";
+/** Separates two keys in the last row of a live pane. */
 const LIVE_KEY_GAP = " · ";
 /** For a shortened request: `y` allows it only once it was shown whole. */
 const SEE_ALL: Key = ["y", "show all of it"];
@@ -124,11 +126,11 @@ export function explanation(asked: PermissionPrompt, { ascii, cwd }: PaneWriter,
   const always =
     ask.rules.length === 0
       ? "No rule can allow such calls in the future."
-      : `a also allows later calls, while this agent runs, by: ${rulesText(ask.rules, cwd)}`;
+      : `a also allows later calls that match, while this agent runs: ${rulesText(ask.rules, cwd)}`;
   return [
     `${caller} asks for ${gridText(ask.tool)}. ${gridText(ask.reason)}`,
     always,
-    "n refuses it, and the agent continues without it; to tell it why, type: no, because …",
+    "n refuses the call; the agent continues. To tell it why, type: no, because …",
     `From another pane: teams approve ${target}, or: teams reject ${target}`,
   ].join("\n");
 }
@@ -188,7 +190,7 @@ function shownPart(
     isLive ? Number.POSITIVE_INFINITY : pane.messageRows,
     fits ? Number.POSITIVE_INFINITY : Math.max(MIN_ROWS, Math.floor(left / 2) - 1),
   );
-  // The path is shortened in the middle, where it would be cut: its end names the file.
+  // A path that would be cut is shortened in the middle: its end names the file.
   const shorter = call.length <= callRows || path === undefined ? call : callIn(room);
   const shownCall = firstRows(shorter, callRows);
   const changeRows = Math.min(
@@ -225,7 +227,7 @@ function rulesText(rules: readonly string[], cwd: string | undefined): string {
   return gridText(rules.map((rule) => shortRule(rule, cwd)).join(", "));
 }
 
-/** Breaks a path below its directories, so that a name stays whole if a row can hold it. */
+/** Breaks a path after its slashes, so that a name stays whole if it fits into a row. */
 function pathRows(path: string, width: number): readonly string[] {
   const rows = [""];
   for (const part of path.split(/(?<=\/)/)) {

@@ -5,20 +5,20 @@ import { gridText } from "../../text/terminal-text.ts";
 import { brokenRows } from "../../text/word-wrap.ts";
 import { firstRows, type PaneWriter, rowsOf } from "./pane-writer.ts";
 
-/** Results that can be shown again as a whole: the newest ones. */
+/** Maximum results that can be shown again in full: the newest ones. */
 const MAX_EXPANDABLE = 20;
 
 /** Writes results of tools: the first and the last rows of a long one. */
 export interface ResultWriter {
   /** Writes a result below its call. @param title names the call, for a result that is shown again */
   write(text: string, title: string, isError: boolean): void;
-  /** Writes the change to a file: the first rows of a long one. @param lines those of a unified diff */
+  /** Writes the change to a file: the first rows of a long one. @param lines the lines of a unified diff */
   change(lines: readonly string[], title: string): void;
   /** Writes the text of a message: the first rows of a long one. */
   message(text: string, title: string): void;
   /** Writes one row for a text that is shown only on demand. */
   fold(title: string, text: string): void;
-  /** Shows the newest shortened result as a whole; each further time the one before it. @returns false if there is none */
+  /** Shows the newest shortened result in full; each later call shows the result before it. @returns false if there is none */
   expand(): boolean;
 }
 

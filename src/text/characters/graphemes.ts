@@ -1,6 +1,6 @@
-/** Code units around a place that are searched for the borders of a character; a longer character has more than its parts. */
+/** Code units to search before and after an index for the borders of a character; a longer one is divided between code points. */
 const NEAR = 256;
-/** From this code unit on, characters may join the ones before them. */
+/** The first code unit whose character may join the one before it. */
 const JOINS_FROM = 0x300;
 
 let segmenter: Intl.Segmenter | undefined;

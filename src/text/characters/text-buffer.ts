@@ -1,6 +1,6 @@
 import { borderAfter, borderBefore, graphemes } from "./graphemes.ts";
 
-/** Returns where the word before a place begins. */
+/** Returns the start of the word before an index. */
 function wordStart(text: string, at: number): number {
   let start = at;
   while (start > 0 && /\s/.test(text.charAt(start - 1))) start -= 1;
@@ -16,7 +16,7 @@ export interface TextBuffer {
   readonly cursor: number;
   /** The word or line that was erased last. */
   readonly erased: string;
-  /** @param cursor the end of the text if omitted */
+  /** @param cursor default: the end of the text */
   set(text: string, cursor?: number): void;
   insert(text: string): void;
   /** Moves the cursor. */
@@ -86,7 +86,7 @@ export function textBuffer(): TextBuffer {
     },
     erase(to) {
       const at = target(to);
-      // At its border, a line is joined with the next one, as in other editors.
+      // At the start or the end of a line, it is joined with the line next to it, as in other editors.
       const border = to === "end" ? Math.min(text.length, at + 1) : to === "home" ? Math.max(0, at - 1) : at;
       const end = at === cursor ? border : at;
       const [from, until] = [Math.min(end, cursor), Math.max(end, cursor)];

@@ -1,6 +1,6 @@
 /**
- * Returns a value of JSON in which no text holds half of a surrogate pair: each becomes U+FFFD. A value that is in order is returned
- * as it is. Everything that another program parses goes through here, because most parsers refuse the whole message otherwise.
+ * Returns a JSON value in which each half of a surrogate pair is replaced with U+FFFD. A well-formed value is returned unchanged.
+ * Everything that another program parses goes through here: most parsers refuse a whole message because of one half.
  */
 export function wellFormed<T>(value: T): T;
 export function wellFormed(value: unknown): unknown {

@@ -6,7 +6,7 @@ const CONTEXT = 3;
 export const NO_NEWLINE = "\\ No newline at end of file";
 
 interface Options {
-  /** The texts are parts of a file at an unknown place: the hunks have no header, and their end is not that of a file. */
+  /** The texts are parts of a file at an unknown place: the hunks have no header, and their end is not the end of a file. */
   readonly isPart?: true;
   /** Finds the change between lines that differ at both ends. Without it, all of them are replaced. */
   readonly search?: LineSearch;
@@ -156,7 +156,7 @@ function hasOnlyCrlf(text: string): boolean {
   return text.includes("\r\n") && !/(?<!\r)\n/.test(text);
 }
 
-/** Ends both parts in a line end, so that equal lines at their ends are equal. */
+/** Ends both parts in a line end, so that equal last lines compare as equal. */
 function wholeLines(...texts: readonly [string, string]): readonly [string, string] {
   const [before, after] = texts;
   const end = (text: string): string => (text === "" ? "" : `${text}\n`);

@@ -4,9 +4,9 @@ export interface Part {
   readonly changed: boolean;
 }
 
-/** Pairs of words that are compared; in longer lines, everything between the first and the last difference is changed. */
+/** Maximum pairs of words to compare; in longer lines, everything between the first and the last difference counts as changed. */
 const MAX_PAIRS = 10_000;
-/** Share of a line that must be the same: of two different lines, no word is marked. */
+/** Minimum share of a line that must be unchanged; in two lines that differ more, no word is marked. */
 const MIN_SHARED = 0.4;
 
 /** Splits a removed line and the line that replaces it into equal and changed parts. */
@@ -90,7 +90,7 @@ function commonWords(
   const after = new Set<number>();
   if (a.length * b.length > MAX_PAIRS || a.length === 0 || b.length === 0) return { before, after };
   const width = b.length + 1;
-  // The length of the longest common sequence from each pair on.
+  // The length of the longest common sequence that starts at each pair.
   const lengths = new Uint16Array((a.length + 1) * width);
   const at = (i: number, j: number): number => lengths[i * width + j] ?? 0;
   for (let i = a.length - 1; i >= 0; i -= 1)

@@ -11,7 +11,7 @@ interface Options {
   readonly plain: boolean;
   /** Uses only ASCII for the signs between hunks and before continued lines. */
   readonly ascii?: boolean;
-  /** Maximum number of rows; one more says how many lines are left out. */
+  /** Maximum number of rows; one more row says how many lines are left out. */
   readonly limit?: number;
 }
 
@@ -19,7 +19,7 @@ interface Options {
 const MIN_TEXT = 12;
 
 /**
- * Returns the rows that show the lines of a unified diff, with line numbers, colours, and changed words in exchanged
+ * Returns the rows that show the lines of a unified diff, with line numbers, colours, and changed words in reversed
  * colours. Long lines are wrapped. Hidden characters are escaped, so the rows are safe to print.
  */
 export function diffRows(lines: readonly string[], options: Options): string[] {
@@ -59,7 +59,7 @@ function countOf(text: string): number {
   return count === undefined ? 1 : Number(count);
 }
 
-/** Returns a function that makes the rows of the line at an index. */
+/** Returns a function that returns the rows of the line at an index. */
 function rowWriter(
   all: readonly DiffLine[],
   { width, plain, ascii = false }: Options,
@@ -92,7 +92,7 @@ function rowWriter(
   };
 }
 
-/** Compares the removed lines from here on with the lines that replace them, one by one. @returns the end of the removed lines */
+/** Compares removed lines, from an index on, with the lines that replace them, one by one. @returns the end of the removed lines */
 function pairWithAdded(all: readonly DiffLine[], from: number, pairs: Map<number, readonly Part[]>): number {
   let added = from;
   while (all[added]?.kind === "-" || all[added]?.kind === "end") added += 1;

@@ -11,7 +11,7 @@ export function quiet(text: string, plain: boolean): string {
   return plain ? text : styled(text, [TONE.quiet]);
 }
 
-/** Colours a row by the sign of its line; changed parts have exchanged colours. @param start precedes the parts */
+/** Colours a row by the sign of its line; changed parts have reversed colours. @param start precedes the parts */
 export function styledRow(start: string, parts: readonly Part[], sign: string, plain: boolean): string {
   if (plain) return `${start}${parts.map(({ text }) => text).join("")}`;
   const [first, ...rest] = parts;
@@ -25,16 +25,16 @@ export function styledRow(start: string, parts: readonly Part[], sign: string, p
 }
 
 /**
- * Wraps a line at exactly `width` cells and replaces its tabs by blanks.
- * @param tabSign shown for a changed tab, which would look like changed blanks
+ * Wraps a line at exactly `width` cells and replaces its tabs with spaces.
+ * @param tabSign shown for a changed tab, which would look like changed spaces
  */
 export function wrappedParts(parts: readonly Part[], width: number, tabSign: string): Part[][] {
   const flow = rowFlow(width);
   for (const { text, changed } of parts)
     for (const [piece] of text.matchAll(/[\x20-\x7e]+|\t|[^\x20-\x7e\t]+/g)) {
       if (piece === "\t") {
-        const blanks = " ".repeat(TAB - (flow.column() % TAB));
-        flow.addAscii(changed ? `${tabSign}${blanks.slice(1)}` : blanks, changed);
+        const spaces = " ".repeat(TAB - (flow.column() % TAB));
+        flow.addAscii(changed ? `${tabSign}${spaces.slice(1)}` : spaces, changed);
       } else if (ASCII.test(piece)) flow.addAscii(piece, changed);
       else for (const cell of cells(piece)) flow.add(cell.char, cell.width, changed);
     }

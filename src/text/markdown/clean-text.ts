@@ -11,7 +11,7 @@ export function cleanText(text: string): string {
     .replace(/[^ ]+/g, gridText);
 }
 
-/** Like {@link cleanText}, for a line of code: without blanks at its end, and with tabs up to the next multiple of four. */
+/** Like {@link cleanText}, for a line of code: without spaces at its end, and with tabs up to the next multiple of four. */
 export function cleanCode(line: string): string {
   const [first = "", ...others] = line.split("\t").map(cleanText);
   return others

@@ -3,9 +3,9 @@ import { cleanCode } from "./clean-text.ts";
 import { highlighted, MAX_CODE } from "./highlight.ts";
 import { breakSpans, type Row, type Span } from "./spans.ts";
 
-/** Lines after which a part of a long code block ends before the next empty line, */
+/** After this number of lines, a part of a long code block ends before the next empty line. */
 const PART_LINES = 20;
-/** and lines after which it ends in any case. */
+/** After this number of lines, a part ends in any case. */
 const MAX_PART_LINES = 40;
 const INDENT: Span = { text: "  ", styles: [] };
 const NONE: readonly Style[] = [];

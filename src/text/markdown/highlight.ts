@@ -34,7 +34,7 @@ const LANGUAGES = {
   scss, shell, sql, swift, typescript, xml, yaml,
 };
 
-/** Colours of the parts of program code; for comments and changes those of other texts. */
+/** Colours of the parts of program code. Comments and changes have the colours that they have in other texts. */
 export const SYNTAX = {
   keyword: 134,
   string: 64,
@@ -48,7 +48,7 @@ export const MAX_CODE = 3000;
 /** The same holds for a line or a word; these are not program code. */
 const TOO_LONG = /[^\n]{241}|\w{81}/;
 
-/** The style of each class of highlight.js; the others have the terminal's own. */
+/** The style of each class of highlight.js; any other class has the terminal's own. */
 const STYLES: Readonly<Record<string, readonly Style[]>> = {
   keyword: [SYNTAX.keyword],
   "selector-tag": [SYNTAX.keyword],
@@ -83,7 +83,7 @@ let isReady = false;
 
 /**
  * Returns code in the colours of its language.
- * @param language as after the fence: a name, an alias or the ending of a file
+ * @param language as after the fence: a name, an alias or a file extension
  * @returns undefined if the language is unknown, or the code is too long
  */
 export function highlighted(code: string, language: string): readonly Span[] | undefined {
@@ -105,7 +105,7 @@ function spansOf(html: string): Span[] {
       const plain = text.replace(/&(amp|lt|gt|quot|#x27);/g, (_, entity: string) => ENTITIES[entity] ?? "");
       spans.push({ text: plain, styles });
     } else if (name === undefined) open.pop();
-    // The parts of a string in a template have no class that matters.
+    // An expression in a template string does not have the style of the string.
     else
       open.push(
         name === "subst" ? NONE : ((Object.hasOwn(STYLES, name) ? STYLES[name] : undefined) ?? styles),

@@ -6,7 +6,7 @@ import { linkTarget, looksLikeAddress, showsAddress, splitAtAddresses } from "./
 import type { Span } from "./spans.ts";
 
 /**
- * A line of at least this many characters was wrapped by its author: its end is a blank. A shorter one ends where the author
+ * A line of at least this many characters was wrapped by its author: its end becomes a space. A shorter one ends where the author
  * wanted it to end, as in a list of names without bullets.
  */
 const WRAPPED_LINE = 55;

@@ -1,6 +1,6 @@
 import { textStart } from "../characters/cut-text.ts";
 
-/** The longest address that terminals accept in a link. */
+/** Maximum characters of an address that terminals accept in a link. */
 const MAX_LENGTH = 2000;
 const LINKED = /^(?:https?:\/\/|mailto:|file:\/\/)/i;
 const BARE = /\bhttps?:\/\/[^\s<>"'`|\\]+/gi;
@@ -27,7 +27,7 @@ function plainAddress(text: string): string {
     .replace(/\/$/, "");
 }
 
-/** True if a text looks like an address: with another target, a link would disguise it. */
+/** True if a text looks like an address: as the text of a link to another target, it would disguise that target. */
 export function looksLikeAddress(text: string): boolean {
   return /^\s*(?:[a-z][a-z\d+.-]*:\/\/|www\.|[\w.-]+\.[a-z]{2,}(?:[/:?#]|\s*$)|[^\s@]+@[^\s@]+\s*$)/i.test(
     textStart(text, 300),
@@ -46,15 +46,15 @@ export function splitAtAddresses(text: string): string[] {
   return [...parts, text.slice(end)];
 }
 
-/** Removes punctuation at the end, and a closing bracket without an opening one. */
+/** Removes punctuation at the end, and a closing parenthesis without an opening one. */
 function withoutEnd(address: string): string {
   let end = address.length;
   while (end > 0 && ".,:;!?*_~".includes(address.charAt(end - 1))) end -= 1;
   const rest = address.slice(0, end);
-  return rest.endsWith(")") && !rest.includes("(") ? withoutBrackets(rest) : rest;
+  return rest.endsWith(")") && !rest.includes("(") ? withoutParentheses(rest) : rest;
 }
 
-function withoutBrackets(address: string): string {
+function withoutParentheses(address: string): string {
   let end = address.length;
   while (end > 0 && ").,:;!?".includes(address.charAt(end - 1))) end -= 1;
   return address.slice(0, end);

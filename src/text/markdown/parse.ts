@@ -1,7 +1,7 @@
 import MarkdownIt, { type MarkdownIt as Parser, type Token } from "markdown-it";
 import { ATX_HEADING, FENCE, LIST_MARKER, QUOTE } from "./block-starts.ts";
 
-/** Quotes count once and lists twice. Deeper Markdown is shown as it is: no screen has room for it. */
+/** Maximum depth; quotes count once and lists twice. Deeper Markdown is shown as it is: no screen has room for it. */
 const MAX_DEPTH = 24;
 
 /** A block and its first line in the source. */
@@ -20,16 +20,16 @@ export function parseMarkdown(text: string): readonly Block[] {
 }
 
 function createParser(): Parser {
-  const made = new MarkdownIt({ html: false });
-  made.disable("reference");
+  const markdown = new MarkdownIt({ html: false });
+  markdown.disable("reference");
   // The caller decides which addresses become links, and cleans them.
-  made.validateLink = () => true;
-  made.normalizeLink = (address) => address;
-  made.normalizeLinkText = (address) => address;
-  const { ruler } = made.block;
+  markdown.validateLink = () => true;
+  markdown.normalizeLink = (address) => address;
+  markdown.normalizeLinkText = (address) => address;
+  const { ruler } = markdown.block;
   const [table] = ruler.getRules("");
   if (table === undefined) throw new Error("The Markdown parser has no rule for tables.");
-  // A table's first line is never a heading, a list or a fence: so each line tells what it begins, without the next one.
+  // A table's first line is never a heading, a list or a fence: so each line shows what it begins, without the next one.
   ruler.at(
     "table",
     (state, start, end, silent) => {
@@ -51,7 +51,7 @@ function createParser(): Parser {
     state.line = end;
     return true;
   });
-  return made;
+  return markdown;
 }
 
 /** Builds the tree of blocks from the parser's flat list. */
@@ -73,7 +73,7 @@ function blockOf(token: Token, children: readonly Block[]): Block {
   return { token, children, start: token.map?.[0] ?? 0 };
 }
 
-/** Returns the lines of a code block without the blank ones at its end. */
+/** Returns the lines of a code block without the blank lines at its end. */
 export function codeLines(code: string): string[] {
   const lines = code.split("\n");
   return lines.slice(0, lines.findLastIndex((line) => line.trim() !== "") + 1);

@@ -8,18 +8,18 @@ import type { MarkdownBlock } from "./splitter.ts";
 import { tableRows } from "./table.ts";
 
 export interface MarkdownOptions {
-  /** Cells of a row; at least 20 for a good picture. */
+  /** Cells of a row; at least 20 to look good. */
   readonly width: number;
   /** Styles text; `styler(true)` for no colours. */
   readonly style: Styler;
   /** Whether the terminal can link text (OSC 8); else the address follows the text. */
   readonly links?: boolean;
-  /** Only ASCII signs: the terminal shows no UTF-8. */
+  /** True for ASCII signs: the terminal cannot show UTF-8. */
   readonly ascii?: boolean;
 }
 
 const MIN_WIDTH = 4;
-/** Narrower contents are not indented. */
+/** Minimum cells of content that is indented. */
 const MIN_CONTENT = 6;
 const MAX_RULE = 60;
 const NONE: readonly Style[] = [];
@@ -54,8 +54,9 @@ interface Context {
   readonly links: boolean;
   readonly signs: typeof UNICODE | typeof ASCII;
   readonly lines: readonly string[];
-  /** Lists, and quotes, around this block. */
+  /** Number of lists around this block. */
   readonly lists: number;
+  /** Number of quotes around this block. */
   readonly quotes: number;
   /** The number of the first item, if the first block is an ordered list, instead of the written one. */
   readonly number?: number | undefined;

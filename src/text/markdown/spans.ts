@@ -21,7 +21,7 @@ export function rowWidth(row: Row): number {
 }
 
 /**
- * Wraps spans at blanks, between wide characters and at newlines; breaks a longer word. A span may begin or end in a word.
+ * Wraps spans at spaces, between wide characters and at newlines; breaks a longer word. A span may begin or end inside a word.
  * @param width of each row in cells, at least 2
  */
 export function wrapSpans(spans: readonly Span[], width: number): Row[] {
@@ -63,7 +63,7 @@ export function wrapSpans(spans: readonly Span[], width: number): Row[] {
   return rows.rows();
 }
 
-/** Breaks spans at newlines and exactly at the width, with all their blanks. @param width in cells, at least 2 */
+/** Breaks spans at newlines and exactly at the width, and keeps all spaces. @param width in cells, at least 2 */
 export function breakSpans(spans: readonly Span[], width: number): Row[] {
   const rows = rowWriter(width);
   for (const span of spans) {

@@ -48,14 +48,14 @@ type State =
 /** The next characters decide the kind of such a line. Without them, a preview would show `-` below a paragraph as its heading. */
 const MARKER_ALONE = /^[ \t]*(?:(?:[-+*=#>|~`]+|\d{1,9}[.)]?)[ \t]*)?$/;
 
-/** Pieces of a line that are searched for more than a marker. */
+/** Maximum pieces of a line to check; a line of more pieces counts as more than a marker. */
 const MAX_MARKER = 100;
 
 const NO_BLOCK: State = { kind: "none" };
 const UNCLEAR: State = { kind: "unclear" };
 const UNKNOWN: State = { kind: "unknown" };
 
-/** Takes time in proportion to the length of the stream. Control characters are removed. */
+/** Takes linear time in the length of the stream. Control characters are removed. */
 export function blockSplitter(): BlockSplitter {
   let stripper = controlStripper();
   let lines = blockLines();
@@ -218,7 +218,7 @@ function afterBlankItem(list: State & { kind: "list" }, blanks: number): State {
   return { ...list, marker: { ...marker, content }, number: blanks > 1 ? undefined : number };
 }
 
-/** A line outside of a quote or an item may still belong to its paragraph. */
+/** A line outside a quote or an item may still belong to its paragraph. */
 function afterContainer(line: string, indent: number): State | undefined {
   const isNew = indent < 4 && (endsParagraph(line) || listMarker(line) !== undefined);
   return isNew ? undefined : UNCLEAR;
@@ -230,7 +230,7 @@ function isNewAfterUnclear(line: string, isAfterBlank: boolean): boolean {
   return FENCE.test(line) || ATX_HEADING.test(line);
 }
 
-/** A list may begin in a paragraph if its item has text and no number but 1. */
+/** A list may begin in a paragraph only if its item has text and no number but 1. */
 function afterParagraph(line: string, state: State): State | undefined {
   if (SETEXT_LINE.test(line)) return UNCLEAR;
   if (endsParagraph(line)) return undefined;

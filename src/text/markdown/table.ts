@@ -18,7 +18,7 @@ interface Table {
   readonly columns: readonly Column[];
 }
 
-/** The characters of lines: down, across, and where they cross; and that of a list. */
+/** The characters of lines: down, across, and where they cross; and of a list's items. */
 export interface TableSigns {
   readonly bar: string;
   readonly line: string;
@@ -34,7 +34,7 @@ const NONE: readonly Style[] = [];
 const BOLD: readonly Style[] = ["bold"];
 const FAINT: readonly Style[] = [TONE.faint];
 
-/** Returns the rows of a table that fits the width; of any other, a list with `header: value` for each of its rows. */
+/** Returns the rows of a table if it fits the width; if not, a list with `header: value` for each of its rows. */
 export function tableRows(block: Block, width: number, links: boolean, signs: TableSigns): Row[] {
   const table = readTable(block, links);
   const widths = columnWidths(table.columns, width - SEPARATOR * (table.columns.length - 1));
@@ -121,7 +121,7 @@ function gridRows({ header, body, columns }: Table, widths: readonly number[], s
   ];
 }
 
-/** Joins one line of each cell, with bars between the columns and no blanks at the end. */
+/** Joins one line of each cell, with bars between the columns and no spaces at the end. */
 function joined(
   lines: readonly Row[],
   columns: readonly Column[],

@@ -218,7 +218,7 @@ describe("teams adopt", () => {
     expect((await teams("resume")).err + (await teams("status")).out).toContain("ada");
     expect(screen()).not.toContain("touch");
     const killed = (await teams("kill", "ada")).out;
-    expect(killed).toContain("Its program keys had ended before.");
+    expect(killed).toContain("Its program keys had already ended.");
     expect(killed).not.toContain("stays in your pane");
     expect(existsSync(join(repo, "hacked"))).toBe(false);
   });

@@ -233,7 +233,7 @@ describe("the built program", () => {
         cwd: directory,
         encoding: "utf8",
       });
-    const lost = `teams: The output could not be written: ENOSPC: no space left on device, write; the command's changes are kept.\n`;
+    const lost = `teams: The output could not be written (ENOSPC: no space left on device, write); the command's changes are kept.\n`;
     expect(sh('"$0" "$1" ls > /dev/full')).toMatchObject({ status: 1, stderr: lost });
     expect(sh('"$0" "$1" --help > /dev/full')).toMatchObject({ status: 1, stderr: lost });
     expect(sh('"$0" "$1" nonsense 2> /dev/full')).toMatchObject({ status: 2 });
@@ -250,7 +250,7 @@ describe("the built program", () => {
       { env, cwd: directory, encoding: "utf8" },
     );
     const lost =
-      "teams: The output could not be written: EFBIG: file too large, write; the command's changes are kept.\n";
+      "teams: The output could not be written (EFBIG: file too large, write); the command's changes are kept.\n";
     expect(ended).toMatchObject({ status: 1, stderr: lost });
   });
 

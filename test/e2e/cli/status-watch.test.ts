@@ -19,7 +19,7 @@ it("status --watch › shows what fits, what waits first, scrolls, follows resiz
     env: { LC_ALL: "C.UTF-8" },
   });
   await person.sees(
-    /^crew - .*0 of 12 tasks done\n\nWaits for you:\n[^\n]*Which port\?[\s\S]*… \d+ below · q closes · j k scroll\s*$/,
+    /^crew - .*0 of 12 tasks done\n\nWaiting for you:\n[^\n]*Which port\?[\s\S]*… \d+ below · q closes · j k scroll\s*$/,
   );
   await teams(["task", "done", "12"]);
   await person.sees("1 of 12 tasks done");

@@ -148,7 +148,7 @@ describe("run --resume after the lead was killed (S43, S49, S50)", () => {
     writeFileSync(join(t.home, "go"), "");
     await person.sees("It has 3 words.");
     person.type("/status", "Enter");
-    await person.sees("lead runs");
+    await person.sees("lead is running");
     expect(startsOf(ref, "ann")).toBe(1);
     person.type("/exit", "Enter");
     await person.sees("the run is over; the team crew was kept");

@@ -71,7 +71,7 @@ it("tmux.conf.example › its keys open sidebar, overview, message, approvals an
   await press("o");
   await shows(/dev +needs-input/);
   // The last row is the status line.
-  await shows(/crew 1 needs-input · 1 waits\s*$/);
+  await shows(/crew 1 needs-input · 1 waiting\s*$/);
   terminal.type("q");
   const [watching] = /^\d+(?= status --watch)/m.exec(readFileSync(calls, "utf8")) ?? [];
   await eventually("its end", () => identityOf(Number(watching)) === undefined);

@@ -34,12 +34,12 @@ it("the file of the status line › has the line of `status --line` while a team
   await spawn("dev", "--prompt", "begin");
   const shows = (line: string) =>
     eventually(`the line ${line}`, () => existsSync(path) && readFileSync(path, "utf8") === `${line}\n`);
-  await shows("crew 1 needs-input · 1 waits");
+  await shows("crew 1 needs-input · 1 waiting");
   expect((await teams(["status", "--line"])).out).toBe(readFileSync(path, "utf8"));
   expect(statSync(path).mode & 0o777).toBe(0o600);
   // A change of a file by a command that no agent runs.
   await teams(["task", "add", "a task"]);
-  await shows("crew 1 needs-input · 0/1 tasks · 1 waits");
+  await shows("crew 1 needs-input · 0/1 tasks · 1 waiting");
   await teams(["approve", "dev"]);
   await shows("crew 1 idle · 0/1 tasks");
 

@@ -125,7 +125,7 @@ describe("WebFetch behind a proxy", () => {
       const { content, isError } = await fetchPage(`http://${host}:8080/`, env);
       expect([isError, content], host).toEqual([
         true,
-        expect.stringContaining("only the proxy can resolve it"),
+        expect.stringContaining("this machine cannot resolve it"),
       ]);
     }
     expect(proxy.asked).toEqual([]);

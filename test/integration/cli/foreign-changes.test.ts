@@ -30,8 +30,8 @@ async function setUp(version: string | undefined): Promise<Setup> {
 }
 
 test.each([
-  ["2.1.150", "ada was asked to change to mode plan. claude 2.1.150 does so.\n"],
-  [undefined, expect.stringContaining("ada was asked to change to mode plan. Whether it obeys is unknown")],
+  ["2.1.150", "ada was asked to change to mode plan. claude 2.1.150 accepts mode changes.\n"],
+  [undefined, expect.stringContaining("ada was asked to change to mode plan. claude may ignore the mode change")],
 ])("mode › asks a foreign claude %s, and says what it does", async (version, text) => {
   const { teams, sent } = await setUp(version);
   expect((await teams("mode", "ada", "plan")).out).toEqual(text);
@@ -39,8 +39,8 @@ test.each([
 });
 
 test.each([
-  ["2.1.150", "ada was asked to change to mode acceptEdits. claude 2.1.150 does so.\n"],
-  [undefined, "ada was asked to change to mode acceptEdits. Whether it obeys is unknown"],
+  ["2.1.150", "ada was asked to change to mode acceptEdits. claude 2.1.150 accepts mode changes.\n"],
+  [undefined, "ada was asked to change to mode acceptEdits. claude may ignore the mode change"],
 ])("up › asks a foreign claude %s to change its mode, and says what it does", async (version, text) => {
   const { ref, teams, sent } = await setUp(version);
   const file = join(ref.home.root, "crew.json");

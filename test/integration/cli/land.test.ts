@@ -48,7 +48,7 @@ test("land › runs the check of the settings, unless another is given; a failur
   expect(failed.err).toMatch(/^dev: checking: echo/);
   const [first, ...rows] = failed.out.trimEnd().split("\n");
   expect(first).toMatch(/^dev: not landed: The check failed on top of main \(exit code 3\): echo/);
-  expect(rows).toEqual(["  | from settings", "  dev has a message about it; task #1 is open."]);
+  expect(rows).toEqual(["  | from settings", "  dev was notified; task #1 is open."]);
   const landed = await teams(["land", "dev", "--verify", "test -f a.txt", "--json"], { env });
   expect(landed.json()).toMatchObject({
     verify: "test -f a.txt",

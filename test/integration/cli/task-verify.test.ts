@@ -116,7 +116,7 @@ test("task done › never runs a verify command that only the task's file names"
     metadata: { ...one.metadata, _verify: "touch forged #\ntouch worse" },
   }));
   expect((await teams(["task", "show", "1"])).out).toContain(
-    "proposed:   touch forged #\\ntouch worse (no person has confirmed it",
+    "proposed:   touch forged #\\ntouch worse (not confirmed by a person",
   );
   expect(await task(["done", "1", "--as", "ada"])).toMatchObject({
     status: "completed",

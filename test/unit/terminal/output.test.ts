@@ -206,7 +206,7 @@ describe("status texts", () => {
       return statusText({ ...team, approvals }, out, undefined, { forScreen: true, memberWord }).split("\n");
     };
     expect(rows(80).slice(2, 8)).toEqual([
-      "Waits for you:",
+      "Waiting for you:",
       `  permission of dev: Bash(${long})`,
       "    teams approve dev@a",
       "  permission of Eve: Bash(ls) (teams approve Eve@a)",

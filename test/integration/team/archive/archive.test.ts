@@ -416,7 +416,7 @@ describe("an invalid archive is refused, and creates nothing", () => {
       () => described("crew", [...WHOLE, { name: "run/dev/place.json", text: "{}" }]),
     ],
     "a symbolic link": [
-      "holds a symlink",
+      "contains a symlink",
       () =>
         described("crew", [
           ...WHOLE,
@@ -424,7 +424,7 @@ describe("an invalid archive is refused, and creates nothing", () => {
         ]),
     ],
     "a hard link": [
-      "holds a link",
+      "contains a link",
       () =>
         described("crew", [
           ...WHOLE,
@@ -432,11 +432,11 @@ describe("an invalid archive is refused, and creates nothing", () => {
         ]),
     ],
     "a FIFO": [
-      "holds a fifo",
+      "contains a fifo",
       () => described("crew", [...WHOLE, { name: "journal.jsonl", header: { type: "fifo" } }]),
     ],
     "a directory": [
-      "holds a directory",
+      "contains a directory",
       () => described("crew", [...WHOLE, { name: "inboxes", header: { type: "directory" } }]),
     ],
     "a task of a wrong shape": [
@@ -693,6 +693,6 @@ test("import › refuses an archive that expands to far more than its size", asy
   const home = testHome();
   const bomb = { name: "events.jsonl", text: " ".repeat(80 * 1024 * 1024) };
   const importing = importTeam(home, stream(await described("crew", [bomb])), { now: 5, cwd: "/" });
-  await expect(importing).rejects.toThrow("holds more than 200 bytes for each compressed one");
+  await expect(importing).rejects.toThrow("contains more than 200 bytes for each compressed byte");
   expect(filesIn(home.root)).toEqual({});
 });

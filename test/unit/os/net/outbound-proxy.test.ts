@@ -48,7 +48,7 @@ describe("outboundProxy", () => {
     ["http://user:pa#ss@proxy.test:3128", "is not the URL of a proxy"],
     ["http://user:hunter2@:3128", "is not the URL of a proxy"],
     ["http://", "is not the URL of a proxy"],
-    ["socks5://user:hunter2@proxy.test:1080", "socks5://, and teams uses only HTTP proxies"],
+    ["socks5://user:hunter2@proxy.test:1080", "socks5:// proxy, but teams uses only HTTP proxies"],
   ])("refuses %s without showing its password", (text, message) => {
     try {
       outboundProxy(new URL(HTTPS), { HTTPS_PROXY: text });

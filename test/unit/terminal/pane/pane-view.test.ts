@@ -408,7 +408,7 @@ describe("notices in an agent's pane", () => {
       "a rate limit",
       (view) =>
         view.event({ type: "throttled", attempt: 1, delayMs: 2600, status: 429, reason: "429 rate limited" }),
-      "◑ 429 rate limited: next try in 3 s\n",
+      "◑ 429 rate limited: next attempt in 3 s\n",
     ],
     [
       "an interrupted turn",
@@ -698,7 +698,7 @@ describe("a live pane", () => {
         .split("\n")
         .map((row) => `    ${row}`),
       "",
-      "· no result is shortened",
+      "· no more shortened results",
       "›",
     ]);
     expect(view).toBeDefined();
@@ -718,10 +718,10 @@ describe("a live pane", () => {
     view.explain();
     expect(shown.rows()).toEqual([
       "? The agent asks for Bash. No rule allows it.",
-      "  a also allows later calls, while this agent runs, by:",
-      "  Bash(npm test)",
-      "  n refuses it, and the agent continues without it; to tell",
-      "  it why, type: no, because …",
+      "  a also allows later calls that match, while this agent",
+      "  runs: Bash(npm test)",
+      "  n refuses the call; the agent continues. To tell it why,",
+      "  type: no, because …",
       "  From another pane: teams approve ann, or: teams reject ann",
       "▲ Allow this command? npm test",
       "  No rule allows it.",
