@@ -128,8 +128,7 @@ export async function connectServers(options: McpOptions): Promise<McpServers> {
 
 /** Returns why a tool is left out, as the end of a sentence about it. @param place index among its server's tools */
 function leaveOutReason({ inputSchema }: Described, place: number, isNamed: boolean): string | undefined {
-  if (place >= MAX_TOOLS)
-    return `the server has more than ${MAX_TOOLS} tools, and the rest are left out`;
+  if (place >= MAX_TOOLS) return `the server has more than ${MAX_TOOLS} tools, and the rest are left out`;
   if (isNamed) return "another tool has the same name";
   const key = Object.keys(inputSchema.properties ?? {}).find((name) => !ACCEPTED_KEY.test(name));
   if (key !== undefined)

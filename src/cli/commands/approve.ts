@@ -20,7 +20,8 @@ export const command = defineCommand({
     note: { value: "text", summary: "feedback, or the answer to a question; - reads it from stdin" },
     mode: {
       value: "mode",
-      summary: "the permission mode for carrying out an approved plan (default: the agent's mode without planning)",
+      summary:
+        "the permission mode for carrying out an approved plan (default: the agent's mode without planning)",
       choices: MODES,
     },
     always: { summary: "for a permission: allow the same call without asking, until the agent ends" },

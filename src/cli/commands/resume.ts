@@ -25,7 +25,8 @@ export const command = defineCommand({
       choices: TEAMMATE_MODES,
     },
     now: {
-      summary: "let paused members, or this member, try again now, even if their account's limit still applies",
+      summary:
+        "let paused members, or this member, try again now, even if their account's limit still applies",
     },
     force: {
       summary: "allow changing a team created by another program, or one whose lead may run elsewhere",

@@ -62,8 +62,7 @@ export const command = defineCommand({
     native: { summary: "with --cli gemini: show its own screen" },
     sandbox: {
       value: "mode",
-      summary:
-        "whether its commands run in the sandbox (default: the settings, or stricter if its type is)",
+      summary: "whether its commands run in the sandbox (default: the settings, or stricter if its type is)",
       choices: SANDBOX_MODES,
     },
     cwd: { value: "directory", summary: "where it works (default: this directory)" },

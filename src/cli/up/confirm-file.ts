@@ -55,9 +55,7 @@ export async function requireTrust(
     );
   }
   call.io.out(`${line`${files} would let agents do more than your settings do:`}\n${list}\n`);
-  if (
-    !(await asks(call, "Trust this content, and the directory of the file? Only if you trust its author."))
-  )
+  if (!(await asks(call, "Trust this content, and the directory of the file? Only if you trust its author.")))
     throw new TeamError("PERMISSION_DENIED", `${team.file} is not trusted; nothing was done.`, { hint });
   await confirmTeamFile(root, unconfirmed, systemClock);
 }

@@ -72,13 +72,9 @@ async function addIfMissing(ref: OpenTeam["ref"], name: string, cwd: string): Pr
 
 function requireIdentity(env: Env, { as }: Selection): void {
   if (as !== undefined || agentIdentity(env) !== undefined) return;
-  throw new TeamError(
-    "INVALID_INPUT",
-    "No member was named for this server; nothing was started.",
-    {
-      hint: `Name the member: teams mcp --team <team> --as <member>, or set TEAMS_AGENT=<member>@<team>. The lead's name is ${LEAD_NAME}.`,
-    },
-  );
+  throw new TeamError("INVALID_INPUT", "No member was named for this server; nothing was started.", {
+    hint: `Name the member: teams mcp --team <team> --as <member>, or set TEAMS_AGENT=<member>@<team>. The lead's name is ${LEAD_NAME}.`,
+  });
 }
 
 function addressedTeam({ as }: Selection): string | undefined {

@@ -151,7 +151,8 @@ export function settleEntries(ref: TeamRef, agent: string, warn?: Warn): Promise
       const count = bad.length === 1 ? "1 entry" : `${bad.length} entries`;
       const moved = bad.length === 1 ? "it was" : "they were";
       report = () => {
-        if (bad.length > 0) warn?.(`${count} in ${agent}'s inbox cannot be read; ${moved} moved to ${aside}.`);
+        if (bad.length > 0)
+          warn?.(`${count} in ${agent}'s inbox cannot be read; ${moved} moved to ${aside}.`);
       };
       return entries.filter(isMessage);
     },

@@ -31,7 +31,10 @@ async function setUp(version: string | undefined): Promise<Setup> {
 
 test.each([
   ["2.1.150", "ada was asked to change to mode plan. claude 2.1.150 accepts mode changes.\n"],
-  [undefined, expect.stringContaining("ada was asked to change to mode plan. claude may ignore the mode change")],
+  [
+    undefined,
+    expect.stringContaining("ada was asked to change to mode plan. claude may ignore the mode change"),
+  ],
 ])("mode › asks a foreign claude %s, and says what it does", async (version, text) => {
   const { teams, sent } = await setUp(version);
   expect((await teams("mode", "ada", "plan")).out).toEqual(text);
