@@ -267,21 +267,21 @@ describe("scripts/gate", () => {
     expect([status, last]).toEqual([
       0,
       [
-        "unsteady: test/b.test.ts: It did not end: Error: Worker exited unexpectedly",
+        "unsteady: test/b.test.ts: The file did not end: Error: Worker exited unexpectedly",
         "4 passed, 0 failed, 0 skipped",
       ],
     ]);
     expect(stdout.match(/^== once more, alone: test\/b.test.ts$/gm)).toHaveLength(1);
   });
 
-  it("names a file whose worker is killed in each try, before its tests", () => {
+  it("names a file whose worker is killed in each attempt, before its tests", () => {
     const killed = `${IMPORT}process.kill(process.pid, "SIGKILL");\ntest("never runs", () => expect(1).toBe(1));\n`;
     const root = copyOfSuite({ "test/a.test.ts": PASSES, "test/b.test.ts": killed });
     const { status, last, stdout } = gate(root, "--no-checks");
     expect([status, last]).toEqual([
       1,
       [
-        "failed: test/b.test.ts: It did not end: Error: Worker exited unexpectedly",
+        "failed: test/b.test.ts: The file did not end: Error: Worker exited unexpectedly",
         "1 passed, 1 failed, 0 skipped",
       ],
     ]);
