@@ -1,7 +1,7 @@
 /** Team files to start from, by the name of the work. A test parses and plans them. */
 export const TEMPLATES = {
   review: `{
-  // Start it with: teams up team.json     only see what it would do: --dry-run
+  // Start the team: teams up team.json     See first what it would do: teams up team.json --dry-run
   // Every field: teams up --schema, or docs/team-files.md
   "name": "review",
   "description": "Review of the changes on this branch",
@@ -41,7 +41,7 @@ export const TEMPLATES = {
 }
 `,
   feature: `{
-  // Start it with: teams up team.json     only see what it would do: --dry-run
+  // Start the team: teams up team.json     See first what it would do: teams up team.json --dry-run
   // Every field: teams up --schema, or docs/team-files.md
   "name": "feature",
   "description": "\${FEATURE:-Describe the feature here, or set FEATURE}",
@@ -79,7 +79,7 @@ export const TEMPLATES = {
       "subject": "Build the feature",
       "owner": "dev",
       "blockedBy": [0],
-      // No other task on these files runs meanwhile.
+      // No other task on these files runs at the same time.
       "touches": ["src/**", "test/**"],
       // teams runs this when dev says that it is done: only exit code 0 completes the task.
       // "verify": "npm test",
@@ -89,7 +89,7 @@ export const TEMPLATES = {
 }
 `,
   migration: `{
-  // Start it with: teams up team.json     only see what it would do: --dry-run
+  // Start the team: teams up team.json     See first what it would do: teams up team.json --dry-run
   // Every field: teams up --schema, or docs/team-files.md
   "name": "migration",
   "description": "\${MIGRATION:-Describe the migration here, or set MIGRATION}",
@@ -100,7 +100,7 @@ export const TEMPLATES = {
       "agentType": "Explore",
       "prompt": "Find every place that this migration changes: \${MIGRATION:-see the description of the team}. Send the list, by directory, to team-lead. Do the tasks that you own.",
     },
-    // Each one works on its own part, in its own worktree: they cannot get in each other's way.
+    // Each of these members works on a separate part, in its own worktree, so they cannot get in each other's way.
     {
       "name": "core",
       "agentType": "engineer",

@@ -20,14 +20,12 @@ const dollars = z.union(
   DOLLARS,
 );
 const limits = {
-  maxTokens: z.optional(tokens).check(is("The most tokens to use: a warning at 80 %, a pause at 100 %")),
-  maxCost: z
-    .optional(dollars)
-    .check(is("The most to spend, in US dollars; only for models with a known price")),
+  maxTokens: z.optional(tokens).check(is("Maximum number of tokens: a warning at 80 %, a pause at 100 %")),
+  maxCost: z.optional(dollars).check(is("Maximum cost in US dollars; only for models with a known price")),
 };
 
 const member = z.strictObject({
-  name: text.check(is("Its name; a teammate of this name is left as it is")),
+  name: text.check(is("Its name; an existing teammate of this name does not change")),
   prompt: text.check(is("Its first message")),
   agentType: z
     .optional(text)
@@ -45,18 +43,18 @@ const member = z.strictObject({
   disallowedTools: z.optional(texts).check(is("Rules for tools that never run")),
   writes: z
     .optional(texts)
-    .check(is("Patterns of the only files that it may write, from its directory: src/**, *.md")),
+    .check(is("The only files that it may write, as patterns in its directory: src/**, *.md")),
   sandbox: z
     .optional(z.enum(SANDBOX_MODES))
     .check(is("Whether its commands run in the sandbox; less than in the settings needs trust")),
   ...limits,
   cwd: z
     .optional(text)
-    .check(is("Where it works, from the directory of this file; outside of its project needs trust")),
+    .check(is("Its working directory, relative to this file; one outside the project needs trust")),
   worktree: z
     .optional(z.union([z.boolean(), text], "must be true, false or the name of a branch"))
     .check(is("Work in its own git worktree, on this branch (true: teams/<team>/<name>)")),
-  metadata: z.optional(metadata).check(is("Facts to keep with it, shown by --json")),
+  metadata: z.optional(metadata).check(is("Your own data about it, shown by --json")),
 });
 
 /** Characters of a command: a person who trusts the file sees all of them. */
@@ -65,7 +63,7 @@ const MAX_COMMAND = 1_000;
 const blocker = z.union([z.int().check(z.minimum(0)), text], "must be a subject, or a position from 0");
 
 const task = z.strictObject({
-  subject: text.check(is("What to do, in one line; a task with this subject is left as it is")),
+  subject: text.check(is("What to do, in one line; an existing task of this subject does not change")),
   description: z.optional(z.string()).check(is("The details")),
   owner: z.optional(text).check(is("The member that it is assigned to")),
   blockedBy: z
@@ -79,8 +77,8 @@ const task = z.strictObject({
   reviewer: z.optional(text).check(is("The member that is asked to review the completed task")),
   touches: z
     .optional(texts)
-    .check(is("Patterns of the files that it changes; tasks that overlap never run at once: src/**")),
-  metadata: z.optional(metadata).check(is("Facts to keep with it, shown by --json")),
+    .check(is("The files that it changes, as patterns; overlapping tasks never run at once: src/**")),
+  metadata: z.optional(metadata).check(is("Your own data about it, shown by --json")),
 });
 
 const lead = z.strictObject({
@@ -90,7 +88,7 @@ const lead = z.strictObject({
   delegate: z.optional(z.boolean()).check(is("The lead only coordinates")),
 });
 
-/** More than one file needs; a hostile one could keep a command busy. */
+/** Far more than one file needs: a hostile file must not keep a command busy. */
 const MAX_MEMBERS = 100;
 const MAX_TASKS = 1_000;
 
@@ -101,12 +99,12 @@ export const teamFileSchema = z.strictObject({
   description: z.optional(z.string()).check(is("What the team is for")),
   include: z
     .optional(z.union([text, texts], "must be a file or a list of files"))
-    .check(is("Further team files, from the directory of this one; the values of this file win")),
-  model: z.optional(text).check(is("The model of members that name none")),
+    .check(is("Additional team files, relative to this one; the values of this file win")),
+  model: z.optional(text).check(is("The model of members without a model")),
   permissionMode: z
     .optional(permissionMode)
     .check(
-      is("What the lead, and members that name none, may do without asking; more than default needs trust"),
+      is("What the lead, and members without a mode, may do without asking; more than default needs trust"),
     ),
   ...limits,
   members: z.optional(z.array(member).check(z.maxLength(MAX_MEMBERS))).check(is("The teammates")),
