@@ -43,6 +43,15 @@ test("a lead's session › gives a viewer back before the lead ends, unless anot
   expect(clients()).toEqual([`${client} mine`]);
 });
 
+test("a lead's session › gives a viewer back once, even if another process does so meanwhile", async () => {
+  const { t, clients, session, client } = await watchedLead();
+  // It runs after the clients are listed, and before they are switched.
+  t.tmux("set-hook", "-t", "=teams-audit:", "after-list-clients", `switch-client -c ${client} -t =mine:`);
+  await leaveOwnSession(t.inside(session.pane));
+  t.tmux("set-hook", "-u", "-t", "=teams-audit:", "after-list-clients");
+  expect(clients()).toEqual([`${client} mine`]);
+});
+
 /** A lead's session, with a user who came to it from the session `mine`; the session `other` is newer than that. */
 async function watchedLead() {
   const t = privateTmux();
