@@ -185,7 +185,7 @@ describe("a whole request in the sidebar", () => {
   test("y goes to the first row that was not shown", () => {
     const { state: next, effect } = press(pressed(state, "last"), "yes", AUDIT, new Map(), SIZE);
     expect([effect, next.prompt]).toEqual([undefined, undefined]);
-    expect(next.notice).toContain("a part was not shown yet");
+    expect(next.notice).toContain("part of the request was not shown yet");
     expect(next.reader?.top).toBe((next.reader?.read?.rows ?? 0) - 1);
   });
 
