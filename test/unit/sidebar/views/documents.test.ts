@@ -282,7 +282,7 @@ test("another team › is shown only if no comment is lost, and if it can be rea
   const torn = press(pressed(state, "down"), "go", AUDIT, new Map(), SIZE);
   expect([torn.effect, torn.state.notice]).toEqual([
     undefined,
-    "this team cannot be read; see: teams doctor",
+    "the files of this team cannot be read; run teams doctor",
   ]);
 });
 
