@@ -108,7 +108,7 @@ describe("teams adopt", () => {
     await state("ada", "unknown");
     expect(await member()).toMatchObject({ alive: true, paneId: pane, backend: "process" });
     await teams("send", "ada", acts(`shell: ${NODE} ${TEAMS} send team-lead "says ada"`, "bell"));
-    expect(await prompted("says ada")).toMatch(/You are ada, a teammate[\s\S]*stays when you leave/);
+    expect(await prompted("says ada")).toMatch(/You are ada, a teammate[\s\S]*keeps running when you leave/);
     await state("ada", "idle");
     const messages = (JSON.parse(await inbox()) as { messages: { from: string; text: string }[] }).messages;
     expect(messages.find(({ text }) => text === "says ada")?.from).toBe("ada");

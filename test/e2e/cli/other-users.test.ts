@@ -139,7 +139,7 @@ describe.runIf(process.getuid?.() === 0)("as a user without an account", () => {
       return [settings.teammateMode, ignored];
     };
     expect(await modes(NOBODY + 1)).toEqual(["auto", [file]]);
-    expect((await run("settings")).err).toContain(`It belongs to another user, so ignored: ${file}`);
+    expect((await run("settings")).err).toContain(`Owned by another user, so ignored: ${file}`);
     expect((await run("doctor")).out).toContain(`${file} belongs to another user, so it is ignored`);
     expect(await modes(0)).toEqual(["process", []]);
     expect(await modes(NOBODY)).toEqual(["process", []]);

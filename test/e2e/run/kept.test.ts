@@ -126,7 +126,7 @@ async function expectResumed(w: World): Promise<void> {
   }));
   const first = (isAnn: boolean): string => later.find((one) => one.isAnn === isAnn)?.messages ?? "";
   expect(first(false)).toContain("Count the words");
-  expect(first(false)).toContain("#1 (pending; of ann): count them");
+  expect(first(false)).toContain("#1 (pending; owned by ann): count them");
   expect(first(true)).toContain("touch working");
 }
 

@@ -124,7 +124,7 @@ describe("a request in the sidebar (S61)", () => {
     expect((await teams(["approve", first?.id ?? ""])).code).toBe(0);
     await eventually("the first command", () => made("first"));
     person.type("Enter");
-    await person.sees("dev already has an answer");
+    await person.sees("dev's request was already answered or closed");
     await teams(["kill", "crew", "--force", "--team", "crew"]);
   });
 });

@@ -182,7 +182,7 @@ describe("teams inbox", () => {
     expect(out).toContain("teams approvals perm-1 shows the call");
     expect(out).not.toContain("teams approve perm-1");
     expect(out).toContain(
-      'teams approve p-1   or: teams reject p-1 --note "why"\n  The plan of dev waits for approval:\n  # Plan',
+      'teams approve p-1   or: teams reject p-1 --note "why"\n  The plan of dev is waiting for approval:\n  # Plan',
     );
     expect(out).toContain('teams approve q-1 --note "the answer"\n  dev asks: Which?');
     expect(out).not.toContain("SendMessage");

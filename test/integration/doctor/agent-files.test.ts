@@ -34,7 +34,7 @@ describe("teams doctor", () => {
       expect.stringMatching(/^warn agent types: not used by agents: .*nameless\.md: its front matter has no/),
       expect.stringMatching(/^warn skills: not used by agents: .*wide\/SKILL\.md: .*binary file/),
       expect.stringMatching(/^warn memory files: not used by agents: .*CLAUDE\.md: .*missing\.md/),
-      expect.stringMatching(/^warn MCP servers: not used by agents: .*\.mcp\.json: is not JSON/),
+      expect.stringMatching(/^warn MCP servers: not used by agents: .*\.mcp\.json is not JSON/),
     ]);
   });
 

@@ -126,7 +126,7 @@ describe("a link in a project", () => {
       const { cli, repo } = project(name, target);
       expect((await cli(["trust", repo])).code).toBe(0);
       expect(() => prepareRuleChange(cli.root, repo, where, ["Bash(make:*)"], "person")).toThrow(
-        target === name ? /leads to nowhere/ : /out of the project/,
+        target === name ? /cannot be resolved/ : /leads out of the project/,
       );
     }
     expect(readFileSync(victim, "utf8")).toBe("{}");

@@ -124,7 +124,9 @@ describe("settings changed while an agent runs", () => {
     user({ hooks: { PreToolUse: hook("touch hooked; exit 2") }, env: { OTHER: "x" } });
     await say();
     expect(["a", "b", "c", "hooked"].map(made)).toEqual([true, true, true, false]);
-    expect(problems).toEqual([expect.stringMatching(/^the hooks have changed: this agent keeps its own/)]);
+    expect(problems).toEqual([
+      expect.stringMatching(/^the hooks have changed; this agent keeps its previous hooks/),
+    ]);
   });
 
   it("of a trusted project widen nothing until they are confirmed, and narrow at once", async () => {
@@ -148,7 +150,7 @@ describe("settings changed while an agent runs", () => {
       ),
       expect.stringMatching(/local\.json: permissions\.allow, permissions\.defaultMode$/),
       expect.stringMatching(
-        /^no longer in the project's files, but in force .*: permissions\.deny Bash\(touch b\)$/,
+        /^removed from the project's files, but in force .*: permissions\.deny Bash\(touch b\)$/,
       ),
     ]);
     trust();
@@ -175,7 +177,7 @@ describe("settings changed while an agent runs", () => {
     expect(live().permissions).toMatchObject({ deny, ask });
     expect(["a", "b", "c"].map(made)).toEqual([false, false, false]);
     expect(problems).toEqual([
-      "no longer in the project's files, but in force until you confirm it (teams trust) or start the agent again: permissions.deny Bash(touch:*), permissions.ask Bash(rm:*), permissions.disableBypassPermissionsMode",
+      "removed from the project's files, but in force until you confirm that (teams trust) or restart the agent: permissions.deny Bash(touch:*), permissions.ask Bash(rm:*), permissions.disableBypassPermissionsMode",
     ]);
     trust();
     expect(live().permissions).toMatchObject({ deny: [], ask: [] });

@@ -199,7 +199,7 @@ describe("teams trust (S70)", () => {
     expect(readFileSync(join(cli.root, "teams-trust.json"), "utf8")).toBe(record);
   });
 
-  it("says that a record from before contents were compared needs a new confirmation, once", async () => {
+  it("asks once to confirm again if the record is from a version that did not compare contents", async () => {
     const cli = cliIn();
     const { repo } = repository(cli.directory);
     mkdirSync(cli.root);
@@ -208,7 +208,7 @@ describe("teams trust (S70)", () => {
     expect(loadSettings(cli.root, repo, "/nowhere")).toMatchObject({
       permissions: { allow: [] },
       ignored: [`${join(repo, ".claude/settings.json")}: permissions.allow`],
-      ignoredReason: "trusted before contents were compared (confirm it once: teams trust)",
+      ignoredReason: "trusted by an older version that did not compare contents (confirm it once: teams trust)",
     });
     expect((await cli(["trust", "--list"])).out).toContain("to be confirmed");
     await cli(["trust", "repo"]);

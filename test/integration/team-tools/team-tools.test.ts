@@ -696,7 +696,7 @@ describe("ExitPlanMode", () => {
     const ada = await handsOf(await testTeam(["ada"]), "ada", { mode: "default" });
     expect(await ada.use("ExitPlanMode", {})).toMatchObject({
       isError: true,
-      content: "You are not in plan mode.",
+      content: "You are not in plan mode, so no plan was sent; your work needs no approval.",
     });
   });
 });

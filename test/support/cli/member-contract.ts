@@ -133,7 +133,7 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
 
   when(
     "account limits",
-    "waits for the end of its account's limit, and continues its turn by itself",
+    "waits for the end of its account's limit, and then continues its turn automatically",
     async () => {
       const { spawn, state, leadGot, teams, prompted, inbox } = await team();
       await spawn("say: ready");
@@ -143,7 +143,7 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
       await state("ada", "idle");
       const notices = (await inbox()).split("The limit of the model's account is reached");
       expect(notices).toHaveLength(2);
-      expect(notices[1]).toMatch(/ada is paused until \d\d:\d\d and continues then by itself/);
+      expect(notices[1]).toMatch(/ada is paused until \d\d:\d\d, and then continues automatically/);
     },
   );
 
@@ -158,7 +158,9 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
     const { pausedUntil = "", activity } = (await ada()) ?? {};
     expect(Math.abs(Date.parse(pausedUntil) - Date.now() - 3_600_000)).toBeLessThan(600_000);
     expect(activity).toMatch(/^account limit, until \d\d:\d\d; waits for teams resume --now$/);
-    expect(await inbox()).toContain("a person continues it: teams resume --now ada@crew");
+    expect(await inbox()).toMatch(
+      /ada is paused until a person resumes it \(the limit ends at \d\d:\d\d\): teams resume --now ada@crew/,
+    );
     expect((await teams("resume", "--now", "ada")).code).toBe(0);
     await prompted("The limit of your account has ended.");
     await state("ada", "idle");

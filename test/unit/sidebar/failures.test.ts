@@ -22,7 +22,7 @@ test("newFailures › returns the turns and checks that have failed since the re
   );
   expect(newFailures(before, after)).toEqual([
     "ada failed: 503 overloaded",
-    "the check of #1 failed: Build it",
+    "the verify command of #1 failed: Build it",
   ]);
   expect([newFailures(undefined, after), newFailures(after, after)]).toEqual([[], []]);
 });

@@ -265,7 +265,10 @@ describe("requests in the sidebar", () => {
     const none = { ...three, status: { ...three.status, approvals: [] } };
     expect(state.view).toBe("request");
     expect(settled(state, three)).toBe(state);
-    expect(settled(state, none)).toMatchObject({ view: "team", notice: "writer already has an answer" });
+    expect(settled(state, none)).toMatchObject({
+      view: "team",
+      notice: "writer's request was already answered or closed",
+    });
   });
 
   test("the line for an answer knows whether a question or a crash asks", () => {
@@ -340,7 +343,7 @@ describe("lines in the sidebar", () => {
     const named = type(press(START, "spawn", AUDIT).state, "ada", "enter").state;
     expect(named.prompt).toMatchObject({ kind: "spawn-prompt", name: "ada" });
     expect(type(named, "paint", "enter").effect).toEqual({ kind: "spawn", name: "ada", prompt: "paint" });
-    // After a failure, both are there for the next try, and only for that one.
+    // After a failure, the prompt offers both texts for the next attempt, and only for that one.
     const again = press({ ...START, unstarted: { name: "ada", prompt: "paint" } }, "spawn", AUDIT).state;
     expect(again.unstarted).toBeUndefined();
     const other = { kind: "spawn", name: "ada2", prompt: "paint" };
@@ -385,7 +388,7 @@ describe("lines in the sidebar", () => {
     expect([whole.prompt?.text.length, whole.notice]).toEqual([2_000, undefined]);
     for (const { state } of [pasted(whole, "y"), write(whole, "y", "y")]) {
       expect(state.prompt?.text).toBe(whole.prompt?.text);
-      expect(state.notice).toBe("a line holds 2,000 characters: the rest was left out");
+      expect(state.notice).toBe("a line has at most 2,000 characters; the rest was left out");
     }
   });
 

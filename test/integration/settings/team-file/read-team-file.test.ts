@@ -152,12 +152,12 @@ describe("readTeamFile", () => {
     [
       "a key for programs",
       member('"metadata": { "_budget": {} }'),
-      "team.json:1: members[0].metadata: _budget is reserved: keys with _ are for programs",
+      "team.json:1: members[0].metadata: _budget is reserved: keys that begin with _ are for programs",
     ],
     [
       "a key for programs in a task",
       '{ "name": "crew", "tasks": [{ "subject": "Go", "metadata": { "_internal": true } }] }',
-      "team.json:1: tasks[0].metadata: _internal is reserved: keys with _ are for programs",
+      "team.json:1: tasks[0].metadata: _internal is reserved: keys that begin with _ are for programs",
     ],
     ["a missing comma", '{ "name": "a"\n "members": [] }', "team.json:2: it is not JSON: a , is missing"],
     ["an empty file", " ", "team.json:1: it is empty"],
@@ -246,12 +246,12 @@ describe("readTeamFile", () => {
     [
       "a file outside of the project",
       '["../other.json"]',
-      "team.json:2: include[0]: ../other.json is outside of the project; write its absolute path",
+      "team.json:2: include[0]: ../other.json is outside the project; write its absolute path",
     ],
     [
       "a link out of the project",
       '["link.json"]',
-      "team.json:2: include[0]: link.json is outside of the project",
+      "team.json:2: include[0]: link.json is outside the project",
     ],
   ])("refuses to include %s", (_what, include, problem) => {
     const cwd = temporaryDirectory();

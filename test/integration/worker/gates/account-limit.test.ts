@@ -119,7 +119,7 @@ test("an account limit › pauses all agents of the account with one notice, and
   await turns(2);
   expect(await textsToLead(ref)).toEqual([
     expect.stringMatching(
-      /^system: The limit of the model's account is reached \(429 Usage limit reached\): (dev|rev) is paused until \d\d:\d\d and continues then by itself; at once: teams resume --now \1@crew$/,
+      /^system: The limit of the model's account is reached \(429 Usage limit reached\): (dev|rev) is paused until \d\d:\d\d, and then continues automatically; to continue now: teams resume --now \1@crew$/,
     ),
   ]);
   expect(api.requests.length).toBeLessThanOrEqual(6);
@@ -199,7 +199,9 @@ test("an account limit › waits for a person when teams.autoResume is false", a
   await work(ref);
   await isPaused(ref);
   expect(readStatus(ref, "dev")?.activity).toMatch(/until .*; waits for teams resume --now$/);
-  expect((await textsToLead(ref))[0]).toContain("a person continues it: teams resume --now dev@crew");
+  expect((await textsToLead(ref))[0]).toMatch(
+    /dev is paused until a person resumes it \(the limit ends at \d\d:\d\d\): teams resume --now dev@crew$/,
+  );
   api.until = 0;
   clock.pass(2 * HOUR_MS);
   // The slow check looks at the clock, too.

@@ -103,7 +103,7 @@ describe("permission request (S61)", () => {
       await dev.worker.handleTypedLine(line, begun);
     expect(listApprovals(ref).map(({ id }) => id)).toEqual([request.id]);
     expect(dev.shown.join("\n")).toContain(
-      "note: begun before Bash(touch made) could be read, so not its answer: type it again",
+      "note: begun before Bash(touch made) could be read, so not its answer; type it again",
     );
     await dev.worker.handleTypedLine("n");
     await eventually("the line's turn", () => dev.inputs.length === 2);
@@ -144,7 +144,7 @@ describe("permission request (S61)", () => {
       await dev.worker.handleTypedLine(line, begun, earliest);
       expect(listApprovals(ref).map(({ id }) => id)).toEqual([request.id]);
       expect(dev.shown.at(-1)).toMatch(
-        /^note: perhaps begun before .*: it is kept for later; answer y or n$/,
+        /^note: perhaps begun before .*; it is kept for later; answer y or n$/,
       );
       await dev.worker.handleTypedLine("y", begun, earliest);
       await eventually("the file", made);

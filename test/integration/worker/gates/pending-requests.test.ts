@@ -46,7 +46,7 @@ describe("pending permission requests (S61)", () => {
     await dev.worker.handleTypedLine("a different command would be better");
     expect([listApprovals(ref).length, dev.worker.permissionRequests.sessionRules]).toEqual([1, []]);
     expect(dev.shown).toContain(
-      "note: not an answer: kept for later; Bash(touch made) still waits for y, n or a",
+      "note: not an answer, so kept for later; Bash(touch made) is still waiting for y, n or a",
     );
     await dev.worker.handleTypedLine("n");
     await eventually("the line's turn", () => dev.inputs.length === 2);

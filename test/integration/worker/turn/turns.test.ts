@@ -410,7 +410,9 @@ describe("mode set by the lead", () => {
     );
     await eventually("the mode", () => dev.worker.planApproval.mode === "acceptEdits");
     await send(ref, formatProtocol({ type: "mode_set_request", mode: "root", from: LEAD_NAME }, new Date(0)));
-    await eventually("the refusal", () => dev.shown.some((line) => line.includes("root: not changed")));
+    await eventually("the refusal", () =>
+      dev.shown.some((line) => line.includes("unknown permission mode root; the mode was not changed")),
+    );
     expect(dev.worker.planApproval.mode).toBe("acceptEdits");
     expect(dev.inputs).toEqual([]);
     // A message for code only is done as soon as it was handled.

@@ -185,7 +185,7 @@ describe("a whole request in the sidebar", () => {
   test("y goes to the first row that was not shown", () => {
     const { state: next, effect } = press(pressed(state, "last"), "yes", AUDIT, new Map(), SIZE);
     expect([effect, next.prompt]).toEqual([undefined, undefined]);
-    expect(next.notice).toContain("a part was not shown yet");
+    expect(next.notice).toContain("part of the request was not shown yet");
     expect(next.reader?.top).toBe((next.reader?.read?.rows ?? 0) - 1);
   });
 
@@ -282,7 +282,7 @@ test("another team › is shown only if no comment is lost, and if it can be rea
   const torn = press(pressed(state, "down"), "go", AUDIT, new Map(), SIZE);
   expect([torn.effect, torn.state.notice]).toEqual([
     undefined,
-    "this team cannot be read; see: teams doctor",
+    "the files of this team cannot be read; run teams doctor",
   ]);
 });
 
