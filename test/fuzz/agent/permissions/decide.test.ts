@@ -129,7 +129,7 @@ test("decidePermission: the modes are ordered by strictness", () => {
   );
 });
 
-test("decidePermission: a write to a protected file never runs unasked except in bypassPermissions or as the plan", () => {
+test("decidePermission: a write to a protected file never runs unasked except in bypassPermissions or plan mode", () => {
   const guarded = /^\/home\/ada\/(\.bashrc|\.claude\/|project\/\.git\/)/;
   fc.assert(
     fc.property(question, (asked) => {
