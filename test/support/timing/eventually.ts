@@ -20,7 +20,7 @@ export async function eventually<T>(
     const since = performance.now();
     const result = await polling.run(true, async () => poll());
     if (result !== undefined && result !== false && result !== null) return result;
-    if (performance.now() > deadline) throw new Error(`Waited ${timeoutMs} ms in vain for ${what}.`);
+    if (performance.now() > deadline) throw new Error(`Timed out after ${timeoutMs} ms waiting for ${what}.`);
     // Without the pause, a poll that runs a program would keep a processor busy, which other tests need.
     const pause = Math.min(MAX_PAUSE_MS, Math.max(10, 1.5 * (performance.now() - since)));
     await new Promise((resolve) => setTimeout(resolve, pause));
