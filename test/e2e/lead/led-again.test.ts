@@ -9,7 +9,7 @@ import { livenessOfAgent, readStatus } from "../../../src/team/records/read-reco
 import { type TeamRef, teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { leaves, markedProcesses, nothing } from "../../support/assertions/leftovers.ts";
 import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
-import { type Line, played } from "../../support/model/scripted-team.ts";
+import { type Line, scriptedTeam } from "../../support/model/scripted-team.ts";
 import { startTeams, TEAMS, teamsIn } from "../../support/processes/built-program.ts";
 import { isAtRest } from "../../support/team/is-at-rest.ts";
 import { eventually } from "../../support/timing/eventually.ts";
@@ -60,7 +60,7 @@ interface Left {
 /** A team whose lead was killed after its first turn. */
 async function leftTeam(mode: string): Promise<Left> {
   const t = privateTmux();
-  const api = await startFakeMessagesApi(played({ [LEAD_NAME]: LEAD, ann: ANN }).script);
+  const api = await startFakeMessagesApi(scriptedTeam({ [LEAD_NAME]: LEAD, ann: ANN }).script);
   onTestFinished(() => api.close());
   const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
   const ref = teamRef(teamsHome(t.env), "crew");
@@ -114,7 +114,7 @@ describe("run --resume after the lead was killed (S43, S49, S50)", () => {
 
   it("restores the manual lead of a user's team, with its open tasks, after every run", async () => {
     const t = privateTmux();
-    const api = await startFakeMessagesApi(played({ [LEAD_NAME]: [] }).script);
+    const api = await startFakeMessagesApi(scriptedTeam({ [LEAD_NAME]: [] }).script);
     onTestFinished(() => api.close());
     const teams = teamsIn(
       { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-0000" },

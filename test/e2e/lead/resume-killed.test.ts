@@ -9,7 +9,7 @@ import { readTeam } from "../../../src/team/config/config.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
-import { atEveryStep } from "../../support/kill/kill-at-every-step.ts";
+import { killAtEveryStep } from "../../support/kill/kill-at-every-step.ts";
 import { agentsOf } from "../../support/processes/agent-processes.ts";
 import { script } from "../../support/processes/script-process.ts";
 import { ledTeam } from "../../support/team/led-team.ts";
@@ -20,7 +20,7 @@ const resume = script("team/resume-team");
 
 it("resume killed at any step › the next resume leaves one process, one conversation and each message once", async () => {
   const outcomes = new Map<string, number>();
-  const steps = await atEveryStep(async (n) => {
+  const steps = await killAtEveryStep(async (n) => {
     const { ref, ctx, place, spawn } = await ledTeam({ dev: ECHO });
     await spawn({ name: "dev", prompt: "before" });
     await said(ref, ["I heard before"]);

@@ -10,7 +10,7 @@ import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
-import { atEveryStep } from "../../support/kill/kill-at-every-step.ts";
+import { killAtEveryStep } from "../../support/kill/kill-at-every-step.ts";
 import { agentsOf } from "../../support/processes/agent-processes.ts";
 import { startTeams } from "../../support/processes/built-program.ts";
 import { script } from "../../support/processes/script-process.ts";
@@ -24,7 +24,7 @@ const spawn = script("team/spawn-member");
 describe("spawn killed at any step", () => {
   it("leaves a member that resume starts with its prompt, or a free name (S13)", async () => {
     const outcomes = new Set<string>();
-    const steps = await atEveryStep(async (n) => {
+    const steps = await killAtEveryStep(async (n) => {
       const team = await ledTeam({ dev: ECHO });
       const { ref, place } = team;
       return {

@@ -5,7 +5,7 @@ import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
-import { type Line, played } from "../../support/model/scripted-team.ts";
+import { type Line, scriptedTeam } from "../../support/model/scripted-team.ts";
 import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
@@ -17,7 +17,7 @@ const says = (content: string) =>
 
 /** A run without a terminal, over the fake API. */
 async function runOf(t: PrivateTmux, cast: Readonly<Record<string, readonly Line[]>>, ...words: string[]) {
-  const api = await startFakeMessagesApi(played(cast).script);
+  const api = await startFakeMessagesApi(scriptedTeam(cast).script);
   onTestFinished(() => api.close());
   const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
   const common = ["run", "--team", "crew", "--model", "claude-fake"];

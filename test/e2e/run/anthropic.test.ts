@@ -7,7 +7,7 @@ import {
   type FakeReply,
   startFakeMessagesApi,
 } from "../../support/model/fake-messages-api.ts";
-import { type Line, played } from "../../support/model/scripted-team.ts";
+import { type Line, scriptedTeam } from "../../support/model/scripted-team.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
@@ -101,10 +101,10 @@ async function world(
 ): Promise<{
   readonly t: PrivateTmux;
   readonly run: (...words: string[]) => ReturnType<ReturnType<typeof teamsIn>>;
-  readonly team: ReturnType<typeof played>;
+  readonly team: ReturnType<typeof scriptedTeam>;
 }> {
   const t = privateTmux();
-  const team = played(cast);
+  const team = scriptedTeam(cast);
   const api = await startFakeMessagesApi(team.script, options);
   onTestFinished(() => api.close());
   const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: KEY };
@@ -157,7 +157,7 @@ describe("a team with a model of the Messages API", () => {
 
   it("leads by default when the key and the server are in the settings", async () => {
     const t = privateTmux();
-    const team = played({ "team-lead": [{ when: /Count the words/, says: "There are three." }] });
+    const team = scriptedTeam({ "team-lead": [{ when: /Count the words/, says: "There are three." }] });
     const api = await startFakeMessagesApi(team.script, { key: KEY });
     onTestFinished(() => api.close());
     const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: KEY };

@@ -6,7 +6,7 @@ import { livenessOfAgent } from "../../../src/team/records/read-records.ts";
 import { type TeamRef, teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { type FakeReply, startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
-import { type Line, played } from "../../support/model/scripted-team.ts";
+import { type Line, scriptedTeam } from "../../support/model/scripted-team.ts";
 import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
@@ -71,7 +71,7 @@ interface World {
 
 async function world(mode: string): Promise<World> {
   const t = privateTmux();
-  const { script } = played({ [LEAD_NAME]: LEAD, ann: ANN });
+  const { script } = scriptedTeam({ [LEAD_NAME]: LEAD, ann: ANN });
   let isBroken = false;
   const api = await startFakeMessagesApi((request) => {
     const isLeads = JSON.stringify(request.body.system).includes(`You are ${LEAD_NAME}`);

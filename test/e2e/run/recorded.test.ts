@@ -10,7 +10,7 @@ import { teamRef } from "../../../src/team/ref.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
-import { type Line, played } from "../../support/model/scripted-team.ts";
+import { type Line, scriptedTeam } from "../../support/model/scripted-team.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
@@ -167,7 +167,7 @@ async function replay(t: PrivateTmux, file: string): Promise<object> {
 describe("run --record", () => {
   it("writes a playbook that replays without the model and without secrets (S75)", async () => {
     const t = privateTmux();
-    const team = played({ "team-lead": LEAD, counter: counter(t.home) });
+    const team = scriptedTeam({ "team-lead": LEAD, counter: counter(t.home) });
     const api = await startFakeMessagesApi(team.script);
     onTestFinished(() => api.close());
     const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: KEY };
@@ -197,7 +197,7 @@ describe("run --record", () => {
       "team-lead": MASTER,
       ...Object.fromEntries(WORKERS.map((name, i) => [name, worker(name, i)])),
     };
-    const api = await startFakeMessagesApi(played(cast).script);
+    const api = await startFakeMessagesApi(scriptedTeam(cast).script);
     onTestFinished(() => api.close());
     const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: KEY };
     const words = ["run", "--model", "claude-fake", "--record", "mine.json", ...KEPT, "Count the words"];

@@ -7,7 +7,7 @@ import { readTeam } from "../../../src/team/config/config.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
-import { type Line, played } from "../../support/model/scripted-team.ts";
+import { type Line, scriptedTeam } from "../../support/model/scripted-team.ts";
 import { startTeams, TEAMS, teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
@@ -67,7 +67,7 @@ it.each([
   "TeamCreate › gives the run's directory its name, before a teammate and after TeamDelete (%s)",
   async (mode, more) => {
     const t = privateTmux();
-    const { script } = played({ [LEAD_NAME]: LEAD, ann: ANN });
+    const { script } = scriptedTeam({ [LEAD_NAME]: LEAD, ann: ANN });
     const api = await startFakeMessagesApi(script);
     onTestFinished(() => api.close());
     const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };

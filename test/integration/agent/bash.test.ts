@@ -12,7 +12,7 @@ import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { hasShell } from "../../support/attack/throwaway.ts";
 import { GIT_IDENTITY, git } from "../../support/files/git.ts";
 import { eventually } from "../../support/timing/eventually.ts";
-import { overAfter } from "../../support/timing/held-timer.ts";
+import { expireAfter } from "../../support/timing/held-timer.ts";
 
 let cwd: string;
 let env: Record<string, string | undefined>;
@@ -313,7 +313,7 @@ describe("Bash tool, ending a command", () => {
     startTimeOf(pidIn("child")) === undefined && startTimeOf(pidIn("parent")) === undefined;
 
   test("kills the whole process group at the timeout, including processes that ignore SIGTERM", async () => {
-    const result = await overAfter(300, started, () => bash(stubborn, { timeout: 300 }));
+    const result = await expireAfter(300, started, () => bash(stubborn, { timeout: 300 }));
     expect(result).toMatchObject({
       isError: true,
       content: expect.stringContaining("Not done after 300 ms"),

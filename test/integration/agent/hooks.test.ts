@@ -7,7 +7,7 @@ import type { Env } from "../../../src/os/env.ts";
 import { processTable } from "../../../src/os/process/process-table.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { eventually } from "../../support/timing/eventually.ts";
-import { overAfter } from "../../support/timing/held-timer.ts";
+import { expireAfter } from "../../support/timing/held-timer.ts";
 
 interface Given {
   readonly event?: HookEvent;
@@ -128,7 +128,7 @@ describe("Hooks.run", () => {
     const child = "sh -c 'trap \"\" TERM; touch begun; sleep 600; touch late'";
     const { run, notices, cwd } = hooksOf([`echo $$ > pid; ${child} & wait`], { timeout: 0.3 });
     const begun = () => eventually("the child", () => existsSync(join(cwd, "begun")));
-    expect(await overAfter(300, begun, () => run())).toEqual({ stdout: "" });
+    expect(await expireAfter(300, begun, () => run())).toEqual({ stdout: "" });
     expect(notices).toEqual([expect.stringMatching(/^Stop: error while running \(echo .*timeout/)]);
     const group = -Number(readFileSync(join(cwd, "pid"), "utf8"));
     await eventually("its end", () => {

@@ -6,7 +6,7 @@ import type { InstalledCli } from "../../../src/adapter/installed/installed-clis
 import { identityOf } from "../../../src/os/process/identity.ts";
 import { cliIn } from "../../support/processes/in-process-cli.ts";
 import { eventually } from "../../support/timing/eventually.ts";
-import { longEnough } from "../../support/timing/long-enough.ts";
+import { withGrowingLimit } from "../../support/timing/long-enough.ts";
 
 type Adapters = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
@@ -118,7 +118,7 @@ describe("teams cli ls", () => {
     const { signal } = new AbortController();
     const file = join(bin, "slow.pid");
     const pidOf = (): number => (existsSync(file) ? Number(readFileSync(file, "utf8")) : 0);
-    const version = await longEnough(
+    const version = await withGrowingLimit(
       300,
       (timeoutMs) => versionOf(join(bin, "slow"), [], env, { signal, timeoutMs }),
       () => pidOf() > 0,

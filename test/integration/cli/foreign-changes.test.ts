@@ -5,7 +5,7 @@ import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { cliIn, type Ended } from "../../support/processes/in-process-cli.ts";
-import { foreignPeer, joinByHand, peerSays, teamBesideTmux } from "../../support/team/foreign-peer.ts";
+import { foreignPeer, joinByHand, peerSays, teamInTmuxHome } from "../../support/team/foreign-peer.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 interface Setup {
@@ -18,7 +18,7 @@ interface Setup {
 async function setUp(version: string | undefined): Promise<Setup> {
   const t = privateTmux();
   t.session();
-  const ref = await teamBesideTmux(t);
+  const ref = await teamInTmuxHome(t);
   await foreignPeer(t, ref, "ada", version === undefined ? {} : { version });
   const cli = cliIn(t.home);
   const env = Object.fromEntries(Object.entries(t.env).filter(([, value]) => value !== undefined));

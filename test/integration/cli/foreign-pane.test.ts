@@ -10,7 +10,7 @@ import {
   joinByHand,
   peerSays,
   peerTakes,
-  teamBesideTmux,
+  teamInTmuxHome,
 } from "../../support/team/foreign-peer.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
@@ -27,7 +27,7 @@ interface Setup {
 async function setUp(): Promise<Setup> {
   const t = privateTmux();
   t.session();
-  const ref = await teamBesideTmux(t);
+  const ref = await teamInTmuxHome(t);
   const peer = await foreignPeer(t, ref, "ada");
   const cli = cliIn(t.home);
   const set = Object.entries(t.env).filter(([, value]) => value !== undefined);

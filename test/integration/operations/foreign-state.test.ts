@@ -14,15 +14,15 @@ import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import {
-  contextBesideTmux,
+  contextOutsideTmux,
   foreignPeer,
   IDLE,
   joinByHand,
   peerSays,
   peerTakes,
-  teamBesideTmux,
+  teamInTmuxHome,
 } from "../../support/team/foreign-peer.ts";
-import { lookingContext } from "../../support/team/reconcile-context.ts";
+import { reconcileContext } from "../../support/team/reconcile-context.ts";
 import { statusOf } from "../../support/team/status-records.ts";
 import { testHome, testTeam } from "../../support/team/test-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
@@ -30,7 +30,7 @@ import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const give = (ref: TeamRef, text = "work") => sendMessage(ref, { from: LEAD_NAME, to: "ada", text });
 
-async function shown(ref: TeamRef, ctx = lookingContext(ref)) {
+async function shown(ref: TeamRef, ctx = reconcileContext(ref)) {
   const { members } = await teamStatus(ctx);
   const ada = members.find(({ name }) => name === "ada");
   return { state: ada?.state, stateFrom: ada?.stateFrom, alive: ada?.alive, activity: ada?.activity };
@@ -71,7 +71,7 @@ test.each([
     const ref = await testTeam(["ada"]);
     const reported = statusOf({ ownInbox: true, state, activity: "before" });
     writeStatus(ref, "ada", { ...reported, newestTaken: 0 });
-    const busy = () => runState(lookingContext(ref)).busy;
+    const busy = () => runState(reconcileContext(ref)).busy;
     await give(ref);
     expect([(await shown(ref)).state, busy()]).toEqual([state, 1]);
     peerTakes(ref, "ada", how);
@@ -104,13 +104,13 @@ test("a foreign member › needs input while its permission waits, and runs once
   await joinByHand(ref, "ada");
   peerSays(ref, "ada", PERMISSION);
   expect(await shown(ref)).toMatchObject({ state: "needs-input", stateFrom: "request" });
-  expect(runState(lookingContext(ref)).busy).toBe(1);
-  await answerApproval(lookingContext(ref), PERMISSION.request_id, { approve: true });
+  expect(runState(reconcileContext(ref)).busy).toBe(1);
+  await answerApproval(reconcileContext(ref), PERMISSION.request_id, { approve: true });
   peerTakes(ref, "ada");
   expect(await shown(ref)).toMatchObject({ state: "running", stateFrom: "inbox" });
   peerSays(ref, "ada", IDLE);
   expect(await shown(ref)).toMatchObject({ state: "idle" });
-  expect(runState(lookingContext(ref)).busy).toBe(0);
+  expect(runState(reconcileContext(ref)).busy).toBe(0);
 });
 
 test("a foreign member › has failed, with the reason, after a turn that failed", async () => {
@@ -143,8 +143,8 @@ test("a foreign member › is not idle by the notice of an earlier member of its
 test("a foreign member › has the pid and pane of its proven process, and has crashed when that is killed", async () => {
   const t = privateTmux();
   t.session();
-  const ref = await teamBesideTmux(t);
-  const ctx = contextBesideTmux(t, ref);
+  const ref = await teamInTmuxHome(t);
+  const ctx = contextOutsideTmux(t, ref);
   const peer = await foreignPeer(t, ref, "ada");
   peerSays(ref, "ada", IDLE);
   const [, ada] = (await teamStatus(ctx)).members;
@@ -162,8 +162,8 @@ test("a foreign member › has the pid and pane of its proven process, and has c
 test("a foreign member › has exited when its pane is closed after it agreed to shut down", async () => {
   const t = privateTmux();
   t.session();
-  const ref = await teamBesideTmux(t);
-  const ctx = contextBesideTmux(t, ref);
+  const ref = await teamInTmuxHome(t);
+  const ctx = contextOutsideTmux(t, ref);
   const peer = await foreignPeer(t, ref, "ada");
   await teamStatus(ctx);
   peerSays(ref, "ada", { type: "shutdown_approved", requestId: "shutdown-1@ada" });
@@ -180,7 +180,7 @@ test.each([
   const home = testHome();
   const from = fileURLToPath(new URL(`../../fixtures/peers/${version}/team`, import.meta.url));
   cpSync(from, join(home.root, "teams", name), { recursive: true });
-  const { members } = await teamStatus(lookingContext(teamRef(home, name)));
+  const { members } = await teamStatus(reconcileContext(teamRef(home, name)));
   const [lead, ...others] = members;
   expect(lead).not.toHaveProperty("stateFrom");
   expect(others.map((one) => `${one.name} ${one.state} ${one.stateFrom}`)).toEqual(expected);

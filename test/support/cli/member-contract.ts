@@ -35,7 +35,7 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
     // Without an idle notice, only its own log shows that it has got a text.
     return { ...own, heard: endsSeen ? own.leadGot : own.prompted };
   };
-  /** A test that needs some traits. */
+  /** Defines a test, unless the channel lacks one of its traits. */
   const when = (traits: Trait | readonly Trait[], title: string, test: () => Promise<void>): void => {
     if ([traits].flat().every((trait) => without[trait] === undefined)) it(title, test);
   };
@@ -195,7 +195,7 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
     expect((await teams("resume")).code).toBe(0);
     const ids = (): unknown[] =>
       log().flatMap((line) => conversation.flatMap((key) => (key in line ? [line[key]] : [])));
-    await eventually("its conversation again", () => ids().length > 1);
+    await eventually("the resumed conversation", () => ids().length > 1);
     expect(new Set(ids()).size).toBe(1);
   });
 
@@ -204,7 +204,7 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
     await spawn("child\nsay: started it");
     await prompted("child");
     await state("ada", rest);
-    const child = Number(await eventually("its child", () => log().find((line) => "child" in line)?.child));
+    const child = Number(await eventually("the child", () => log().find((line) => "child" in line)?.child));
     expect(startTimeOf(child)).toBeDefined();
     const ended = await teams("shutdown", "ada", "--timeout", "180");
     expect([ended.code, ended.err]).toEqual([0, ""]);
@@ -215,16 +215,16 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
     }
     const config = JSON.parse(readFileSync(place.paths("crew").config, "utf8")) as { members: unknown[] };
     expect(config.members).toMatchObject([{ name: "team-lead" }]);
-    await eventually("the end of its child", () => startTimeOf(child) === undefined);
+    await eventually("the end of the child", () => startTimeOf(child) === undefined);
   });
 
   it("ends its child processes when it is killed during a turn", async () => {
     const { spawn, teams, log, prompted } = await team();
     await spawn("child\nstay");
     await prompted("stay");
-    const child = await eventually("its child", () => log().find((line) => "child" in line)?.child);
+    const child = await eventually("the child", () => log().find((line) => "child" in line)?.child);
     expect((await teams("kill", "ada", "--force")).code).toBe(0);
-    await eventually("the end of its child", () => startTimeOf(Number(child)) === undefined);
+    await eventually("the end of the child", () => startTimeOf(Number(child)) === undefined);
   });
 
   when("own screen", "has exited after a person quits it in its screen", async () => {

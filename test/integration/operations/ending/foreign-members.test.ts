@@ -17,13 +17,13 @@ import { findMember } from "../../../../src/team/members/members.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { createTask, getTask } from "../../../../src/team/tasks/tasks.ts";
 import {
-  contextBesideTmux,
+  contextOutsideTmux,
   type ForeignPeer,
   foreignPeer,
   IDLE,
   joinByHand,
   peerSays,
-  teamBesideTmux,
+  teamInTmuxHome,
 } from "../../../support/team/foreign-peer.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { privateTmux } from "../../../support/tmux/private-tmux.ts";
@@ -31,8 +31,8 @@ import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 async function setUp() {
   const t = privateTmux();
   t.session();
-  const ref = await teamBesideTmux(t);
-  const ctx = contextBesideTmux(t, ref);
+  const ref = await teamInTmuxHome(t);
+  const ctx = contextOutsideTmux(t, ref);
   const names = (): string[] => readTeam(ref).members.map(({ name }) => name);
   const prove = () => proveForeignMember(ctx, readTeam(ref), findMember(readTeam(ref), "ada"));
   return { t, ref, ctx, names, prove };

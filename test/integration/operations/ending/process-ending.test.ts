@@ -21,10 +21,10 @@ import type { TeamRef } from "../../../../src/team/ref.ts";
 import { listRequests, openRequest } from "../../../../src/team/requests/requests.ts";
 import { changeTask, createTask, getTask } from "../../../../src/team/tasks/tasks.ts";
 import { failingRenames } from "../../../support/files/failing-renames.ts";
-import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
+import { killAtEveryStep } from "../../../support/kill/kill-at-every-step.ts";
 import { script } from "../../../support/processes/script-process.ts";
 import { makeDue } from "../../../support/team/due-endings.ts";
-import { closedPlaces, lookingContext } from "../../../support/team/reconcile-context.ts";
+import { closedPlaces, reconcileContext } from "../../../support/team/reconcile-context.ts";
 import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
 import { testHome } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
@@ -80,12 +80,12 @@ describe.each([
 ])("%s", (_title, agreed) => {
   it("is finished by the next reconcile, at whichever step the process before was killed", async () => {
     const home = testHome();
-    const steps = await atEveryStep(async (n) => {
+    const steps = await killAtEveryStep(async (n) => {
       const ref = await teamWithEnded(home, agreed, `crew-${n}`);
       const check = async (): Promise<void> => {
-        await reconcile(lookingContext(ref));
+        await reconcile(reconcileContext(ref));
         await expectSettled(ref, agreed);
-        expect(await reconcile(lookingContext(ref))).toEqual([]);
+        expect(await reconcile(reconcileContext(ref))).toEqual([]);
         await expectSettled(ref, agreed);
       };
       return { child: look(home.root, ref.team, String(n)), check };
@@ -129,18 +129,18 @@ describe("an ending that another process handles", () => {
   it("is left to that process while it lives, and taken over when it dies", async () => {
     const { ref, end } = await claimedByAnother();
     const before = JSON.stringify(readTeam(ref));
-    expect(await reconcile(lookingContext(ref))).toEqual([]);
+    expect(await reconcile(reconcileContext(ref))).toEqual([]);
     expect(JSON.stringify(readTeam(ref))).toBe(before);
     expect(closedPlaces(ref)).toEqual([]);
     await end();
-    expect(await reconcile(lookingContext(ref))).toEqual([{ name: "dev", how: "shutdown", exit: null }]);
+    expect(await reconcile(reconcileContext(ref))).toEqual([{ name: "dev", how: "shutdown", exit: null }]);
     await expectSettled(ref, true);
   });
 
   it("is awaited when a member is removed, and taken over when the process dies", async () => {
     const { ref, end } = await claimedByAnother();
     stopSteadyClock();
-    const [done] = await Promise.all([removeEndedMember(lookingContext(ref), "dev", "shutdown"), end()]);
+    const [done] = await Promise.all([removeEndedMember(reconcileContext(ref), "dev", "shutdown"), end()]);
     expect(done).toBe(false);
     await expectSettled(ref, true);
   });
@@ -148,7 +148,7 @@ describe("an ending that another process handles", () => {
 
 it("reconcile › does not take over an ending that its own process is handling", async () => {
   const ref = await teamWithEnded(undefined, true);
-  const ctx = lookingContext(ref);
+  const ctx = reconcileContext(ref);
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -161,7 +161,7 @@ it("reconcile › does not take over an ending that its own process is handling"
   const slow = { ...ctx.backends.of("test"), close };
   const first = reconcile({ ...ctx, backends: { ...ctx.backends, of: () => slow as never } });
   await eventually("the last step", () => isClosing);
-  expect(await reconcile(lookingContext(ref))).toEqual([]);
+  expect(await reconcile(reconcileContext(ref))).toEqual([]);
   expect(closedPlaces(ref)).toEqual([]);
   release();
   expect(await first).toMatchObject([{ name: "dev", how: "shutdown" }]);
@@ -173,9 +173,9 @@ it("reconcile › leaves a member's end to the process that kills it, and report
     patchMember(ref, "dev", { metadata: { _kill: { by, at: Date.now() } } });
   const news = async () => (await unreadMessages(ref, LEAD_NAME)).length;
   await killedBy(ownIdentity());
-  expect([await reconcile(lookingContext(ref)), await news()]).toEqual([[], 0]);
+  expect([await reconcile(reconcileContext(ref)), await news()]).toEqual([[], 0]);
   await killedBy(dead);
-  expect([await reconcile(lookingContext(ref)), await news()]).toMatchObject([[{ how: "crashed" }], 1]);
+  expect([await reconcile(reconcileContext(ref)), await news()]).toMatchObject([[{ how: "crashed" }], 1]);
 });
 
 /** Stops the wall clock: no pause before a next try ends, however slow this machine is. */
@@ -189,7 +189,7 @@ it("reconcile › gives up a pane that cannot be closed, after it has notified t
   await addMembers(ref, [{ name: "ada", cwd: "/" }]);
   writeStatus(ref, "ada", statusOf({ process: dead, state: "running" }));
   stopClock();
-  const ctx = lookingContext(ref);
+  const ctx = reconcileContext(ref);
   const broken = { ...ctx.backends.of("test"), close: () => Promise.reject(new Error("no such server")) };
   const failing = (): Promise<unknown> =>
     reconcile({ ...ctx, backends: { ...ctx.backends, of: () => broken as never } });
@@ -213,7 +213,7 @@ it("reconcile › finishes the end of a member whose variables cannot be removed
   mkdirSync(dirname(directory), { recursive: true });
   rmSync(directory, { recursive: true, force: true });
   symlinkSync("s", directory);
-  expect(await reconcile(lookingContext(ref))).toEqual([{ name: "dev", how: "shutdown", exit: null }]);
+  expect(await reconcile(reconcileContext(ref))).toEqual([{ name: "dev", how: "shutdown", exit: null }]);
   expect(existsSync(ref.paths.agent("dev").run)).toBe(false);
   const [news] = await unreadMessages(ref, LEAD_NAME);
   expect(news?.protocol).toMatchObject({
@@ -226,7 +226,7 @@ it("reconcile › tries until the lead is notified, and the status names the pro
   const inbox = ref.paths.inbox(LEAD_NAME);
   stopClock();
   const restore = failingRenames((_from, to) => to === inbox);
-  const ctx = lookingContext(ref);
+  const ctx = reconcileContext(ref);
   for (let tries = 1; tries <= 5; tries += 1) {
     await expect(reconcile(ctx)).rejects.toThrow(inbox);
     // Each try changes the config, which wakes the supervisor: only a pause prevents a busy loop.
@@ -254,7 +254,7 @@ it("reconcile › notifies the lead of an end whose worktree cannot be examined"
     (await unreadMessages(ref, LEAD_NAME)).map(({ protocol }) =>
       protocol?.type === "teammate_terminated" ? protocol.message : "",
     );
-  await expect(reconcile(lookingContext(ref))).rejects.toThrow("ELOOP");
+  await expect(reconcile(reconcileContext(ref))).rejects.toThrow("ELOOP");
   expect(await read()).toEqual([
     expect.stringMatching(/^dev has shut down.*\nIts worktree \S+ could not be checked or removed: ELOOP/),
   ]);
@@ -265,12 +265,12 @@ async function halfProcessed(agreed = false): Promise<{ ref: TeamRef; retry: () 
   const ref = await teamWithEnded(undefined, agreed);
   const inbox = ref.paths.inbox(LEAD_NAME);
   const restore = failingRenames((_from, to) => to === inbox);
-  await expect(reconcile(lookingContext(ref))).rejects.toThrow(inbox);
+  await expect(reconcile(reconcileContext(ref))).rejects.toThrow(inbox);
   expect(ownersIn(ref)).toEqual([undefined, undefined]);
   restore();
   const retry = async (): Promise<unknown> => {
     await makeDue(ref);
-    return reconcile(lookingContext(ref));
+    return reconcile(reconcileContext(ref));
   };
   return { ref, retry };
 }
@@ -290,7 +290,8 @@ function startAgain(ref: TeamRef, instance: string): void {
 describe("a member that runs again before its end is fully processed", () => {
   it("keeps its restored tasks and its requests when the end is tried again", async () => {
     const { ref, retry } = await halfProcessed();
-    expect(await clearForRestart(lookingContext(ref), findMember(readTeam(ref), "dev"))).toEqual(["1", "2"]);
+    const dev = findMember(readTeam(ref), "dev");
+    expect(await clearForRestart(reconcileContext(ref), dev)).toEqual(["1", "2"]);
     startAgain(ref, INSTANCE);
     expect(await retry()).toMatchObject([{ name: "dev", how: "restarted" }]);
     expect(ownersIn(ref)).toEqual(["dev", "dev"]);
@@ -319,7 +320,7 @@ describe("a member that runs again before its end is fully processed", () => {
       return read();
     };
     const readCache = { get, has: existsSync };
-    expect(await reconcile(lookingContext({ ...ref, readCache }))).toEqual([]);
+    expect(await reconcile(reconcileContext({ ...ref, readCache }))).toEqual([]);
     expect(isStarted).toBe(true);
     expect(ownersIn(ref)).toEqual(["dev", "dev"]);
   });

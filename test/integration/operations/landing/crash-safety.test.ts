@@ -16,7 +16,7 @@ import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { getTask } from "../../../../src/team/tasks/tasks.ts";
 import { addTask, updateTask } from "../../../../src/team/tasks/update-task.ts";
 import { GIT_IDENTITY, git } from "../../../support/files/git.ts";
-import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
+import { killAtEveryStep } from "../../../support/kill/kill-at-every-step.ts";
 import { type Script, script } from "../../../support/processes/script-process.ts";
 import { type LandingTeam, landingTeam, SHARED } from "../../../support/team/landing-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
@@ -76,7 +76,7 @@ function start({ ref, repository }: LandingTeam, n: number, verify: string, git 
 }
 
 test("land › continues after a kill before any change of a file", async () => {
-  const steps = await atEveryStep(async (n) => {
+  const steps = await killAtEveryStep(async (n) => {
     const team = await readyTeam(CONFLICTS);
     return { child: start(team, n, ""), check: () => mustReturn(team) };
   });
@@ -89,7 +89,7 @@ test.for([
 ] as const)(
   "land › continues after a kill at any change by git, done alone or not at all, when the work %s",
   async ([, text, verify, check]) => {
-    const steps = await atEveryStep(
+    const steps = await killAtEveryStep(
       async (n) => {
         const team = await readyTeam(text);
         const COUNT = join(dirname(team.ref.home.root), "count");

@@ -5,12 +5,12 @@ import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
 import { readForeign } from "../../../../src/team/records/foreign-record.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import {
-  contextBesideTmux,
+  contextOutsideTmux,
   type ForeignPeer,
   foreignPeer,
   joinByHand,
-  startLine,
-  teamBesideTmux,
+  teamInTmuxHome,
+  teammateArguments,
 } from "../../../support/team/foreign-peer.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
@@ -22,8 +22,8 @@ async function setUp(): Promise<{
 }> {
   const t = privateTmux();
   t.session();
-  const ref = await teamBesideTmux(t);
-  const ctx = contextBesideTmux(t, ref);
+  const ref = await teamInTmuxHome(t);
+  const ctx = contextOutsideTmux(t, ref);
   const prove = (name: string) => {
     const config = readTeam(ref);
     const member = config.members.find((one) => one.name === name);
@@ -70,7 +70,7 @@ test("a foreign member › is unknown, not ended, if its process was never prove
 test("a foreign member › is ambiguous when two processes have its name", async () => {
   const { t, ref, prove } = await setUp();
   await foreignPeer(t, ref, "ada");
-  await foreignPeer(t, ref, "bob", { words: startLine(ref, "ada") });
+  await foreignPeer(t, ref, "bob", { words: teammateArguments(ref, "ada") });
   expect(await prove("ada")).toEqual({ alive: null, why: "ambiguous" });
 });
 
@@ -79,7 +79,7 @@ test("a foreign member › is proven again after its restart in another pane", a
   const peer = await foreignPeer(t, ref, "ada");
   await prove("ada");
   await end(peer);
-  const next = await foreignPeer(t, ref, "bob", { words: startLine(ref, "ada") });
+  const next = await foreignPeer(t, ref, "bob", { words: teammateArguments(ref, "ada") });
   expect(await prove("ada")).toMatchObject({
     alive: true,
     process: { pid: next.process.pid },

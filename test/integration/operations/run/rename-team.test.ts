@@ -18,7 +18,7 @@ import { movableRef, type TeamRef, teamRef } from "../../../../src/team/ref.ts";
 import { listTasks } from "../../../../src/team/tasks/tasks.ts";
 import { addTask, updateTask } from "../../../../src/team/tasks/update-task.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
-import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
+import { killAtEveryStep } from "../../../support/kill/kill-at-every-step.ts";
 import { script } from "../../../support/processes/script-process.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
@@ -124,7 +124,7 @@ describe("renaming a team", () => {
   it("is whole under one of the names when its process is killed at any step", async () => {
     const template = await usedTeam();
     await prepareRun(template, [LEAD_NAME]);
-    const steps = await atEveryStep(async (n) => {
+    const steps = await killAtEveryStep(async (n) => {
       const root = join(dirname(template.home.root), String(n));
       cpSync(template.home.root, root, { recursive: true, filter: (path) => !path.includes("/runtime") });
       const home = { root, runtime: join(root, "runtime") };

@@ -5,7 +5,7 @@ import { isRunOver, runState } from "../../../../src/operations/run/run-state.ts
 import { identityOf, livenessOf } from "../../../../src/os/process/identity.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { lookingContext } from "../../../support/team/reconcile-context.ts";
+import { reconcileContext } from "../../../support/team/reconcile-context.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 
@@ -41,7 +41,7 @@ it("runState › keeps a run open when its last teammate ends, whenever that hap
   let accesses = 1;
   for (let at = 1; at <= accesses; at += 1) {
     const ref = await testTeam(["dev"]);
-    const { watched, count } = withAccess(lookingContext(ref), at, await runningTeammate(ref));
+    const { watched, count } = withAccess(reconcileContext(ref), at, await runningTeammate(ref));
     expect(isRunOver(runState(watched)), `its end before access ${at}`).toBe(false);
     accesses = Math.max(accesses, count());
   }

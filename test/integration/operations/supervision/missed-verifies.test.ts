@@ -13,7 +13,7 @@ import { withProof } from "../../../../src/team/tasks/task-proof.ts";
 import { getTask } from "../../../../src/team/tasks/tasks.ts";
 import { addTask } from "../../../../src/team/tasks/update-task.ts";
 import { confirmVerify } from "../../../../src/team/tasks/verify-record.ts";
-import { lookingContext } from "../../../support/team/reconcile-context.ts";
+import { reconcileContext } from "../../../support/team/reconcile-context.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 
@@ -29,7 +29,7 @@ async function supervised(verify: string): Promise<{ readonly ref: TeamRef; read
   const watching = new AbortController();
   const problems: string[] = [];
   const env = { PATH: process.env.PATH ?? "", HOME: ref.home.root };
-  const watched = supervise(lookingContext(ref), {
+  const watched = supervise(reconcileContext(ref), {
     signal: watching.signal,
     onEnd: () => undefined,
     onChange: () => undefined,

@@ -13,9 +13,9 @@ import { taskIds } from "../../../../src/team/tasks/task-ids.ts";
 import { getTask } from "../../../../src/team/tasks/tasks.ts";
 import { addTask, updateTask } from "../../../../src/team/tasks/update-task.ts";
 import { countBytes } from "../../../support/files/count-file-bytes.ts";
-import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
+import { killAtEveryStep } from "../../../support/kill/kill-at-every-step.ts";
 import { script } from "../../../support/processes/script-process.ts";
-import { lookingContext } from "../../../support/team/reconcile-context.ts";
+import { reconcileContext } from "../../../support/team/reconcile-context.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
@@ -48,7 +48,7 @@ function rewrite(ref: TeamRef, id: string, change: Partial<Task>): void {
 
 /** Starts two observers of one team with separate memories. @returns a function that lets both check */
 async function watchers(ref: TeamRef): Promise<() => Promise<unknown>> {
-  const both = [lookingContext(ref), lookingContext(ref)];
+  const both = [reconcileContext(ref), reconcileContext(ref)];
   const poll = (): Promise<unknown> => Promise.all(both.map(notifyMissedTaskChanges));
   await poll();
   return poll;
@@ -74,7 +74,7 @@ describe("a task completed by another program", () => {
     const ref = await twoTasks();
     const watching = new AbortController();
     let polls = 0;
-    const watch = supervise(lookingContext(ref), {
+    const watch = supervise(reconcileContext(ref), {
       signal: watching.signal,
       onEnd: () => undefined,
       onChange: () => {
@@ -184,7 +184,7 @@ describe("killing a process during a task change", () => {
     ["add", () => [], () => ["task_assignment #3 of a"]],
   ])("leaves the change undone, or reported once by the next check: %s", async (what, lead, owner) => {
     let wasDone = 0;
-    await atEveryStep(async (n) => {
+    await killAtEveryStep(async (n) => {
       const ref = await twoTasks();
       const check = async (): Promise<void> => {
         await watchers(ref);

@@ -8,10 +8,10 @@ import {
   replaceWithBytes,
   wholeLinesOf,
 } from "../../../../src/os/files/tar.ts";
-import { allOf, packed, stream, unpacked } from "../../../support/files/archive-files.ts";
+import { packed, readAll, stream, unpacked } from "../../../support/files/archive-files.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
-const packedBytes = (files: readonly FileToPack[]): Promise<Buffer> => allOf(packArchive(files, 1_000));
+const packedBytes = (files: readonly FileToPack[]): Promise<Buffer> => readAll(packArchive(files, 1_000));
 
 describe("packArchive and related functions", () => {
   test("packs each file, and a growing file up to its original length", async () => {
@@ -73,7 +73,7 @@ describe("readArchive", () => {
     ]);
     const seen: string[] = [];
     await readArchive(stream(bytes), 1_000_000, async ({ name, size, bytes: content }) => {
-      if (name === "small") seen.push(`${name} ${size} ${await allOf(content)}`);
+      if (name === "small") seen.push(`${name} ${size} ${await readAll(content)}`);
     });
     expect(seen).toEqual(["small 1 y"]);
   });

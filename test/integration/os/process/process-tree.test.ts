@@ -13,7 +13,7 @@ import { AGENTS, end, placesOf, requestFor } from "../../../support/backend/spaw
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 import { touchedPaths } from "../../../support/files/touched-paths.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
-import { overAfter } from "../../../support/timing/held-timer.ts";
+import { expireAfter } from "../../../support/timing/held-timer.ts";
 import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 test.each(["tmux pane", "child process"])(
@@ -73,7 +73,7 @@ test.runIf(process.platform === "linux")(
     let ended: readonly unknown[] = [];
     const touched = await touchedPaths(async () => {
       const ending = () => Promise.all(trees.map((tree) => endTree(tree, { graceMs: 600_000 })));
-      ended = await overAfter(POLL_MS, allEnd, ending);
+      ended = await expireAfter(POLL_MS, allEnd, ending);
     });
     expect(ended).toEqual(trees.map(() => ({ left: [] })));
     // Each look reads the environment of any other process once, whatever the number of trees.

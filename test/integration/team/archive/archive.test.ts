@@ -34,10 +34,10 @@ import { linkTasks } from "../../../../src/team/tasks/dependencies.ts";
 import { changeTask, createTask, deleteTask, listTasks } from "../../../../src/team/tasks/tasks.ts";
 import { rotatedPath } from "../../../../src/telemetry/event-log.ts";
 import {
-  allOf,
-  described,
+  archiveOf,
   exported,
   packed,
+  readAll,
   stream,
   type TestEntry,
   unpacked,
@@ -291,7 +291,7 @@ test("export › of an active team contains every accepted message exactly once"
     let archive: Buffer = Buffer.alloc(0);
     for (let again = 0; again < 6; again += 1) {
       const { bytes, consistent } = await exportTeam(ref);
-      archive = await allOf(bytes);
+      archive = await readAll(bytes);
       if (consistent) expect(await lostIn(archive)).toEqual([]);
     }
     const { ref: copy } = await bring(ref, archive, { name: `copy-${n}` });
@@ -322,7 +322,7 @@ describe("an invalid archive is refused, and creates nothing", () => {
     "an empty archive": ["is empty", () => packed([])],
     "a truncated file": [
       "not a complete .tar.gz",
-      async () => (await described("crew", WHOLE)).subarray(0, -20),
+      async () => (await archiveOf("crew", WHOLE)).subarray(0, -20),
     ],
     "a missing manifest": [
       "does not begin with the manifest of a team",
@@ -330,12 +330,12 @@ describe("an invalid archive is refused, and creates nothing", () => {
     ],
     "a manifest of something else": [
       "manifest.json, which cannot be read (format",
-      () => described("crew", WHOLE, { format: "zip" }),
+      () => archiveOf("crew", WHOLE, { format: "zip" }),
     ],
-    "a newer version": ["has version 2", () => described("crew", WHOLE, { version: 2 })],
+    "a newer version": ["has version 2", () => archiveOf("crew", WHOLE, { version: 2 })],
     "a manifest of another team": [
       "its manifest names other",
-      () => described("crew", WHOLE, { team: "other" }),
+      () => archiveOf("crew", WHOLE, { team: "other" }),
     ],
     "a manifest outside its folder": [
       "does not begin with the manifest of a team",
@@ -343,27 +343,27 @@ describe("an invalid archive is refused, and creates nothing", () => {
     ],
     "a folder with an invalid team name": [
       "does not begin with the manifest of a team",
-      () => described("..", WHOLE),
+      () => archiveOf("..", WHOLE),
     ],
     "a file listed twice in the manifest": [
       "names a file twice",
-      () => described("crew", [...WHOLE, ...WHOLE]),
+      () => archiveOf("crew", [...WHOLE, ...WHOLE]),
     ],
     "a file stored twice": [
       "config.json, which does not match its manifest",
       async () => {
         const files = [{ name: "config.json", size: Buffer.byteLength(CONFIG) }];
-        return described("crew", [...WHOLE, ...WHOLE], { files });
+        return archiveOf("crew", [...WHOLE, ...WHOLE], { files });
       },
     ],
     "a file missing from the manifest": [
       "config.json, which does not match its manifest",
-      () => described("crew", WHOLE, { files: [] }),
+      () => archiveOf("crew", WHOLE, { files: [] }),
     ],
     "a file missing from the archive": [
       "lacks tasks/1.json",
       () =>
-        described("crew", WHOLE, {
+        archiveOf("crew", WHOLE, {
           files: [
             { name: "config.json", size: Buffer.byteLength(CONFIG) },
             { name: "tasks/1.json", size: 3 },
@@ -372,53 +372,53 @@ describe("an invalid archive is refused, and creates nothing", () => {
     ],
     "a wrong file size": [
       "config.json, which does not match its manifest",
-      () => described("crew", WHOLE, { files: [{ name: "config.json", size: 3 }] }),
+      () => archiveOf("crew", WHOLE, { files: [{ name: "config.json", size: 3 }] }),
     ],
     "a missing config": [
       "lacks config.json",
-      () => described("crew", [{ name: "tasks/1.json", text: TASK }]),
+      () => archiveOf("crew", [{ name: "tasks/1.json", text: TASK }]),
     ],
     "a config of a wrong shape": [
       "config.json, which cannot be read (name",
-      () => described("crew", [{ name: "config.json", text: "{}" }]),
+      () => archiveOf("crew", [{ name: "config.json", text: "{}" }]),
     ],
     "a config that is not JSON": [
       "config.json, which is not JSON",
-      () => described("crew", [{ name: "config.json", text: "{" }]),
+      () => archiveOf("crew", [{ name: "config.json", text: "{" }]),
     ],
     "a config that is nested too deeply": [
       "config.json, which is nested too deeply",
-      () => described("crew", [{ name: "config.json", text: NESTED }]),
+      () => archiveOf("crew", [{ name: "config.json", text: NESTED }]),
     ],
     "a name that leaves the directory": [
       "which is not a file of a team",
-      () => described("crew", [...WHOLE, { name: "../../evil.json", text: "x" }]),
+      () => archiveOf("crew", [...WHOLE, { name: "../../evil.json", text: "x" }]),
     ],
     "an absolute name": [
       "which is not a file of a team",
       async () =>
-        packed([...(await unpacked(await described("crew", WHOLE))), { name: "/tmp/evil", text: "x" }]),
+        packed([...(await unpacked(await archiveOf("crew", WHOLE))), { name: "/tmp/evil", text: "x" }]),
     ],
     "a name with dots": [
       "which is not a file of a team",
-      () => described("crew", [...WHOLE, { name: "inboxes/../../x.json", text: "[]" }]),
+      () => archiveOf("crew", [...WHOLE, { name: "inboxes/../../x.json", text: "[]" }]),
     ],
     "a name with a backslash": [
       "which is not a file of a team",
-      () => described("crew", [...WHOLE, { name: "inboxes/..\\x.json", text: "[]" }]),
+      () => archiveOf("crew", [...WHOLE, { name: "inboxes/..\\x.json", text: "[]" }]),
     ],
     "a launch script": [
       "which is not a file of a team",
-      () => described("crew", [...WHOLE, { name: "run/dev/launch.sh", text: "rm" }]),
+      () => archiveOf("crew", [...WHOLE, { name: "run/dev/launch.sh", text: "rm" }]),
     ],
     "a place record": [
       "which is not a file of a team",
-      () => described("crew", [...WHOLE, { name: "run/dev/place.json", text: "{}" }]),
+      () => archiveOf("crew", [...WHOLE, { name: "run/dev/place.json", text: "{}" }]),
     ],
     "a symbolic link": [
       "contains a symlink",
       () =>
-        described("crew", [
+        archiveOf("crew", [
           ...WHOLE,
           { name: "journal.jsonl", header: { type: "symlink", linkname: "/etc/passwd" } },
         ]),
@@ -426,43 +426,43 @@ describe("an invalid archive is refused, and creates nothing", () => {
     "a hard link": [
       "contains a link",
       () =>
-        described("crew", [
+        archiveOf("crew", [
           ...WHOLE,
           { name: "journal.jsonl", header: { type: "link", linkname: "crew/config.json" } },
         ]),
     ],
     "a FIFO": [
       "contains a fifo",
-      () => described("crew", [...WHOLE, { name: "journal.jsonl", header: { type: "fifo" } }]),
+      () => archiveOf("crew", [...WHOLE, { name: "journal.jsonl", header: { type: "fifo" } }]),
     ],
     "a directory": [
       "contains a directory",
-      () => described("crew", [...WHOLE, { name: "inboxes", header: { type: "directory" } }]),
+      () => archiveOf("crew", [...WHOLE, { name: "inboxes", header: { type: "directory" } }]),
     ],
     "a task of a wrong shape": [
       "tasks/1.json, which cannot be read",
-      () => described("crew", [...WHOLE, { name: "tasks/1.json", text: "[]" }]),
+      () => archiveOf("crew", [...WHOLE, { name: "tasks/1.json", text: "[]" }]),
     ],
     "a high-water mark that is not a number": [
       "is not a number",
-      () => described("crew", [...WHOLE, { name: "tasks/.highwatermark", text: "x" }]),
+      () => archiveOf("crew", [...WHOLE, { name: "tasks/.highwatermark", text: "x" }]),
     ],
     "a status of an unknown member": [
       "files of eve",
-      () => described("crew", [...WHOLE, { name: "run/eve/status.json", text: STATUS }]),
+      () => archiveOf("crew", [...WHOLE, { name: "run/eve/status.json", text: STATUS }]),
     ],
     "a plan of an unknown member": [
       "files of eve",
-      () => described("crew", [...WHOLE, { name: "plans/eve.md", text: "x" }]),
+      () => archiveOf("crew", [...WHOLE, { name: "plans/eve.md", text: "x" }]),
     ],
     "a conversation of an unknown session": [
       "conversation other",
-      () => described("crew", [...WHOLE, { name: "sessions/other.jsonl", text: "x" }]),
+      () => archiveOf("crew", [...WHOLE, { name: "sessions/other.jsonl", text: "x" }]),
     ],
     "two members of one name": [
       "two members with the same name",
       () =>
-        described("crew", [
+        archiveOf("crew", [
           {
             name: "config.json",
             text: JSON.stringify({ name: "crew", members: [{ name: "a" }, { name: "A" }] }),
@@ -472,13 +472,13 @@ describe("an invalid archive is refused, and creates nothing", () => {
     "a member with an invalid name": [
       "contains a member with an invalid name",
       () =>
-        described("crew", [
+        archiveOf("crew", [
           { name: "config.json", text: JSON.stringify({ name: "crew", members: [{ name: "a@b" }] }) },
         ]),
     ],
     "a file larger than the limit": [
       "which has more than",
-      () => described("crew", [...WHOLE, { name: "tasks/1.json", text: " ".repeat(17 * 1024 * 1024) }]),
+      () => archiveOf("crew", [...WHOLE, { name: "tasks/1.json", text: " ".repeat(17 * 1024 * 1024) }]),
     ],
   };
 
@@ -498,7 +498,7 @@ describe("an invalid archive is refused, and creates nothing", () => {
     const tasks = join(home.root, "tasks", "crew");
     mkdirSync(tasks, { recursive: true });
     writeFileSync(join(tasks, "1.json"), TASK);
-    const archive = await described("crew", [...WHOLE, { name: "tasks/1.json", text: TASK }]);
+    const archive = await archiveOf("crew", [...WHOLE, { name: "tasks/1.json", text: TASK }]);
     await expect(importTeam(home, stream(archive), { now: 5, cwd: "/" })).rejects.toMatchObject({
       code: "TEAM_EXISTS",
     });
@@ -508,7 +508,7 @@ describe("an invalid archive is refused, and creates nothing", () => {
 
 test("import › accepts a valid archive, and keeps a broken inbox as it is", async () => {
   const home = testHome();
-  const archive = await described("crew", [...WHOLE, { name: "inboxes/dev.json", text: '[{"from":' }]);
+  const archive = await archiveOf("crew", [...WHOLE, { name: "inboxes/dev.json", text: '[{"from":' }]);
   const { ref } = await importTeam(home, stream(archive), { now: 5, cwd: "/" });
   expect(readFileSync(ref.paths.inbox("dev"), "utf8")).toBe('[{"from":');
   expect(readTeam(ref).schemaVersion).toBeDefined();
@@ -614,7 +614,7 @@ describe("import › rights of an archive's members", () => {
       name: "config.json",
       text: JSON.stringify({ name: "crew", members, metadata: { _rec: "/elsewhere" } }),
     };
-    const archive = await described("crew", [config]);
+    const archive = await archiveOf("crew", [config]);
     const { ref, dropped } = await importTeam(home, stream(archive), { now: 5, cwd: here });
     expect(readTeam(ref).metadata).toBeUndefined();
     const dev = findMember(readTeam(ref), "dev");
@@ -646,7 +646,7 @@ describe("import › rights of an archive's members", () => {
     const queued = { at: 1, id: "lost", to: "dev", state: "queued", message: lost };
     const inbox = [message("a", "hello"), message("b", setMode), message("c", setMode, true)];
     const members = JSON.stringify({ name: "crew", members: [{ name: "dev" }] });
-    const archive = await described("crew", [
+    const archive = await archiveOf("crew", [
       { name: "config.json", text: members },
       { name: "inboxes/dev.json", text: broken(JSON.stringify(inbox)) },
       { name: "journal.jsonl", text: `not json\n${JSON.stringify(queued)}\n` },
@@ -664,7 +664,7 @@ describe("import › rights of an archive's members", () => {
     const home = testHome();
     const { timestamp: _, ...timeless } = message("a", setMode);
     const inbox = { name: "inboxes/dev.json", text: JSON.stringify([timeless]) };
-    const archive = await described("crew", [...WHOLE, inbox]);
+    const archive = await archiveOf("crew", [...WHOLE, inbox]);
     const { ref, received } = await importTeam(home, stream(archive), { now: 5, cwd: "/" });
     writeStatus(ref, "dev", statusOf({}));
     expect(await unreadMessages(ref, "dev")).toEqual([]);
@@ -678,7 +678,7 @@ describe("import › rights of an archive's members", () => {
     const home = testHome();
     const lost = message("lost", setMode);
     const queued = JSON.stringify({ at: 1, id: "lost", to: "dev", state: "queued", message: lost });
-    const archive = await described("crew", [
+    const archive = await archiveOf("crew", [
       ...WHOLE,
       { name: "inboxes/dev.json", text: '[{"from":' },
       { name: "journal.jsonl", text: `${hostile(queued)}\n` },
@@ -692,7 +692,7 @@ describe("import › rights of an archive's members", () => {
 test("import › refuses an archive that expands to far more than its size", async () => {
   const home = testHome();
   const bomb = { name: "events.jsonl", text: " ".repeat(80 * 1024 * 1024) };
-  const importing = importTeam(home, stream(await described("crew", [bomb])), { now: 5, cwd: "/" });
+  const importing = importTeam(home, stream(await archiveOf("crew", [bomb])), { now: 5, cwd: "/" });
   await expect(importing).rejects.toThrow("contains more than 200 bytes for each compressed byte");
   expect(filesIn(home.root)).toEqual({});
 });

@@ -6,7 +6,7 @@ import { inQueue } from "../../../../src/store/lock.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
+import { killAtEveryStep } from "../../../support/kill/kill-at-every-step.ts";
 import { type Script, script } from "../../../support/processes/script-process.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
@@ -50,7 +50,7 @@ test("waiting senders › are written by the first of them in one replacement, a
 });
 
 test("waiting senders › lose and double no message when the process that writes for them is killed at any step (S26)", async () => {
-  const steps = await atEveryStep(async (n) => {
+  const steps = await killAtEveryStep(async (n) => {
     const ref = await testTeam(["a"]);
     writeFileSync(ref.paths.inbox("a"), "[]");
     const stop = (all: Script[]): void => {

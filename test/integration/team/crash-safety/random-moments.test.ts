@@ -62,7 +62,7 @@ async function killIn(seed: number, kills: number): Promise<number> {
     await new Promise((resolve) => setTimeout(resolve, random() * MAX_PAUSE_MS));
     await victim.now.kill();
     await other.now.pause();
-    truth.hear([...victim.now.said(), ...other.now.said()]);
+    truth.record([...victim.now.takeReports(), ...other.now.takeReports()]);
     const operation = truth.ended(victim.actor);
     truth.check();
     if (operation !== undefined) {

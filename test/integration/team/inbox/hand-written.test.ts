@@ -23,7 +23,7 @@ import { markAsRead, unreadCount, unreadMessages } from "../../../../src/team/ma
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { addMembers, removeMember } from "../../../../src/team/members/members.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { lookingContext } from "../../../support/team/reconcile-context.ts";
+import { reconcileContext } from "../../../support/team/reconcile-context.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { workerOfTest } from "../../../support/worker/test-worker.ts";
@@ -122,7 +122,7 @@ test("an entry that is not a message › is reported in the pane, to the lead, i
   });
   expect(toLead.from).toBe("system");
   expect(repairsIn(ref)).toMatchObject([{ agentId: "dev@crew", what: "repaired", owner: "dev" }]);
-  const { problems } = await teamStatus(lookingContext(ref));
+  const { problems } = await teamStatus(reconcileContext(ref));
   const notice = expect.stringMatching(
     /^Entries of dev's inbox are not messages, and were moved to .*dev\.bad\.jsonl\. Send again /,
   );

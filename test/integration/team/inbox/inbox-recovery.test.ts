@@ -8,7 +8,7 @@ import { prepareRun, writeStatus } from "../../../../src/team/records/write-reco
 import { script } from "../../../support/processes/script-process.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
-import { untilOver } from "../../../support/timing/until-over.ts";
+import { pollUntilSettled } from "../../../support/timing/until-over.ts";
 
 const inPlaceWriter = script("store/in-place-writer");
 
@@ -43,7 +43,7 @@ test("unreadMessages › waits for a program that writes an inbox in place, with
   writeFileSync(path, text);
   const { line, ended } = inPlaceWriter("broken", path, "170", "3");
   await line();
-  const over = await untilOver(ended(), async () => {
+  const over = await pollUntilSettled(ended(), async () => {
     expect((await unreadMessages(ref, "a")).map(({ message }) => message.text)).toEqual(["one", "two"]);
   });
   expect(over).toMatchObject({ code: 0, stderr: "" });

@@ -5,7 +5,7 @@ import { repairLinks } from "../../../../src/team/repair/repair-dependencies.ts"
 import { linkTasks } from "../../../../src/team/tasks/dependencies.ts";
 import { createTask, getTask, readTasks } from "../../../../src/team/tasks/tasks.ts";
 import { updateTask } from "../../../../src/team/tasks/update-task.ts";
-import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
+import { killAtEveryStep } from "../../../support/kill/kill-at-every-step.ts";
 import { script } from "../../../support/processes/script-process.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 
@@ -36,7 +36,7 @@ it.each([
   "task links › killing a process while %s leaves all links or none after the next operation",
   async (_title, what, isLinked, before, after) => {
     let made = 0;
-    await atEveryStep(async (n) => {
+    await killAtEveryStep(async (n) => {
       const ref = await fourTasks(isLinked);
       const check = async (): Promise<void> => {
         await createTask(ref, { subject: "next" });
