@@ -85,7 +85,7 @@ it("tmux.conf.example › its keys open sidebar, overview, message, approvals an
   });
   await shows("Nothing is waiting for you.");
   terminal.type("q");
-  await eventually("the popup's end", () => !terminal.screen().includes("Nothing waits"));
+  await eventually("the popup's end", () => !terminal.screen().includes("Nothing is waiting for you."));
   await press("m");
   await shows("To:");
   terminal.type("dev", "Enter");
@@ -155,7 +155,7 @@ it("tmux.conf.example › its keys act on the team of the pane, without teams on
   await press("a");
   await shows("one, two");
   terminal.type("q");
-  await hides("Nothing waits");
+  await hides("Nothing is waiting for you.");
   for (const team of ["one", "two"]) {
     show(`cy@${team}`);
     await press("o");
