@@ -46,7 +46,7 @@ const pidIn = (file: string): Promise<number> =>
   eventually("its child", () => existsSync(file) && (Number(readFileSync(file, "utf8")) || false));
 const pidOf = (ref: TeamRef, name = "dev"): number => readStatus(ref, name)?.process.pid ?? 0;
 const runs = (pid: number): boolean => startTimeOf(pid) !== undefined;
-/** A team whose dev was killed while it waited for a permission. */
+/** Creates a team whose dev was killed while it waited for a permission. */
 async function killedDuringRequest() {
   const { ref, ctx, spawn } = await ledTeam({
     dev: [{ tools: [{ name: "Bash", input: { command: "touch asked" } }] }],
@@ -83,7 +83,7 @@ describe("shutdown", () => {
     const { ref, ctx, spawn, place } = await ledTeam({ dev: LEAVES_COMMAND });
     await spawn({ name: "dev", prompt: "begin" });
     const child = await pidIn(join(place.home, "child-pid"));
-    await eventually("its idle state", () => isAtRest(ref, "dev"));
+    await eventually("dev to be idle", () => isAtRest(ref, "dev"));
     expect(runs(child)).toBe(true);
     expect(await shutdownTeammates(ctx, ["dev"], PATIENT)).toEqual([{ name: "dev", outcome: "approved" }]);
     expect(runs(child)).toBe(false);
@@ -103,7 +103,7 @@ describe("shutdown", () => {
   it("changes nothing when the request times out", async () => {
     const { ref, ctx, spawn, place } = await ledTeam({ dev: BUSY });
     await spawn({ name: "dev", prompt: "begin" });
-    await eventually("its work", () => existsSync(join(place.home, "busy")));
+    await eventually("dev's command", () => existsSync(join(place.home, "busy")));
     expect(await shutdownTeammates(ctx, ["dev"], { timeoutMs: 300 })).toEqual([
       { name: "dev", outcome: "timed-out" },
     ]);
@@ -481,8 +481,8 @@ describe("end of a run", () => {
       unseenByLead: 0,
     });
     await spawn({ name: "dev", prompt: "begin" }, "ada");
-    await eventually("its work", () => existsSync(join(place.home, "busy")));
-    await eventually("ada's idle state", () => isAtRest(ref, "ada"));
+    await eventually("dev's command", () => existsSync(join(place.home, "busy")));
+    await eventually("ada to be idle", () => isAtRest(ref, "ada"));
     expect(runState(ctx)).toEqual({
       teamExists: true,
       busy: 1,
@@ -497,7 +497,7 @@ describe("end of a run", () => {
       text: JSON.stringify({ type: "interrupt_request", from: LEAD_NAME }),
     });
     await eventually("the notice", () => unreadCount(ref, LEAD_NAME) === 1);
-    await eventually("its idle state", () => isAtRest(ref, "dev"));
+    await eventually("dev to be idle", () => isAtRest(ref, "dev"));
     expect(runState(ctx)).toEqual({
       teamExists: true,
       busy: 0,
