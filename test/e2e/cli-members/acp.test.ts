@@ -288,7 +288,7 @@ describe("a CLI over the Agent Client Protocol", () => {
     );
     mark("late-tools");
     const spawned = spawn("say: without them");
-    await eventually("its question", async () => (await ada())?.state === "needs-input");
+    await eventually("the state needs-input", async () => (await ada())?.state === "needs-input");
     expect((await ada())?.activity).toBe("it has not connected to the team's tools: trust the directory");
     await eventually("ada's answer", async () => (await inbox()).includes("without them"));
     await spawned;

@@ -253,7 +253,7 @@ describe("an adopted program", () => {
     await start();
     await adopt();
     const pipes = (): string => place.tmux("display-message", "-p", "-t", pane, "#{pane_pipe}").trim();
-    await eventually("its pipe", () => pipes() === "1");
+    await eventually("the bridge's pipe", () => pipes() === "1");
     expect((await teams("delete", "crew", "--force")).code).toBe(0);
     await eventually("the end of the pipe", () => pipes() === "0");
     await teams("create", "crew");

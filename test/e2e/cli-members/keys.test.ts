@@ -184,7 +184,7 @@ describe("a program with the keys channel", () => {
     expect(prompts().at(-1)).toContain("You are ada");
   });
 
-  it("keeps the person's pipe on its pane, and reads its bells again once that pipe has ended", async () => {
+  it("keeps the person's pipe on its pane, and its bells count again once that pipe has ended", async () => {
     const { spawn, prompted, state, teams, place, pane } = await team();
     await spawn("say: hi");
     await prompted("hi");

@@ -163,7 +163,7 @@ describe("a CLI with its own screen as the lead", () => {
     );
     await person.sees("the screen of the stand-in");
     await logged({ effort: "high" });
-    await eventually("its dialog", async () => {
+    await eventually("the dialog", async () => {
       const { out } = await teams("status", "--team", "boat", "--json");
       return out.includes("needs-input");
     });
@@ -189,7 +189,7 @@ describe("a CLI with its own screen as the lead", () => {
     );
     await person.sees("the screen of the stand-in");
     await logged({ effort: "high" });
-    await eventually("its turn", () => log().some(({ prompt }) => String(prompt).includes("stay")));
+    await eventually("the turn", () => log().some(({ prompt }) => String(prompt).includes("stay")));
     const { members } = (await teams("status", "--team", "boat", "--json")).json<{
       members: { name: string; pid: number }[];
     }>();

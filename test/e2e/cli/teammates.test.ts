@@ -238,7 +238,7 @@ describe("a crash request", () => {
     const pidOf = async () =>
       (await teams(["status", "--json"])).json<Status>().members.find(({ name }) => name === "dev")?.pid;
     const crashed = async () => {
-      const pid = await eventually("its process", pidOf);
+      const pid = await eventually("dev's process", pidOf);
       process.kill(pid, "SIGKILL");
       return eventually("the crash", async () => {
         const { approvals } = (await teams(["approvals", "--json"])).json<Status>();

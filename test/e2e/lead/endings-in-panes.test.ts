@@ -221,7 +221,7 @@ describe("an agent in a pane", () => {
     const [pid, outer] = [pidOf("dev"), readPlace(ref, "dev")?.panePid];
     const inner = processTable().find((row) => row.ppid === outer)?.pid ?? 0;
     signalProcess(inner, "SIGKILL");
-    await eventually("its end", () => startTimeOf(pid) === undefined);
+    await eventually("dev's end", () => startTimeOf(pid) === undefined);
     expect((await teamStatus(ctx)).members[1]).toMatchObject({ state: "exited", alive: false, exit: null });
   });
 

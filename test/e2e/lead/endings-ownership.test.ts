@@ -83,7 +83,7 @@ describe("a user's pane that looks like a teammate's (S39)", () => {
   it("is left untouched when it has the id of the teammate's pane on a previous server, even by resume", async () => {
     const { t, call, done, dev, place, ref } = await withDev();
     await t.killServer();
-    await eventually("its end", () => startTimeOf(readStatus(ref, "dev")?.process.pid ?? 0) === undefined);
+    await eventually("dev's end", () => startTimeOf(readStatus(ref, "dev")?.process.pid ?? 0) === undefined);
     t.session();
     let twin = "";
     while (twin !== dev) {
@@ -102,7 +102,7 @@ describe("a user's pane that looks like a teammate's (S39)", () => {
   it("is left untouched when the user started another program in the teammate's pane", async () => {
     const { t, call, done, dev, ref } = await withDev();
     t.tmux("respawn-pane", "-k", "-t", dev, "env", "cat");
-    await eventually("its end", () => startTimeOf(readStatus(ref, "dev")?.process.pid ?? 0) === undefined);
+    await eventually("dev's end", () => startTimeOf(readStatus(ref, "dev")?.process.pid ?? 0) === undefined);
     t.tmux("send-keys", "-t", dev, "mine", "Enter");
     await eventually("an echo", () => t.tmux("capture-pane", "-p", "-t", dev).includes("mine\nmine"));
     const before = t.tmux("display-message", "-p", "-t", dev, "#{pane_pid} #{history_size}");

@@ -99,7 +99,7 @@ describe("Ctrl-C during spawn", () => {
     expect(readdirSync(join(ref.paths.dir, "inboxes"))).toEqual([]);
     expect(existsSync(ref.paths.agent("dev").run)).toBe(false);
     expect(existsSync(ref.paths.agent("dev").runtime)).toBe(false);
-    await eventually("its pane's end", () => panesOf(team) === before.panes);
+    await eventually("the pane's end", () => panesOf(team) === before.panes);
     expect(agentsOf(ref, "dev")).toEqual([]);
   });
 });

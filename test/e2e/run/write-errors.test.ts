@@ -88,7 +88,7 @@ async function expectCompleted({ ref, ended, out }: World): Promise<void> {
 }
 
 describe("a run during a write error", () => {
-  it("tries again and ends no teammate when another program locks the lead's inbox while a teammate dies", async () => {
+  it("tries again and does not end a teammate when another program locks the lead's inbox while a teammate dies", async () => {
     const w = await world();
     const lock = `${w.ref.paths.inbox(LEAD_NAME)}.lock`;
     mkdirSync(lock);
@@ -110,7 +110,7 @@ describe("a run during a write error", () => {
   });
 
   it.skipIf(!hasPrlimit)(
-    "tries again and ends no teammate when no file can be written while a teammate dies",
+    "tries again and does not end a teammate when no file can be written while a teammate dies",
     async () => {
       const w = await world();
       limitFiles(w, "0");

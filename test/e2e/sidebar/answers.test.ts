@@ -92,7 +92,7 @@ describe("a request in the sidebar (S61)", () => {
   it("for a crash restarts the teammate when approved, and removes it when rejected (S33)", async () => {
     const { teams, person, approve } = await asking();
     const crash = async () => {
-      const pid = await eventually("its process", async () => {
+      const pid = await eventually("dev's process", async () => {
         const { members } = (await teams(["status", "--json"])).json<{ members: Member[] }>();
         return members.find(({ name }) => name === "dev")?.pid;
       });

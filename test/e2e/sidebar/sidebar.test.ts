@@ -122,7 +122,7 @@ it("sidebar › opens beside the lead, its keys go to panes, hide and close, and
       const [lead, own] = panes(t, "#{pane_width} #{window_width}");
       return own === `${width} ${window}` && lead === `${window - width - 1} ${window}`;
     });
-  await eventually("its first frame", () =>
+  await eventually("the first frame", () =>
     t.tmux("capture-pane", "-p", "-t", panes(t)[1]?.split(" ")[0] ?? "").includes("q close"),
   );
   terminal.resize({ width: 220, height: 50 });

@@ -353,18 +353,18 @@ describe("down", () => {
     expect(runs(pidOf(ref))).toBe(true);
   });
 
-  it("keeps a member that agrees after the timeout in the team", async () => {
+  it("keeps a member in the team if it agrees only after the timeout", async () => {
     const { ref, ctx, spawn: start } = await ledTeam();
     await start("dev");
     const pid = pidOf(ref);
     signalProcess(pid, "SIGSTOP");
     expect(await downTeam(ctx, { timeoutMs: 200 })).toEqual([{ name: "dev", outcome: "timed-out" }]);
     signalProcess(pid, "SIGCONT");
-    await eventually("its end", () => !runs(pid));
+    await eventually("dev's end", () => !runs(pid));
     expect(outcomesOf(await resume(ctx))).toEqual(["dev restarted"]);
     // The next request is a shutdown, which removes the member.
     await requestShutdown(ctx, ["dev"]);
-    await eventually("its end", () => !runs(pidOf(ref)));
+    await eventually("dev's end", () => !runs(pidOf(ref)));
     expect((await resume(ctx)).members).toEqual([]);
   });
 });
