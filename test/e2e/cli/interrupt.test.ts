@@ -30,7 +30,7 @@ async function commandPid(t: PrivateTmux, previous = 0): Promise<number> {
   return eventually("the long command", () => pid() > 0 && pid() !== previous && pid());
 }
 
-const hasEnded = (pid: number): Promise<unknown> =>
+const waitForEnd = (pid: number): Promise<unknown> =>
   eventually("the end of the command", () => startTimeOf(pid) === undefined);
 
 it("interrupt › ends the turn and its commands on Esc or teams interrupt, and keeps the agent", async () => {
@@ -55,7 +55,7 @@ it("interrupt › ends the turn and its commands on Esc or teams interrupt, and 
   );
   expect((await state())?.state).toBe("running");
   type("Escape");
-  await hasEnded(first);
+  await waitForEnd(first);
   await eventually("dev to be idle", async () => (await state())?.state === "idle");
   expect((await teams(["interrupt", "dev", "--json"])).json()).toMatchObject({
     name: "dev",
@@ -66,7 +66,7 @@ it("interrupt › ends the turn and its commands on Esc or teams interrupt, and 
   type("Enter");
   const second = await commandPid(t, first);
   expect((await teams(["interrupt", "dev"])).out).toBe("dev was interrupted.\n");
-  await hasEnded(second);
+  await waitForEnd(second);
   expect((await state())?.state).toBe("idle");
 
   type("-l", "are you there");
@@ -89,14 +89,14 @@ it("interrupt › ends the lead's turn on Esc; the run continues, and restores t
   ]);
   const first = await commandPid(t);
   person.type("Escape");
-  await hasEnded(first);
+  await waitForEnd(first);
   // An interrupted turn is not a result: the run waits for the user who interrupted it.
   await person.sees("interrupted");
   person.type("-l", "go on");
   person.type("Enter");
   const second = await commandPid(t, first);
   expect((await teams(["interrupt", "team-lead@crew"])).out).toBe("team-lead was interrupted.\n");
-  await hasEnded(second);
+  await waitForEnd(second);
   person.type("-l", "and now");
   person.type("Enter");
   await person.sees("I heard and now");
