@@ -13,7 +13,7 @@ import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.t
 
 const KEY = "sk-ant-test-0f9e8d7c6b5a43210";
 
-const LATE: FakeReply = {
+const RATE_LIMITED: FakeReply = {
   kind: "error",
   status: 429,
   type: "rate_limit_error",
@@ -41,7 +41,7 @@ const CUT: FakeReply = {
 const LEAD: readonly Line[] = [
   {
     when: /Count the words/,
-    first: [LATE],
+    first: [RATE_LIMITED],
     says: `I ask a counter. My key is ${KEY}.`,
     uses: [
       { name: "TaskCreate", input: { subject: "Count words", description: "Of text.txt" } },
@@ -135,13 +135,13 @@ describe("a team with a model of the Messages API", () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(2000);
     const counted = team.asked.find(({ newest }) => newest.includes("key="));
     expect(counted?.newest).not.toMatch(/ANTHROPIC_(API_KEY|AUTH_TOKEN)=/);
-    const tries = team.asked.filter(({ newest }) => newest.includes("Do task 1"));
-    expect(tries.map(({ agent }) => agent)).toEqual(["counter", "counter", "counter"]);
+    const attempts = team.asked.filter(({ newest }) => newest.includes("Do task 1"));
+    expect(attempts.map(({ agent }) => agent)).toEqual(["counter", "counter", "counter"]);
     expect(ended.err).toContain("429");
     expect(filesWith(t.root, "This half sentence")).toEqual([]);
   });
 
-  it("writes its key to no file below the root, whichever agent prints it (S75)", async () => {
+  it("writes its key to no file under the root, whichever agent prints it (S75)", async () => {
     // Without its last two lines the lead does not end the team, so --keep keeps it for this check.
     const { t, run } = await world({ "team-lead": LEAD.slice(0, 3), counter: COUNTER });
     const ended = await run(

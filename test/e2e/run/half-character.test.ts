@@ -11,7 +11,7 @@ import { privateTmux } from "../../support/tmux/private-tmux.ts";
 const uses = (name: string, input: object) => ({ name, input });
 const ROCKET = "🚀";
 
-it("an emoji at each limit › is sent whole or not at all, so that the conversations of a team continue", async () => {
+it("an emoji at each limit › is sent whole or not at all, and the conversations of the team continue", async () => {
   const t = privateTmux();
   const skill = join(t.root, "skills", "launch", "SKILL.md");
   mkdirSync(dirname(skill), { recursive: true });

@@ -39,7 +39,7 @@ const LEAD: readonly Line[] = [
   { when: /you are its lead from now on/, uses: [tells("ann", "Go on with both.")] },
   { when: /Both are counted/, says: "There are 3 words." },
   { when: /ann is idle/, says: "There are 3 words." },
-  // Last: the lead may end before it has answered this, and resumes with it and newer messages in one turn.
+  // This line is last: a lead that ends before it answers gets this and newer messages in one turn when it resumes.
   { when: /teammate_spawned/, says: "She counts." },
 ];
 const ANN: readonly Line[] = [
@@ -65,8 +65,8 @@ interface World {
   readonly requests: Awaited<ReturnType<typeof startFakeMessagesApi>>["requests"];
   /** The arguments of the run. */
   readonly words: readonly string[];
-  /** Lets the lead's model fail, or work again. */
-  fails(isSo: boolean): void;
+  /** Makes the lead's model fail, or work again. */
+  setBroken(value: boolean): void;
 }
 
 async function world(mode: string): Promise<World> {
@@ -74,8 +74,8 @@ async function world(mode: string): Promise<World> {
   const { script } = scriptedTeam({ [LEAD_NAME]: LEAD, ann: ANN });
   let isBroken = false;
   const api = await startFakeMessagesApi((request) => {
-    const isLeads = JSON.stringify(request.body.system).includes(`You are ${LEAD_NAME}`);
-    return isBroken && isLeads ? NO_CREDIT : script(request);
+    const isFromLead = JSON.stringify(request.body.system).includes(`You are ${LEAD_NAME}`);
+    return isBroken && isFromLead ? NO_CREDIT : script(request);
   });
   onTestFinished(() => api.close());
   const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
@@ -87,13 +87,13 @@ async function world(mode: string): Promise<World> {
     env,
     requests: api.requests,
     words: [...words, "--permission-mode", "bypassPermissions"],
-    fails: (isSo) => {
-      isBroken = isSo;
+    setBroken: (value) => {
+      isBroken = value;
     },
   };
 }
 
-const atWork = ({ t }: World) => eventually("her work", () => existsSync(join(t.home, "working")));
+const atWork = ({ t }: World) => eventually("ann's command", () => existsSync(join(t.home, "working")));
 
 /** Expects the team with its members and tasks, and without its processes. */
 async function expectKept({ t, ref, teams }: World, states: readonly string[]): Promise<void> {
@@ -110,11 +110,11 @@ async function expectKept({ t, ref, teams }: World, states: readonly string[]): 
   await leaves(t, { ...nothing(), panes: expect.anything(), teams: expect.anything() });
 }
 
-/** Resumes the run, and expects the end of its work with the conversations of both agents. */
+/** Resumes the run, and expects it to complete its work with the conversations of both agents. */
 async function expectResumed(w: World): Promise<void> {
   const { t, teams, requests } = w;
   writeFileSync(join(t.home, "go"), "");
-  w.fails(false);
+  w.setBroken(false);
   const asked = requests.length;
   const { code, err, json } = await teams(["run", "--resume", "--team", "crew", "--json"]);
   expect(code, err).toBe(0);
@@ -143,8 +143,8 @@ describe("a run with unfinished work", () => {
       err += text;
     });
     await atWork(w);
-    w.fails(true);
-    // Her turn ends, and her idle notice starts the lead's failing turn.
+    w.setBroken(true);
+    // ann's turn ends, and her idle notice starts the lead's failing turn.
     writeFileSync(join(w.t.home, "go"), "");
     expect(await ended).toBe(1);
     expect(JSON.parse(err.trim().split("\n").at(-1) ?? "")).toMatchObject({
@@ -229,13 +229,13 @@ describe("a run with unfinished work", () => {
   });
 });
 
-it("model error on a terminal › leaves the lead at its prompt, where a line tries again", async () => {
+it("model error on a terminal › leaves the lead at its prompt, where the next line tries again", async () => {
   const w = await world("process");
-  w.fails(true);
+  w.setBroken(true);
   const person = personInside(w.t, [...w.words, "--once", "Count the words"], { env: w.env });
   await person.sees("is not available to you");
   await person.sees("type a line to try again");
-  w.fails(false);
+  w.setBroken(false);
   person.type("Count the words now", "Enter");
   await person.sees("She counts.");
   writeFileSync(join(w.t.home, "go"), "");
@@ -255,7 +255,7 @@ it("run --rm › is refused for a team that was led by hand, and with --keep", a
   expect(readFileSync(w.ref.paths.config, "utf8")).toContain("crew");
 });
 
-/** The non-empty lines of a terminal. */
+/** Returns the non-empty lines of a terminal. */
 function linesOf(person: Person): string[] {
   return person
     .screen()

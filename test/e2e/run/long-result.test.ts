@@ -9,7 +9,7 @@ import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const uses = (name: string, input: object) => ({ name, input });
 const spawns = (name: string) => uses("Agent", { name, prompt: `Report, ${name}.`, description: "reports" });
-/** A notice wakes a lead only after work. */
+/** A call before the report: an idle notice wakes the lead only if the teammate has worked. */
 const LOOKS = { when: /Report/, uses: [uses("TaskList", {})] };
 const report = (lines: number): string =>
   `${Array.from({ length: lines }, (_, i) => `finding ${i + 1} 🚀\n`).join("")}the end of the report`;

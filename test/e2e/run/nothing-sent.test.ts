@@ -61,7 +61,7 @@ it("network › a run of a playbook connects to no server", async () => {
   expect(await destinations(t, ["--playbook", "book.json"], {})).toEqual(new Set());
 });
 
-it("network › a CLI that is not installed is not downloaded: not by spawn, cli ls or doctor", async () => {
+it("network › spawn, cli ls and doctor do not download a CLI that is not installed", async () => {
   const t = privateTmux();
   const [bin, called, directory] = ["bin", "called", "destinations"].map((name) => join(t.home, name));
   if (bin === undefined || called === undefined || directory === undefined) throw new Error("three names");

@@ -76,7 +76,7 @@ it.each(["tmux", "in-process"])(
     const words = ["run", "--team", "crew", "--model", "claude-fake", "--max-tokens", "1000000"];
     const how = ["--permission-mode", "bypassPermissions", "--teammate-mode", mode, "--json"];
     const running = teams([...words, ...how, "Do both"]);
-    await eventually("the second ann at work", () => existsSync(join(t.home, "looking")));
+    await eventually("the second ann's command", () => existsSync(join(t.home, "looking")));
     expect((await teams(["status", "--json"])).json()).toMatchObject({
       leadAlive: true,
       members: [
