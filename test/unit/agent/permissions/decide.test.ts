@@ -86,12 +86,7 @@ const WITHOUT_A_RULE: Row[] = [
     answers("ask ask deny allow deny ask"),
   ],
   ["a write of the agent's own plan file", "Write", write(PLAN), answers("ask ask allow allow deny ask")],
-  [
-    "a read of the agent's own plan file",
-    "Read",
-    read(PLAN),
-    answers("allow allow allow allow allow allow"),
-  ],
+  ["a read of the agent's own plan file", "Read", read(PLAN), answers("allow allow allow allow allow allow")],
   ["a read of another plan", "Read", read(`${PLAN}.md`), answers("ask ask ask allow deny ask")],
   ["a command", "Bash", command("touch a"), answers("ask ask deny allow deny ask")],
   ["an MCP tool", "mcp__files__read", { kind: "external" }, answers("ask ask deny allow deny ask")],
@@ -777,7 +772,7 @@ describe("costly rules and commands", () => {
   });
 
   test.each(["find . -exec ", "declare a=(", "$(("])(
-    "a line that repeats %j is decided in time",
+    "a line that only repeats %j is decided in time",
     (text) => {
       const lineOf = (size: number) => command(text.repeat(Math.floor(size / text.length)));
       const denying = { rules: rules({ allow: ["Bash"], deny: ["Bash(rm:*)"] }) };
