@@ -272,7 +272,7 @@ describe("web addresses", () => {
   });
 });
 
-test("hostMatches: a star matches public hosts only in an allow rule, and any host in a deny rule", () => {
+test("hostMatches: a star in an allow rule matches public hosts only, and in a deny rule every host", () => {
   expect(hostMatches("domain:*", plainHost("[::1]"), "every")).toBe(false);
   expect(hostMatches("domain:*", "::1", "any")).toBe(true);
 });
