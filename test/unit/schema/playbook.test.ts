@@ -83,7 +83,7 @@ test.each([
   expect(parsePlaybook(source, "p.json").version).toBe(1);
 });
 
-test("parsePlaybook requires a list of turns for each known agent, or one for all", () => {
+test("parsePlaybook requires a list of turns for each known agent, or a list for all agents", () => {
   const known = { tools: TOOLS, agents: ["team-lead"] };
   expect(() => parsePlaybook(GOOD, "p.json", known)).toThrow(
     'p.json:3: agents: has no list for "team-lead" or for "*"',

@@ -10,7 +10,7 @@ function team(members: readonly SidebarMember[], list: readonly SidebarTask[] = 
   return { status: { team: "crew", members, tasks: { list }, approvals: [] }, messages: [] };
 }
 
-test("newFailures › returns the turns and checks that have failed since the read before", () => {
+test("newFailures › returns the turns and checks that have failed since the previous read", () => {
   const before = team(
     [member("ada", { state: "running" }), member("ben", { state: "failed" }), member("cid")],
     [task(1, "Build it", { shown: "running" }), task(2, "Test it", { shown: "failed" })],

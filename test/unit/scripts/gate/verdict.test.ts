@@ -13,7 +13,7 @@ function run(...tests: readonly TestResult[]): RunResults {
 }
 
 describe("judge", () => {
-  it("counts a test as failed when it passed in no try", () => {
+  it("counts a test as failed when it passed in no attempt", () => {
     const failed = run(result("a", "x", "failed"));
     expect(judge([failed, failed, failed], NONE)).toEqual({
       ...{ passed: 0, unsteady: [], quarantined: [], skipped: [] },
@@ -61,7 +61,7 @@ describe("judge", () => {
     expect(judge([broken, broken], NONE).failed).toEqual([{ title: "a", error: "SyntaxError: no" }]);
   });
 
-  it("counts an error outside the tests as unsteady when it is absent in a later try of its file", () => {
+  it("counts an error outside the tests as unsteady when it is absent in a later attempt at its file", () => {
     const first = { ...run(result("a", "x")), errors: [{ file: "a", error: "Error: late" }] };
     const { failed, unsteady } = judge([first, run(result("a", "x"))], NONE);
     expect([failed, unsteady]).toEqual([[], [{ title: "a", error: "Error: late" }]]);
@@ -83,15 +83,15 @@ describe("filesToRepeat", () => {
     expect(filesToRepeat([failed], NONE)).toEqual(["a", "c"]);
   });
 
-  it("names no file whose tests have passed by now", () => {
+  it("omits a file whose tests have passed since", () => {
     expect(filesToRepeat([failed, run(result("a", "x"))], NONE)).toEqual(["c"]);
   });
 
-  it("names no file for a failed test in quarantine", () => {
+  it("omits a file whose failed test is in quarantine", () => {
     expect(filesToRepeat([failed], new Set(["a > x"]))).toEqual(["c"]);
   });
 
-  it("names no file when so many tests failed that no try can make the run green", () => {
+  it("names no file when so many tests failed that no attempt can make the run green", () => {
     const many = Array.from({ length: MAX_UNSTEADY + 1 }, (_, i) => result(`f${i}`, "x", "failed"));
     expect(filesToRepeat([run(...many)], NONE)).toEqual([]);
     expect(filesToRepeat([run(...many.slice(1))], NONE)).toHaveLength(MAX_UNSTEADY);
@@ -101,7 +101,7 @@ describe("filesToRepeat", () => {
 describe("unsteadyFlaws", () => {
   const unsteady = (title: string) => ({ title, error: "e" });
 
-  it("allows some tests that are unsteady", () => {
+  it("allows at most ten unsteady tests", () => {
     const ten = Array.from({ length: MAX_UNSTEADY }, (_, i) => unsteady(`test/e2e/${i}.test.ts > x`));
     expect(unsteadyFlaws(ten)).toEqual([]);
     expect(unsteadyFlaws([...ten, unsteady("test/e2e/a.test.ts > x")])).toEqual([
@@ -109,7 +109,7 @@ describe("unsteadyFlaws", () => {
     ]);
   });
 
-  it("allows none below test/unit", () => {
+  it("allows no unsteady test below test/unit", () => {
     expect(unsteadyFlaws([unsteady("test/unit/a.test.ts > x")])).toEqual([
       "unsteady below test/unit: test/unit/a.test.ts > x",
     ]);
