@@ -170,7 +170,7 @@ describe("answer “always”", () => {
     });
     await sendMessage(ref, { from: "ada", to: "dev", text });
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: text.replace('"Bash"]', '"Read"]') });
-    await eventually("the lead's", () => dev.worker.permissionRequests.sessionRules.length > 0);
+    await eventually("the lead's rule", () => dev.worker.permissionRequests.sessionRules.length > 0);
     expect(dev.worker.permissionRequests.sessionRules).toEqual(["Read"]);
     await answerApproval(contextOf(ref), id, { approve: false });
   });
