@@ -28,7 +28,7 @@ async function limited(version: string) {
   return { limit, factsAt, texts };
 }
 
-test("a claude at its account's limit › continues a random moment after its end, so that not all do at once", async () => {
+test("a claude at its account's limit › continues at a random moment after the limit ends, so that agents do not all start at once", async () => {
   const { limit, factsAt, texts } = await limited("2.1.200");
   const at = Date.now();
   const facts = factsAt(at);
@@ -60,7 +60,7 @@ test("a claude at its account's limit › gets a message if it does not continue
   expect(texts()).toContain("limit of your account has ended");
 });
 
-test("a claude at its account's limit › notifies the lead again of a limit after a turn that met none", async () => {
+test("a claude at its account's limit › notifies the lead again of a limit after a turn without one", async () => {
   const { limit, factsAt, texts } = await limited("2.1.200");
   const at = Date.now();
   const notices = (): number =>
