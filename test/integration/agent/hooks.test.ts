@@ -110,7 +110,7 @@ describe("Hooks.run", () => {
     expect(notices).toEqual([expect.stringMatching(new RegExp(`error.*${reason}`))]);
   });
 
-  it("gives the hook no terminal and no API key, and redacts secrets it prints (S75)", async () => {
+  it("starts the hook without a terminal or an API key, and redacts secrets it prints (S75)", async () => {
     const env = { ANTHROPIC_API_KEY: "sk-ant-secret-1", DEPLOY_TOKEN: "token-secret-2" };
     const { run, notices } = hooksOf(
       ['echo "$ANTHROPIC_API_KEY$DEPLOY_TOKEN"; (: < /dev/tty) 2>/dev/null && echo a terminal; exit 0'],

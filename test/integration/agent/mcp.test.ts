@@ -57,7 +57,7 @@ describe("connectServers with a stdio server", () => {
       ["greet", "a_tool_with_an_odd_name", "fail", "die", "wait"].map((n) => `mcp__my_server__${n}`),
     );
     expect(tools[0]).toMatchObject({ description: "Greets.", inputSchema: { required: ["name"] } });
-    // The effects of a tool are unknown: only a rule, a mode or the user allows a call, and none runs in parallel.
+    // The effects of a tool are unknown: only a rule, a mode or the user allows a call, and no call runs in parallel.
     for (const tool of tools) {
       expect(tool.access({}, { cwd: "/", env: {} })).toEqual({ kind: "external" });
       expect([tool.parallel, tool.served?.server]).toEqual([undefined, "my server"]);
@@ -81,7 +81,7 @@ describe("connectServers with a stdio server", () => {
     expect(failures).toEqual([]);
   });
 
-  it("provides as many tools as a request can hold, and reports the others", async () => {
+  it("provides as many tools as a request can contain, and reports the others", async () => {
     const entry = { command: process.execPath, args: [manyTools()], env: {} };
     const { names, leftOut } = await connect({ many: entry });
     expect(names).toEqual(Array.from({ length: 199 }, (_, i) => `mcp__many__t${i + 1}`));

@@ -85,9 +85,9 @@ describe("a directory that cannot be read", () => {
     expect(gaps.notes((path) => shownPath(path, cwd))).toEqual([expect.stringMatching(NOTE)]);
   };
 
-  test("is a gap of the built-in search", () => expectGap(searchWithoutRipgrep));
+  test("is reported as a gap by the built-in search", () => expectGap(searchWithoutRipgrep));
 
-  test.skipIf(!hasRipgrep)("is a gap of ripgrep", () => expectGap(searchWithRipgrep));
+  test.skipIf(!hasRipgrep)("is reported as a gap by ripgrep", () => expectGap(searchWithRipgrep));
 
   test.each(["src", "src/it's closed"])("is named as %s if git names it from the top", async (closed) => {
     mkdirSync(join(cwd, "src"));

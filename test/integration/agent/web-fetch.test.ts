@@ -111,7 +111,7 @@ describe("WebFetch tool", () => {
     expect(result.content).toContain(word);
   });
 
-  test("truncates a long page and keeps the whole in a private file, with secrets redacted", async () => {
+  test("truncates a long page and keeps the whole text in a private file, with secrets redacted", async () => {
     const secret = "hunter2-hunter2";
     const url = await serve(says(`${"line of text\n".repeat(5_000)}${secret}`, "text/plain"));
     const { content } = await get(url, { env: { HOME: cwd, API_KEY: secret } });

@@ -323,7 +323,7 @@ describe("SendMessage for a shutdown", () => {
     const ref = await testTeam(["dev"]);
     const dev = await handsOf(ref, "dev");
     const withoutId = { type: "shutdown_response", approve: true };
-    // Neither an answer nor a message: the lead would take its text for an agreement.
+    // Neither an answer nor a message: the lead would mistake its text for an agreement.
     expect(await dev.data("SendMessage", { to: LEAD_NAME, message: withoutId })).toMatchObject({
       success: false,
     });

@@ -52,7 +52,7 @@ it("isEmptySession › is false while the lead records its first prompt and mark
     writeFileSync(transcript, "");
     peerTakes(ref, LEAD_NAME, "marks");
   };
-  // The lead takes the prompt just before its inbox is read.
+  // The lead accepts the prompt just before its inbox is read.
   const racing = {
     ...ref,
     get paths() {

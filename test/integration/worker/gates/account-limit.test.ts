@@ -202,7 +202,7 @@ test("an account limit › waits for a person when teams.autoResume is false", a
   expect((await textsToLead(ref))[0]).toContain("a person continues it: teams resume --now dev@crew");
   api.until = 0;
   clock.pass(2 * HOUR_MS);
-  // The slow check looks at the clock, too.
+  // The slow check also reads the clock.
   dev.worker.accountLimit.current?.recheck();
   await work(ref);
   await eventually("the queued message", () => dev.shown.includes("queued team-lead"));

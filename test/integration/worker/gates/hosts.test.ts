@@ -151,7 +151,7 @@ describe("request for an unknown host", () => {
     expect(asked()).toBe(1);
   });
 
-  it("waits for the user if no rule of the lead matches, and takes the first answer", async () => {
+  it("waits for the user if no rule of the lead matches, and accepts the first answer", async () => {
     const { ref, dev, asked } = await fetching();
     const message = await requestToLead(ref);
     expect(await decideAsLead(ref, message, { allow: ["WebFetch"] })).toBe("person");

@@ -300,7 +300,7 @@ describe("idle notice", () => {
 });
 
 describe("idle notices received by the lead", () => {
-  it("start one turn when no member works, and none later until a tool call was reported (S32)", async () => {
+  it("start one turn when no member works, and no other turn until a tool call was reported (S32)", async () => {
     const ref = await testTeam(["dev", "ada"]);
     let busy = true;
     let held = 0;
