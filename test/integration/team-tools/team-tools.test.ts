@@ -34,7 +34,7 @@ const textsTo = async (ref: TeamRef, agent: string) =>
 const refusal = (code: string) => ({ success: false, code, message: expect.any(String) });
 
 describe("team tools of an agent", () => {
-  it("depend on its role; only Agent runs in parallel, and none needs a permission", async () => {
+  it("depend on its role; only Agent runs in parallel, and no tool needs permission", async () => {
     const ref = await testTeam(["dev"]);
     const [lead, dev] = [await memberTools(ref, LEAD_NAME), await memberTools(ref, "dev")];
     const all = ["SendMessage", "TaskCreate", "TaskGet", "TaskUpdate", "TaskList", "AskUserQuestion"];
@@ -87,7 +87,7 @@ describe("team tool descriptions", () => {
     }
   });
 
-  it("fit the role", async () => {
+  it("match the role", async () => {
     const [lead, ada] = [await specsOf(LEAD_NAME), await specsOf("ada")];
     expect(lead.get("SendMessage")?.description).toMatch(/shutdown_request.*plan_approval_response/s);
     expect(lead.get("SendMessage")?.description).not.toContain("shutdown_response");
@@ -296,7 +296,7 @@ describe("SendMessage for a shutdown", () => {
         message: { type: "shutdown_response", request_id, approve: false, reason: "not done" },
       }),
     ],
-  ])("takes one answer from the asked member, in the %s form", async (_form, response) => {
+  ])("accepts one answer from the asked member, in the %s form", async (_form, response) => {
     const ref = await testTeam(["dev"]);
     const refuse = { name: "SendMessage", input: response("{{request_id}}") as Record<string, unknown> };
     const running = await startWorker(ref, {
@@ -323,7 +323,7 @@ describe("SendMessage for a shutdown", () => {
     const ref = await testTeam(["dev"]);
     const dev = await memberTools(ref, "dev");
     const withoutId = { type: "shutdown_response", approve: true };
-    // Neither an answer nor a message: the lead would take its text for an agreement.
+    // Neither an answer nor a message: the lead would mistake its text for an agreement.
     expect(await dev.data("SendMessage", { to: LEAD_NAME, message: withoutId })).toMatchObject({
       success: false,
     });
@@ -352,7 +352,7 @@ describe("SendMessage for a plan approval", () => {
     ],
     ["feedback", { type: "plan_approval_response", request_id: "p1", approve: false, feedback: "no" }],
     ["reason", { type: "plan_approval_response", request_id: "p1", approve: false, reason: "no" }],
-  ])("takes the lead's answer once, in the %s form", async (_form, input) => {
+  ])("accepts the lead's answer once, in the %s form", async (_form, input) => {
     const ref = await testTeam(["dev"]);
     open(ref, "plan", "p1");
     const lead = await memberTools(ref, LEAD_NAME);
@@ -482,7 +482,7 @@ describe("task tools", () => {
     expect(getTask(ref, "1").owner).toBe("dev");
   });
 
-  it("set and show reviewer and files, show what a verify command proves, and set none", async () => {
+  it("set and show reviewer and files, and show the proof of a verify command but cannot set one", async () => {
     const ref = await testTeam(["dev", "ada"]);
     const dev = await memberTools(ref, "dev");
     const forged = { verify: "touch pwned", metadata: { _verify: "touch pwned", _touches: ["x"] } };
@@ -568,7 +568,7 @@ describe("TeamCreate", () => {
       leadSessionId: before.leadSessionId,
       names: [LEAD_NAME],
     });
-    // It keeps the mode that its teammates inherit.
+    // The lead keeps the mode that its teammates inherit.
     expect(members[0]?.metadata).toEqual(before.members[0]?.metadata);
     expect(readStatus(ref, LEAD_NAME)?.process.pid).toBe(process.pid);
   });
@@ -632,7 +632,7 @@ it("TeamDelete › keeps the files of a team whose run keeps it, once all member
   writeStatusOf(ref, "dev", statusOf());
   expect(await lead.data("TeamDelete", {})).toMatchObject(refusal("ACTIVE_MEMBERS"));
   writeStatusOf(ref, "dev", statusOf({ process: deadProcess() }));
-  // Because of --keep or a team with a manual lead; the run was not asked in that case.
+  // The run keeps the team because of --keep or a manual lead.
   const message = "All teammates of crew have ended; the run keeps the files of the team.";
   expect(await lead.data("TeamDelete", {})).toEqual({ success: true, message, kept: true });
   expect(readTeam(ref).members.map(({ name }) => name)).toEqual([LEAD_NAME, "dev"]);
@@ -739,7 +739,7 @@ describe("AskUserQuestion", () => {
     });
   });
 
-  it("opens a request for each question, even in one millisecond", async () => {
+  it("opens a request for each question, even in the same millisecond", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await memberTools(ref, "dev");
     const clock = vi.spyOn(dev.running.ctx.clock, "now").mockReturnValue(Date.now());
@@ -759,7 +759,7 @@ describe("Agent", () => {
     ["plan", "default"],
     ["dontAsk", "acceptEdits"],
     ["delegate", "acceptEdits"],
-  ])("refuses a lead in mode %s a teammate in mode %s", async (own, wanted) => {
+  ])("does not let a lead in mode %s start a teammate in mode %s", async (own, wanted) => {
     const ref = await testTeam([], { leadMode: own });
     const lead = await memberTools(ref, LEAD_NAME, { mode: own });
     expect(await lead.data("Agent", { ...call, mode: wanted })).toMatchObject(refusal("PERMISSION_DENIED"));

@@ -50,7 +50,7 @@ it.each<[string, ClientTool, object]>([
   expect(data).toMatchObject({ happened: ["request"], requests: [ID] });
 });
 
-it("Wait › sees the task that a member creates before it is seen to be idle", async () => {
+it("Wait › counts the task that a member creates just before it is found idle", async () => {
   const ref = await testTeam(["ada", "ben"]);
   const process = ownIdentity();
   writePlace(ref, "ada", { instance: "i", backend: "tmux", panePid: process.pid, spawnedAt: 1 });
