@@ -13,7 +13,7 @@ import {
   privateOptions,
 } from "../../support/library/library-team.ts";
 
-/** The config of the team, which no refused call changes. */
+/** Returns the config of the team, which no refused call may change. */
 function configIn({ env }: PrivateOptions): string {
   return readFileSync(join(env.TEAMS_HOME ?? "", "teams/crew/config.json"), "utf8");
 }
