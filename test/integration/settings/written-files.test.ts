@@ -140,7 +140,7 @@ describe.each([
     expect(mcpConfig(root, cwd, { mcpServers: {} })).toEqual({ servers: {}, problems: [] });
   });
 
-  it("take a saved rule", async () => {
+  it("accept a saved rule", async () => {
     const { root, cwd, settings } = written(() => text);
     old(settings);
     await prepareRuleChange(root, cwd, "user", ["Bash(ls:*)"], "person").save();

@@ -78,7 +78,7 @@ describe.each([
   ["processing an agreed shutdown", true],
   ["processing a crash", false],
 ])("%s", (_title, agreed) => {
-  it("is finished by the next reconcile, at whichever step the process before was killed", async () => {
+  it("is finished by the next reconcile, at whichever step the previous process was killed", async () => {
     const home = testHome();
     const steps = await atEveryStep(async (n) => {
       const ref = await teamWithEnded(home, agreed, `crew-${n}`);

@@ -53,7 +53,7 @@ const namesOf = ({ home }: TeamRef) =>
   ["teams", "tasks"].map((place) => readdirSync(join(home.root, place)).toSorted());
 
 describe("renaming a team", () => {
-  it("moves its directories with their content, and is still found by its former name", async () => {
+  it("moves its directories with their content; its former name still finds it", async () => {
     const before = await usedTeam();
     await prepareRun(before, [LEAD_NAME]);
     const ref = movableRef(before);
@@ -131,7 +131,7 @@ describe("renaming a team", () => {
       return {
         child: killed(root, OLD, "review", String(n)),
         check: async () => {
-          // The former name finds the team wherever it is; the new name does too once it is there.
+          // The former name finds the team in either directory; the new name finds it once the directory is renamed.
           const ref = findTeam(home, OLD);
           expect(readdirSync(join(root, "teams")).filter((name) => !name.startsWith("."))).toEqual([
             ref.team,

@@ -267,7 +267,7 @@ test("worktree › gets another path if git still knows a deleted worktree there
   expect(existsSync(`${worktree.path}-2`)).toBe(true);
 });
 
-/** Makes git run programs of the repository at each checkout and status. @returns a function that names those that have run */
+/** Makes git run programs of the repository at each checkout and status. @returns a function that names the programs that ran */
 function withPrograms(repository: string): () => readonly string[] {
   const seen = realpathSync(temporaryDirectory());
   const script = (path: string, name: string): void =>

@@ -33,7 +33,7 @@ export interface Case {
   readonly operation?: string;
   /** Prepares the team, which already has two messages for the member `a` and three tasks. */
   readonly given?: (ref: TeamRef) => Promise<unknown> | unknown;
-  /** Checks what must hold right after the kill, at whichever step it happened. */
+  /** Checks the state right after the kill, at any step of the operation. */
   readonly holds: (ref: TeamRef) => Promise<unknown> | unknown;
   /** Runs the next operation and checks its result. */
   readonly recovers: (ref: TeamRef) => Promise<unknown> | unknown;
