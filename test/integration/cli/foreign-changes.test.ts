@@ -14,7 +14,7 @@ interface Setup {
   sent(name: string): Promise<(string | undefined)[]>;
 }
 
-/** Starts a stand-in that is installed as claude of this version; none: a program without a version. */
+/** Starts a stand-in for claude of this version; undefined means a program without a version. */
 async function setUp(version: string | undefined): Promise<Setup> {
   const t = privateTmux();
   t.session();

@@ -109,9 +109,9 @@ describe("operations of the lead only (protocol.md sections 2, 4, 6 and 8)", () 
       expect(await everythingOf(ref)).toEqual(before);
       if (call === undefined) return;
       const dev = await memberTools(ref, "dev");
-      const calm = await everythingOf(ref);
+      const beforeTool = await everythingOf(ref);
       expect(await dev.data(call.tool, call.input)).toMatchObject({ success: false, code });
-      expect(await everythingOf(ref)).toEqual(calm);
+      expect(await everythingOf(ref)).toEqual(beforeTool);
     },
   );
 

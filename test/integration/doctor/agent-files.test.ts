@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { recordTrust } from "../../support/files/trust-record.ts";
 import { cliIn } from "../../support/processes/in-process-cli.ts";
 
-/** A trusted project and a root with these files; returns what the doctor says about the files that agents read. */
+/** Creates a trusted project and a root with these files. @returns the doctor's findings about the files that agents read */
 async function doctor(files: Readonly<Record<string, string | Buffer>>) {
   const cli = cliIn();
   const at = (path: string): string => path.replace(/^root/, cli.root).replace(/^project/, cli.directory);

@@ -28,7 +28,7 @@ import { testHome, testTeam } from "../../support/team/test-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-const give = (ref: TeamRef, text = "work") => sendMessage(ref, { from: LEAD_NAME, to: "ada", text });
+const sendWork = (ref: TeamRef, text = "work") => sendMessage(ref, { from: LEAD_NAME, to: "ada", text });
 
 async function shown(ref: TeamRef, ctx = reconcileContext(ref)) {
   const { members } = await teamStatus(ctx);
@@ -51,7 +51,7 @@ test.each(["marks", "removes"] as const)(
     const ref = await testTeam();
     await joinByHand(ref, "ada");
     expect(await shown(ref)).toMatchObject({ state: "unknown", stateFrom: null, alive: null });
-    await give(ref);
+    await sendWork(ref);
     expect(await shown(ref)).toMatchObject({ state: "unknown", stateFrom: "inbox" });
     peerTakes(ref, "ada", how);
     expect(await shown(ref)).toMatchObject({ state: "running", stateFrom: "inbox" });
@@ -66,13 +66,13 @@ test.each([
   ["removes", "idle"],
   ["removes", "unknown"],
 ] as const)(
-  "a CLI that %s its messages › is running from then on until its process looks, although its status says %s",
+  "a CLI that %s its messages › is running until its process reports what it has seen, although its status says %s",
   async (how, state) => {
     const ref = await testTeam(["ada"]);
     const reported = statusOf({ ownInbox: true, state, activity: "before" });
     writeStatus(ref, "ada", { ...reported, newestTaken: 0 });
     const busy = () => runState(reconcileContext(ref)).busy;
-    await give(ref);
+    await sendWork(ref);
     expect([(await shown(ref)).state, busy()]).toEqual([state, 1]);
     peerTakes(ref, "ada", how);
     expect(await shown(ref)).toEqual({ state: "running", stateFrom: "inbox", alive: true, activity: "" });
@@ -121,26 +121,26 @@ test("a foreign member › has failed, with the reason, after a turn that failed
   expect(await shown(ref)).toMatchObject({ state: "failed", stateFrom: "notice", activity: failureReason });
 });
 
-test("a foreign member › counts in the list of teams once it has shown a sign", async () => {
+test("a foreign member › counts in the list of teams once its state is known", async () => {
   const ref = await testTeam();
   const listed = () => listTeams(ref.home).map((entry) => teamOverview(ref.home, entry).state);
   await joinByHand(ref, "ada");
   expect(listed()).toEqual(["stopped"]);
   peerSays(ref, "ada", IDLE);
   expect(listed()).toEqual(["idle"]);
-  await give(ref);
+  await sendWork(ref);
   peerTakes(ref, "ada");
   expect(listed()).toEqual(["running"]);
 });
 
-test("a foreign member › is not idle by the notice of an earlier member of its name", async () => {
+test("a foreign member › is not idle because of a notice from an earlier member of the same name", async () => {
   const ref = await testTeam();
   peerSays(ref, "ada", IDLE, Date.now() - 60_000);
   await joinByHand(ref, "ada");
   expect(await shown(ref)).toMatchObject({ state: "unknown" });
 });
 
-test("a foreign member › has the pid and pane of its proven process, and has crashed when that is killed", async () => {
+test("a foreign member › has the pid and pane of its proven process, and has crashed when the process is killed", async () => {
   const t = privateTmux();
   t.session();
   const ref = await teamInTmuxHome(t);
@@ -169,7 +169,7 @@ test("a foreign member › has exited when its pane is closed after it agreed to
   peerSays(ref, "ada", { type: "shutdown_approved", requestId: "shutdown-1@ada" });
   expect(await shown(ref, ctx)).toMatchObject({ state: "stopping", alive: true });
   t.tmux("kill-pane", "-t", peer.pane);
-  await eventually("its end", async () => (await shown(ref, ctx)).state === "exited");
+  await eventually("the member's exit", async () => (await shown(ref, ctx)).state === "exited");
 });
 
 test.each([

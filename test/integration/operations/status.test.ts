@@ -63,7 +63,7 @@ test("teamStatus › names a blocking owner that is dead or not a member", async
   }
 });
 
-test("teamStatus › shows what a working member calls its newest task in progress, then its step", async () => {
+test("teamStatus › shows the active form of a working member's newest task in progress, then its step", async () => {
   const ref = await testTeam(["dev", "peer"]);
   for (const owner of ["dev", "dev", "peer"]) await createTask(ref, { subject: "x", owner });
   for (const [id, activeForm] of Object.entries({ 1: "Reading", 2: "Counting files", 3: "Checking" }))
@@ -116,7 +116,7 @@ test("teamStatus › counts each member's messages by state (S28)", async () => 
 
 const PLACE = { instance: "new", backend: "tmux", panePid: process.pid, spawnedAt: 1 };
 
-test("teamStatus › counts a message as unread that begins a turn while it looks", async () => {
+test("teamStatus › counts a message as unread if its turn begins during the query", async () => {
   const ref = await testTeam(["a"]);
   await sendMessage(ref, { from: LEAD_NAME, to: "a", text: "one" });
   writePlace(ref, "a", { ...PLACE, instance: "i" });
@@ -180,7 +180,7 @@ async function stateIn(ref: TeamRef, ctx = reconcileContext(ref)): Promise<unkno
   return [members.find(({ name }) => name === "a")?.state, approvals.length];
 }
 
-test("teamStatus › shows a member as exited whose process ends as agreed while it looks", async () => {
+test("teamStatus › shows a member as exited if its process ends as agreed during the query", async () => {
   const ref = await testTeam(["a"]);
   const agent = spawn("sleep", ["1000"]);
   onTestFinished(() => void agent.kill("SIGKILL"));
@@ -209,7 +209,7 @@ describe("teamStatus › shows a member as starting", () => {
     const ctx = reconcileContext(ref);
     const files = { ...ctx, backends: { ...ctx.backends, of: () => undefined } };
     expect(await stateIn(ref, files)).toEqual(["starting", 0]);
-    // A backend that does not list the place knows that it is gone.
+    // A backend that does not list the place knows that the member is gone.
     expect(await stateIn(ref)).toEqual(["crashed", 1]);
   });
 
@@ -228,7 +228,7 @@ describe("teamStatus › shows a member as starting", () => {
     await claim({ instance: "new", first: true, by, at: Date.now() });
     const ctx = reconcileContext(ref);
     expect(await stateIn(ref, ctx)).toEqual(["starting", 0]);
-    // Between the records of the members and the verdict on them.
+    // Runs after the records of the members are read, and before their states are judged.
     const present = async (): Promise<ReadonlySet<string>> => {
       writePlace(ref, "a", { ...PLACE, ...own() });
       await claim(undefined);

@@ -158,7 +158,7 @@ describe("settings changed while an agent runs", () => {
     expect(["d", "d.d"].map(made)).toEqual([false, true]);
   });
 
-  it("of a project keep a restriction that its files no longer hold, until a person confirms it", async () => {
+  it("of a project keep a restriction that its files no longer contain, until a person confirms it", async () => {
     const turns = ["a", "b", "c"].flatMap((name) => [{ tools: [bash(`touch ${name}`)] }, { say: "ok" }]);
     const { say, user, local, trust, made, problems, live } = await working(turns);
     const [deny, ask] = [["Bash(touch:*)"], ["Bash(rm:*)"]];
@@ -190,7 +190,7 @@ describe("settings changed while an agent runs", () => {
     await say();
     user({ permissions: { disableBypassPermissionsMode: "disable" } });
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "go on" });
-    await eventually("the question", () => listApprovals(ref).length === 1);
+    await eventually("the permission request", () => listApprovals(ref).length === 1);
     expect(dev.worker.planApproval.mode).toBe("default");
     expect(["a", "b"].map(made)).toEqual([true, false]);
   });
@@ -213,7 +213,7 @@ describe("settings changed while an agent runs", () => {
       mode: "default",
     });
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
-    await eventually("the question", () => listApprovals(ref).length === 1);
+    await eventually("the permission request", () => listApprovals(ref).length === 1);
     user({ permissions: { allow: ["Bash(touch a)"] } });
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "anything that rings" });
     await eventually("the call", () => made("a"));

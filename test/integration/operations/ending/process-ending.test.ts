@@ -30,7 +30,7 @@ import { testHome } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { stopSteadyClock } from "../../../support/timing/steady-clock.ts";
 
-const look = script("team/reconcile-team");
+const reconcileTeam = script("team/reconcile-team");
 const INSTANCE = "5f0e2a6e-0000-4000-8000-00000000000d";
 const dead = deadProcess();
 
@@ -78,7 +78,7 @@ describe.each([
   ["processing an agreed shutdown", true],
   ["processing a crash", false],
 ])("%s", (_title, agreed) => {
-  it("is finished by the next reconcile, at whichever step the process before was killed", async () => {
+  it("is finished by the next reconcile, at whichever step the previous process was killed", async () => {
     const home = testHome();
     const steps = await killAtEveryStep(async (n) => {
       const ref = await teamWithEnded(home, agreed, `crew-${n}`);
@@ -88,9 +88,9 @@ describe.each([
         expect(await reconcile(reconcileContext(ref))).toEqual([]);
         await expectSettled(ref, agreed);
       };
-      return { child: look(home.root, ref.team, String(n)), check };
+      return { child: reconcileTeam(home.root, ref.team, String(n)), check };
     });
-    // Otherwise the counted calls are not the calls that were made.
+    // With fewer steps, the counter would have missed calls.
     expect(steps).toBeGreaterThan(20);
   });
 });
@@ -160,14 +160,14 @@ it("reconcile › does not take over an ending that its own process is handling"
   };
   const slow = { ...ctx.backends.of("test"), close };
   const first = reconcile({ ...ctx, backends: { ...ctx.backends, of: () => slow as never } });
-  await eventually("the last step", () => isClosing);
+  await eventually("the pane to be closed", () => isClosing);
   expect(await reconcile(reconcileContext(ref))).toEqual([]);
   expect(closedPlaces(ref)).toEqual([]);
   release();
   expect(await first).toMatchObject([{ name: "dev", how: "shutdown" }]);
 });
 
-it("reconcile › leaves a member's end to the process that kills it, and reports it if that process is dead", async () => {
+it("reconcile › leaves a member's end to the process that kills it, and reports the end if that process is dead", async () => {
   const ref = await teamWithEnded();
   const killedBy = (by: ProcessIdentity) =>
     patchMember(ref, "dev", { metadata: { _kill: { by, at: Date.now() } } });
@@ -178,7 +178,7 @@ it("reconcile › leaves a member's end to the process that kills it, and report
   expect([await reconcile(reconcileContext(ref)), await news()]).toMatchObject([[{ how: "crashed" }], 1]);
 });
 
-/** Stops the wall clock: no pause before a next try ends, however slow this machine is. */
+/** Stops the wall clock: no pause before the next attempt ends, however slow this machine is. */
 function stopClock(): void {
   const spy = vi.spyOn(Date, "now").mockReturnValue(Date.now());
   onTestFinished(() => spy.mockRestore());
@@ -221,15 +221,15 @@ it("reconcile › finishes the end of a member whose variables cannot be removed
   });
 });
 
-it("reconcile › tries until the lead is notified, and the status names the problem meanwhile", async () => {
+it("reconcile › retries until the lead is notified, and the status names the problem meanwhile", async () => {
   const ref = await teamWithEnded();
   const inbox = ref.paths.inbox(LEAD_NAME);
   stopClock();
   const restore = failingRenames((_from, to) => to === inbox);
   const ctx = reconcileContext(ref);
-  for (let tries = 1; tries <= 5; tries += 1) {
+  for (let attempt = 1; attempt <= 5; attempt += 1) {
     await expect(reconcile(ctx)).rejects.toThrow(inbox);
-    // Each try changes the config, which wakes the supervisor: only a pause prevents a busy loop.
+    // Each attempt changes the config, which wakes the supervisor: only a pause prevents a busy loop.
     expect(await reconcile(ctx)).toEqual([]);
     await makeDue(ref);
   }
@@ -260,7 +260,7 @@ it("reconcile › notifies the lead of an end whose worktree cannot be examined"
   ]);
 });
 
-/** The dev of {@link teamWithEnded} and its tasks #1 and #2, after a try that could not notify the lead. */
+/** Returns the team of {@link teamWithEnded} after an attempt that could not notify the lead, and a function that retries. */
 async function halfProcessed(agreed = false): Promise<{ ref: TeamRef; retry: () => Promise<unknown> }> {
   const ref = await teamWithEnded(undefined, agreed);
   const inbox = ref.paths.inbox(LEAD_NAME);
@@ -279,7 +279,7 @@ function ownersIn(ref: TeamRef): unknown[] {
   return ["1", "2"].map((id) => getTask(ref, id).owner);
 }
 
-/** Records this process as the present one of dev, with a permission request. */
+/** Records this process as dev's current process, with a permission request. */
 function startAgain(ref: TeamRef, instance: string): void {
   const startedAt = Date.now();
   writeStatus(ref, "dev", statusOf({ process: ownIdentity(), instance, state: "running", startedAt }));
@@ -298,7 +298,7 @@ describe("a member that runs again before its end is fully processed", () => {
     expect(listRequests(ref)).toMatchObject([{ id: "permission-1@dev" }]);
   });
 
-  it("keeps its tasks and its requests if it has only the name of the member that left", async () => {
+  it("keeps its tasks and its requests if it only shares the name of the member that left", async () => {
     const { ref, retry } = await halfProcessed(true);
     await addMembers(ref, [{ name: "dev", cwd: "/" }]);
     await changeTask(ref, "1", (task) => ({ ...task, owner: "dev" }));

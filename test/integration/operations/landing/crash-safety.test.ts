@@ -98,7 +98,7 @@ test.for([
       },
       { few: true },
     );
-    // Two for each of two changes, and one without a kill.
+    // Two kills for each of two changes, and one run without a kill.
     expect(steps).toBe(5);
   },
 );
@@ -130,7 +130,7 @@ test("land › ends the check of a killed landing before it begins again", async
   expect(startTimeOf(Number(pid))).toBeUndefined();
 });
 
-test("land › keeps what was resolved in the rebase of a killed landing", async () => {
+test("land › keeps the conflict resolution in the rebase of a killed landing", async () => {
   const { ref, ctx, worktree, commit } = await readyTeam(CONFLICTS);
   const top = worktree("dev");
   const from = commit(top, "shared.txt", SHARED.replace("one", "dev again"));
@@ -158,7 +158,7 @@ test("land › keeps what was resolved in the rebase of a killed landing", async
   expect(await land()).toMatchObject([{ outcome: "landed", commits: 3 }]);
 });
 
-test("land › gives up an untouched rebase of a killed landing when git's log shows signatures", async () => {
+test("land › aborts an untouched rebase of a killed landing when git's log shows signatures", async () => {
   const team = await readyTeam(CONFLICTS);
   const { ref, ctx, repository, worktree } = team;
   const signer = join(dirname(ref.home.root), "signer");
@@ -186,13 +186,13 @@ test("land › waits for the git commands of a killed landing", async () => {
   onTestFinished(() => void command.kill("SIGKILL"));
   await once(command, "spawn");
   let isOver = false;
-  // It reads the clock once at its start, and after each look at the command.
+  // The recovery reads the clock once at its start, and after each check of the command.
   const readings = stopSteadyClock();
   const recovery = recoverLanding(ref, "dev", ctx.env).then(() => {
     isOver = true;
     return existsSync(done);
   });
-  await eventually("two looks at the command", () => isOver || readings() > 2);
+  await eventually("two checks of the command", () => isOver || readings() > 2);
   writeFileSync(go, "");
   expect(await recovery).toBe(true);
 });

@@ -35,7 +35,7 @@ async function setUp(): Promise<{
 
 async function end({ process }: ForeignPeer): Promise<void> {
   signalProcess(process.pid, "SIGKILL");
-  await eventually("its end", () => !signalProcess(process.pid, 0 as unknown as NodeJS.Signals));
+  await eventually("the process's end", () => !signalProcess(process.pid, 0 as unknown as NodeJS.Signals));
 }
 
 test.each([
@@ -105,17 +105,17 @@ test("a recycled pane id › proves nothing, when the member joined long before 
   const { t, ref, prove } = await setUp();
   await foreignPeer(t, ref, "bob", { erases: true });
   const { tmuxPaneId } = readTeam(ref).members.find(({ name }) => name === "bob") ?? {};
-  // Of a tmux server that has ended: the next one has given its id to bob's pane.
+  // The pane id is from a tmux server that has ended; the next server gave the same id to bob's pane.
   await joinByHand(ref, "ada", { tmuxPaneId: tmuxPaneId ?? "", joinedAt: Date.now() - 3_600_000 });
   expect(await prove("ada")).toEqual({ alive: null, why: "unseen" });
 });
 
-test("a tmux server › is not a member, though it keeps the start line that created it", async () => {
+test("a tmux server › is not a member, although its command line still names one", async () => {
   const { t, ref, prove } = await setUp();
   await joinByHand(ref, "ada");
   const other = privateTmux({ env: { CLAUDE_CONFIG_DIR: t.root } });
   other.tmux("new-session", "-d", "--", "sh", "-c", "exec cat", "sh", ...startLine(ref, "ada"));
-  // Until then the shell of the pane has that line too.
+  // Until then, the pane's shell has that command line too.
   const command = (): string => other.tmux("list-panes", "-a", "-F", "#{pane_current_command}");
   await eventually("the program of the pane", () => command() === "cat");
   expect(await prove("ada")).toEqual({ alive: null, why: "unseen" });

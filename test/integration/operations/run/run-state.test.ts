@@ -9,7 +9,7 @@ import { reconcileContext } from "../../../support/team/reconcile-context.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 
-/** Gives a teammate a process that is in a turn. @returns a function that ends it, and returns once the system says so */
+/** Gives a teammate a process that is in a turn. @returns a function that kills the process, and blocks until it is dead */
 async function runningTeammate(ref: TeamRef): Promise<() => void> {
   const child = spawn("sleep", ["600"], { stdio: "ignore" });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -37,7 +37,7 @@ function withAccess(ctx: OperationContext, at: number, act: () => void) {
   return { watched, count: () => count };
 }
 
-it("runState › keeps a run open when its last teammate ends, whenever that happens", async () => {
+it("runState › keeps a run open when its last teammate ends at any moment of the query", async () => {
   let accesses = 1;
   for (let at = 1; at <= accesses; at += 1) {
     const ref = await testTeam(["dev"]);

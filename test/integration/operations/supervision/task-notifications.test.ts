@@ -41,7 +41,7 @@ async function notified(ref: TeamRef, agent: string): Promise<string[]> {
   );
 }
 
-/** Rewrites a task as a program does that knows nothing of our records: it keeps the metadata. */
+/** Rewrites a task as a program that does not know the records of teams: it keeps the metadata. */
 function rewrite(ref: TeamRef, id: string, change: Partial<Task>): void {
   writeFileSync(ref.paths.task(id), JSON.stringify({ ...getTask(ref, id), ...change }));
 }
@@ -88,7 +88,7 @@ describe("a task completed by another program", () => {
     });
     await eventually("the first poll", () => polls > 0);
     rewrite(ref, "1", { status: "completed" });
-    await eventually("the news", async () => (await notified(ref, "b")).length === 1);
+    await eventually("the notification", async () => (await notified(ref, "b")).length === 1);
   });
 
   it("is noticed even if the file is written in place, which leaves the directory unchanged", async () => {

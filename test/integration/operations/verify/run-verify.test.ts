@@ -30,7 +30,7 @@ test("runVerify › ends the command at its time limit, with all processes that 
     () => child() > 0,
   );
   expect(ran).toMatchObject({ outcome: "timed-out", tail: "begun" });
-  await eventually("the child has ended", () => identityOf(child()) === undefined);
+  await eventually("the child to end", () => identityOf(child()) === undefined);
 });
 
 test("runVerify › records the commit and the uncommitted files", async () => {

@@ -63,8 +63,8 @@ describe("packArchive and related functions", () => {
 });
 
 describe("readArchive", () => {
-  const read = (bytes: Buffer, take: () => Promise<void> = async () => undefined, most = 1_000_000) =>
-    readArchive(stream(bytes), most, take);
+  const read = (bytes: Buffer, take: () => Promise<void> = async () => undefined, max = 1_000_000) =>
+    readArchive(stream(bytes), max, take);
 
   test("reads a file even if the caller skipped the previous one", async () => {
     const bytes = await packed([

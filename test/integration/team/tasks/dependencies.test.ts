@@ -35,7 +35,7 @@ it.each([
 ])(
   "task links › killing a process while %s leaves all links or none after the next operation",
   async (_title, what, isLinked, before, after) => {
-    let made = 0;
+    let completed = 0;
     await killAtEveryStep(async (n) => {
       const ref = await fourTasks(isLinked);
       const check = async (): Promise<void> => {
@@ -44,12 +44,12 @@ it.each([
         expect([before, after], `killed at ${n}`).toContainEqual(found);
         expect(repairLinks(readTasks(ref)), `killed at ${n}`).toEqual([]);
         expect(existsSync(ref.paths.linkChange)).toBe(false);
-        made += found.length === after.length ? 1 : 0;
+        completed += found.length === after.length ? 1 : 0;
       };
       return { child: flow(ref.home.root, ref.team, what, String(n)), check };
     });
     // The next operation completed the change of the killed process, at least once for each file.
-    expect(made).toBeGreaterThan(5);
+    expect(completed).toBeGreaterThan(5);
   },
 );
 
