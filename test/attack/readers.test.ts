@@ -119,30 +119,27 @@ test.skipIf(!hasBubblewrap)("an allow rule › does not cover a file whose name 
 test.skipIf(!hasBubblewrap).each([
   ["deep entries in commondir", "sub", "sub/config.worktree", "[core]\n bare = false\n worktree = .\n"],
   ["a .git that is no repository", "other", "other/.git/config", "[core]\n bare = false\n"],
-] as const)(
-  "git › is not run unasked if it takes a directory for a repository: %s",
-  (_, at, file, text) => {
-    const place = throwaway();
-    repository(place);
-    const program = "[core]\n repositoryformatversion = 1\n fsmonitor = touch ../ran\n";
-    write(place, {
-      "sub/HEAD": "ref: refs/heads/main\n",
-      "sub/commondir": "evil\n",
-      "sub/evil/objects/x": "",
-      "sub/evil/refs/x": "",
-      "sub/evil/config": `${program}[extensions]\n worktreeConfig = true\n`,
-      "other/HEAD": "ref: refs/heads/main\n",
-      "other/objects/x": "",
-      "other/refs/x": "",
-      "other/config": `${program} bare = false\n worktree = .\n`,
-      [file]: text,
-    });
-    printed(`cd ${at} && git status`, place);
-    expect(place.exists("ran")).toBe(true);
-    expect(decided(`cd ${at} && git status`, place)).toBe("ask");
-    expect(decided("git status", place)).toBe("allow");
-  },
-);
+] as const)("git › is not run unasked if it takes a directory for a repository: %s", (_, at, file, text) => {
+  const place = throwaway();
+  repository(place);
+  const program = "[core]\n repositoryformatversion = 1\n fsmonitor = touch ../ran\n";
+  write(place, {
+    "sub/HEAD": "ref: refs/heads/main\n",
+    "sub/commondir": "evil\n",
+    "sub/evil/objects/x": "",
+    "sub/evil/refs/x": "",
+    "sub/evil/config": `${program}[extensions]\n worktreeConfig = true\n`,
+    "other/HEAD": "ref: refs/heads/main\n",
+    "other/objects/x": "",
+    "other/refs/x": "",
+    "other/config": `${program} bare = false\n worktree = .\n`,
+    [file]: text,
+  });
+  printed(`cd ${at} && git status`, place);
+  expect(place.exists("ran")).toBe(true);
+  expect(decided(`cd ${at} && git status`, place)).toBe("ask");
+  expect(decided("git status", place)).toBe("allow");
+});
 
 test("git › is not run unasked in a repository of the home directory, or with objects of another repository", () => {
   const place = throwaway();

@@ -208,7 +208,8 @@ describe("teams trust (S70)", () => {
     expect(loadSettings(cli.root, repo, "/nowhere")).toMatchObject({
       permissions: { allow: [] },
       ignored: [`${join(repo, ".claude/settings.json")}: permissions.allow`],
-      ignoredReason: "trusted by an older version that did not compare contents (confirm it once: teams trust)",
+      ignoredReason:
+        "trusted by an older version that did not compare contents (confirm it once: teams trust)",
     });
     expect((await cli(["trust", "--list"])).out).toContain("to be confirmed");
     await cli(["trust", "repo"]);

@@ -114,7 +114,7 @@ test("a tmux server › is not a member, although its command line still names o
   const { t, ref, prove } = await setUp();
   await joinByHand(ref, "ada");
   const other = privateTmux({ env: { CLAUDE_CONFIG_DIR: t.root } });
-  other.tmux("new-session", "-d", "--", "sh", "-c", "exec cat", "sh", ...startLine(ref, "ada"));
+  other.tmux("new-session", "-d", "--", "sh", "-c", "exec cat", "sh", ...teammateArguments(ref, "ada"));
   // Until then, the pane's shell has that command line too.
   const command = (): string => other.tmux("list-panes", "-a", "-F", "#{pane_current_command}");
   await eventually("the program of the pane", () => command() === "cat");
@@ -132,7 +132,7 @@ test("a process below another member's pane › is proven without that pane", as
     "-c",
     "'sleep 600; :'",
     "sh",
-    ...startLine(ref, "ada"),
+    ...teammateArguments(ref, "ada"),
   ];
   // In the background of a shell, as the command of another agent.
   t.tmux("send-keys", "-t", pane, `set -m; ${words.join(" ")} &`, "Enter");
